@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -105,8 +103,8 @@ func (v *verifier) agreed(ctx context.Context, id string) (t terms, version uint
 	return t, e.Version, nil
 }
 
-// byPayment is the index of what an escrow's opening pays for: an invoice is paid by one
-// swap.
+// byPayment is the index of the payment that claims an escrow: one payment counts for one
+// swap, whatever its chain.
 const byPayment = "verify/payment"
 
 // keep stores what was agreed on since.
@@ -119,21 +117,17 @@ func (v *verifier) keep(ctx context.Context, id string, version uint64, t terms)
 }
 
 // settleOn stores the escrow of a swap before its opening is handed out. From then on the
-// swap has no other one, and no other swap pays the same invoice: a provider could claim
-// two escrows with one preimage.
-func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t terms) error {
+// swap has no other one, and no other swap the same payment: a provider could claim two
+// escrows with one preimage, or with one bitcoin payment.
+func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t terms, payment string) error {
 	body, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
-	e := storage.Entry{ID: entryID(id), Version: version, Body: body}
-	if inv, err := lightning.Decode(t.Recipient); err == nil {
-		hash := inv.PaymentHash
-		e.Keys = []storage.Key{{Index: byPayment, Value: hex.EncodeToString(hash[:]), Unique: true}}
-	}
+	e := storage.Entry{ID: entryID(id), Version: version, Body: body, Keys: []storage.Key{{Index: byPayment, Value: payment, Unique: true}}}
 	err = v.config.Store.Update(ctx, e)
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok {
-		return &RefusedError{Reason: ReasonAgreed, Field: "currentAction.txs", Said: "an opening that pays for the invoice", True: "none: " + taken.Error() + ", which pays for it already"}
+		return &RefusedError{Reason: ReasonAgreed, Field: "currentAction.txs", Said: "an opening for a payment", True: "none: " + taken.Error() + ", which pays for it already"}
 	}
 	return err
 }

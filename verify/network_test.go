@@ -114,6 +114,7 @@ func TestThroughAService(t *testing.T) {
 				{"transactions that are refused", refusesTransactions},
 				{"every byte of an opening", verifiesEveryByte},
 				{"an invoice is paid once", paysOnce},
+				{"a bitcoin payment counts once", paysBitcoinOnce},
 				{"submissions", submits},
 				{"ends are what own nodes show", ends},
 				{"money is received", receives},
@@ -310,6 +311,43 @@ func paysOnce(w *world) {
 	w.service.status = func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignSmartChainTransaction.Txs = theirs.Txs }
 	if got, err := w.action(v, first.SwapID); !refuses(err) {
 		w.Errorf("a second opening for the swap: got %+v, %v, want a refusal", got, err)
+	}
+}
+
+// A bitcoin payment counts for one swap: a second one to the same address, of the same amount
+// and with the same nonce, would let a provider take both escrows by one payment.
+func paysBitcoinOnce(w *world) {
+	v := w.wallet()
+	first, second := w.out(v, swapper.SwapToBTC), w.out(v, swapper.SwapToBTC)
+	if _, err := w.action(v, first.SwapID); err != nil {
+		w.Fatal(err)
+	}
+	theirs, err := w.action(w.service.Service, first.SwapID)
+	if err != nil {
+		w.Fatal(err)
+	}
+	status, err := w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: first.SwapID})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.service.status = func(out *swapper.GetSwapStatusOutput) {
+		out.Escrow, out.CurrentAction.SignSmartChainTransaction.Txs = status.Escrow, theirs.Txs
+	}
+	if got, err := w.action(v, second.SwapID); !refuses(err) || !strings.Contains(err.Error(), "pays for it already") {
+		w.Errorf("the payment of another swap: got %+v, %v, want a refusal", got, err)
+	}
+	if err := w.net.Advance(2 * time.Hour); err != nil {
+		w.Fatal(err)
+	}
+	w.service.status = nil
+	other := w.wallet() // which does not know the first payment
+	later := w.out(other, swapper.SwapToBTC)
+	w.service.status = func(out *swapper.GetSwapStatusOutput) {
+		out.Escrow, out.CurrentAction.SignSmartChainTransaction.Txs = status.Escrow, theirs.Txs
+	}
+	_, err = w.action(other, later.SwapID)
+	if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Field != "escrow.nonce" {
+		w.Errorf("a payment from before the swap: got %v, want a refusal of its nonce", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/big"
@@ -14,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
@@ -56,6 +58,12 @@ func (v *verifier) signing(ctx context.Context, o *opened, id string, version ui
 	if err := v.step(t, step, fact); err != nil {
 		return nil, err
 	}
+	var payment string // that a new escrow pays for
+	if step.Kind == chains.StepInit && t.Escrow == nil {
+		if payment, err = v.newEscrow(k, t, step.Escrow, r, got.Escrow); err != nil {
+			return nil, err
+		}
+	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return v.cheap(gctx, k, t, signer, r.MaxFee) })
 	out := &swapper.SignSmartChainTransaction{Chain: t.Src.Chain, Txs: r.Txs, RequiredSigner: signer, Name: swapper.NameRefund,
@@ -64,11 +72,6 @@ func (v *verifier) signing(ctx context.Context, o *opened, id string, version ui
 	case chains.StepRefundAuth:
 		g.Go(func() error { return refusedAuth(k.VerifyRefund(gctx, step.Escrow, step.Auth)) })
 	case chains.StepInit:
-		if t.Escrow == nil {
-			if err := v.newEscrow(k, t, step.Escrow, r, got.Escrow); err != nil {
-				return nil, err
-			}
-		}
 		if !r.Authorized {
 			g.Go(func() error {
 				_, err := k.VerifyInit(gctx, step.Escrow, step.Auth, r.Plan.FeeRate, signer)
@@ -82,9 +85,9 @@ func (v *verifier) signing(ctx context.Context, o *opened, id string, version ui
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	if step.Kind == chains.StepInit && t.Escrow == nil {
+	if payment != "" {
 		t.Escrow = &step.Escrow
-		if err := v.settleOn(ctx, id, version, t); err != nil {
+		if err := v.settleOn(ctx, id, version, t, payment); err != nil {
 			return nil, err
 		}
 	}
@@ -147,42 +150,53 @@ func (v *verifier) step(t terms, s chains.Step, fact *chains.EscrowFact) error {
 	return nil
 }
 
-// newEscrow compares the escrow that an opening makes with what was agreed.
-func (v *verifier) newEscrow(k chains.Contract, t terms, e chains.Escrow, r chains.Reading, told *swapper.EscrowInfo) error {
+// nonceSlack is how far the time in the nonce of a bitcoin payment may lie from the creation
+// of the swap: what was paid to the recipient before counts for no new escrow.
+const nonceSlack = time.Hour
+
+// newEscrow compares the escrow that an opening makes with what was agreed, and returns
+// the payment that claims it: the invoice's hash, or the identity of a bitcoin output.
+func (v *verifier) newEscrow(k chains.Contract, t terms, e chains.Escrow, r chains.Reading, told *swapper.EscrowInfo) (payment string, err error) {
 	now := v.config.Now()
 	want := lpverify.ToldOpening{Agreed: lpverify.Agreed{User: t.Payer, Token: t.Src, Contract: k, Now: now, Policy: lpverify.Policy(v.config.Policy)}, Pays: t.Input, Latest: t.Latest}
 	if t.Type == swapper.SwapToBTCLN {
 		inv, err := lightning.Decode(t.Recipient)
 		if err != nil {
-			return err
+			return "", err
 		}
+		payment = hex.EncodeToString(inv.PaymentHash[:])
 		want.Condition = chains.Condition{Kind: chains.HTLC, PaymentHash: inv.PaymentHash}
 	} else {
 		to, err := bitcoin.ParseAddress(t.Recipient, v.config.Network)
 		if err != nil {
-			return err
+			return "", err
 		}
 		want.Condition = chains.Condition{Kind: chains.OnchainNonced, Script: to.Script(), Sats: t.Output.Uint64(), Nonce: r.Nonce, Confirmations: r.Confirmations}
 		if r.Confirmations == 0 && told != nil && told.Nonce != "" && told.Confirmations > 0 {
 			nonce, err := strconv.ParseUint(told.Nonce, 10, 64)
 			if err != nil {
-				return &RefusedError{Reason: ReasonAction, Field: "escrow.nonce", Said: told.Nonce, True: "a decimal number of 64 bits"}
+				return "", &RefusedError{Reason: ReasonAction, Field: "escrow.nonce", Said: told.Nonce, True: "a decimal number of 64 bits"}
 			}
 			want.Condition.Nonce, want.Condition.Confirmations = nonce, uint16(min(told.Confirmations, lpverify.MaxPayoutConfirmations+1))
 		}
 		switch c := want.Condition.Confirmations; {
 		case c == 0:
-			return fault.New(fault.Unsupported, "the service does not say of the escrow which nonce and how many confirmations the payment to %s needs, so that its claim condition cannot be verified", t.Recipient)
+			return "", fault.New(fault.Unsupported, "the service does not say of the escrow which nonce and how many confirmations the payment to %s needs, so that its claim condition cannot be verified", t.Recipient)
 		case c > lpverify.MaxPayoutConfirmations:
-			return &RefusedError{Reason: ReasonAction, Field: "escrow.confirmations", Said: strconv.Itoa(int(c)), True: "from 1 to " + strconv.Itoa(lpverify.MaxPayoutConfirmations)}
+			return "", &RefusedError{Reason: ReasonAction, Field: "escrow.confirmations", Said: strconv.Itoa(int(c)), True: "from 1 to " + strconv.Itoa(lpverify.MaxPayoutConfirmations)}
 		}
+		if !claimhash.NonceMadeWithin(want.Condition.Nonce, t.CreatedAt.Time(), nonceSlack) {
+			return "", &RefusedError{Reason: ReasonAction, Field: "escrow.nonce", Said: strconv.FormatUint(want.Condition.Nonce, 10), True: "a nonce that was made within an hour of the swap"}
+		}
+		output := claimhash.NoncedTxoHash(want.Condition.Nonce, int64(want.Condition.Sats), want.Condition.Script)
+		payment = "bitcoin:" + hex.EncodeToString(output[:])
 		want.Latest = lpverify.ToBTCMaxExpiry(now, want.Condition.Confirmations, lpverify.PayoutTarget)
 	}
-	err := lpverify.ToldEscrow(want, e)
+	err = lpverify.ToldEscrow(want, e)
 	if bad, ok := errors.AsType[*lp.LPError](err); ok {
-		return &RefusedError{Reason: ReasonAction, Field: fieldTxs, Said: "the opening of another escrow", True: bad.Public(), Err: err}
+		return "", &RefusedError{Reason: ReasonAction, Field: fieldTxs, Said: "the opening of another escrow", True: bad.Public(), Err: err}
 	}
-	return err
+	return payment, err
 }
 
 // feeSlack is how many times what the wallet's own nodes say an opening costs the

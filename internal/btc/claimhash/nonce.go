@@ -33,6 +33,12 @@ func NewNonce(now time.Time, random uint32) (uint64, error) {
 	return uint64(seconds)<<nonceRandomBits | uint64(random&nonceRandomMask), nil
 }
 
+// NonceMadeWithin reports whether [NewNonce] made a nonce within slack of at.
+func NonceMadeWithin(nonce uint64, at time.Time, slack time.Duration) bool {
+	made := time.Unix(int64(nonce>>nonceRandomBits)+nonceTimeBack, 0)
+	return made.Sub(at).Abs() <= slack
+}
+
 // NonceFields returns the lock time of a payout transaction with the given nonce
 // and the sequence of all its inputs. The lock time must have passed a day
 // before now; a transaction with a later one could not be mined in time.
