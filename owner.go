@@ -49,7 +49,7 @@ func WithCaller(ctx context.Context, name string) context.Context {
 // called. For a caller without a name it takes the place of the name: whoever calls from
 // the address from which a swap was created owns it. Of IPv6 the first 64 bits count. It
 // proves as little as an address does: whoever shares the line, or the proxy, has the same
-// one. The zero address is nobody's.
+// one. The zero address has no owner.
 func WithAddress(ctx context.Context, address netip.Addr) context.Context {
 	c, _ := callOf(ctx)
 	c.address = address

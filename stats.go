@@ -78,6 +78,6 @@ type PartStats struct {
 	Relay uint64
 	// Contradictions are, for each configured node of a smart chain in the order of its
 	// URLs, how often another node contradicted it in what must not be decided by one alone,
-	// since the client was opened. With one element there is nobody to contradict.
+	// since the client was opened. With one element no node can contradict it.
 	Contradictions []uint64
 }

@@ -181,7 +181,7 @@ type addressForm struct{ chains.Chain }
 func (f addressForm) ID() string { return f.Info().ID }
 
 // notes are the part of the store's notes that belongs to one chain, or to what is known
-// of liquidity providers. The store is a named field, so that nobody can reach the swaps
+// of liquidity providers. The store is a named field, so that callers cannot reach the swaps
 // through it.
 type notes struct {
 	store  storage.Store

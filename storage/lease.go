@@ -12,7 +12,7 @@ import (
 //
 // A lease is the right of one owner to a name until a moment. Owners and names are
 // strings of arbitrary bytes, compared bytewise; an owner is a process, which makes up
-// a name for itself that nobody else has. No name has two owners at one moment of the
+// a name for itself that no other process has. No name has two owners at one moment of the
 // store's clock, which alone judges when a lease ends: the clocks of the
 // processes may differ. A lease that has ended is as one that never was.
 //
@@ -33,7 +33,7 @@ type Leaser interface {
 	Lease(ctx context.Context, owner string, ttl time.Duration, names ...string) (held []string, err error)
 
 	// Release ends those of the leases that owner holds. The names of others, and
-	// those that nobody holds, are left as they are.
+	// those that no process holds, are left as they are.
 	Release(ctx context.Context, owner string, names ...string) error
 
 	// Leases returns the owner of each name that begins with prefix and whose lease

@@ -67,7 +67,7 @@ func (t *terms) learn(secret swapper.Secret) error {
 }
 
 // receive completes the status of a swap from Lightning: the invoice before the payment,
-// the secret once the wallet's own nodes show the escrow, and the claim if nobody makes it.
+// the secret once the wallet's own nodes show the escrow, and the claim if no watchtower makes it.
 func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact, refused error) (*swapper.GetSwapStatusOutput, error) {
 	open := fact != nil && fact.Err == nil && fact.State == chains.EscrowOpen
 	if refused != nil && (fact == nil || fact.Err != nil) {

@@ -38,8 +38,9 @@ func (r *remembers) ParseAddress(ctx context.Context, _ swapper.ParseAddressInpu
 	return &swapper.ParseAddressOutput{}, nil
 }
 
-// Idempotency keys are kept apart by who calls, and limits per caller count for each.
-func TestCallersAreNamed(t *testing.T) {
+// publicKey returns a new key for ES256 signatures, and its public half as a JSON text of PEM.
+func publicKey(t *testing.T) (*ecdsa.PrivateKey, string) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -52,8 +53,14 @@ func TestCallersAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return key, string(public)
+}
+
+// Idempotency keys are kept apart by who calls, and limits per caller count for each.
+func TestCallersAreNamed(t *testing.T) {
+	key, public := publicKey(t)
 	s := newService(t, `[{"type": "apiKey", "name": "backend", "apiKey": "secret"},
-		{"type": "jwt", "name": "users", "publicKey": `+string(public)+`, "rateLimit": {"windowMs": 60000, "maxRequests": 2, "per": "caller"}}, {"type": "none", "name": "public"}]`, "")
+		{"type": "jwt", "name": "users", "publicKey": `+public+`, "rateLimit": {"windowMs": 60000, "maxRequests": 2, "per": "caller"}}, {"type": "none", "name": "public"}]`, "")
 	service := &remembers{}
 	server := httptest.NewServer(s.handler(service))
 	defer server.Close()
@@ -144,18 +151,7 @@ func TestProcessReplacesItsCertificate(t *testing.T) {
 // A token without exp is refused unless its entry says otherwise, and the log says why a token was
 // refused, with no word of it for the caller.
 func TestLogSaysWhyATokenWasRefused(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := json.Marshal(string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, public := publicKey(t)
 	for name, c := range map[string]struct {
 		entry  string // further members
 		claims jwt.MapClaims
@@ -168,7 +164,7 @@ func TestLogSaysWhyATokenWasRefused(t *testing.T) {
 		"another claim":             {`, "withoutExp": true, "claims": {"tier": 3}`, jwt.MapClaims{"sub": "alice", "tier": 2}, "tier"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, `[{"type": "jwt", "name": "users", "publicKey": `+string(public)+c.entry+`}]`, "")
+			s := newService(t, `[{"type": "jwt", "name": "users", "publicKey": `+public+c.entry+`}]`, "")
 			var log lockedBuffer
 			s.log = slog.New(slog.NewTextHandler(&log, nil))
 			server := httptest.NewServer(s.handler(parses{}))

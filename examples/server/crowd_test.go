@@ -6,9 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
@@ -211,18 +209,7 @@ func TestALineIsOneSender(t *testing.T) {
 // A flood of forged signatures is not verified: past the limit of refusals they are not
 // looked at. A token that was good lately is, at the same address too.
 func TestForgedSignaturesAreNotVerified(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := json.Marshal(string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, public := publicKey(t)
 	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +222,7 @@ func TestForgedSignaturesAreNotVerified(t *testing.T) {
 		return map[string]string{"Authorization": "Bearer " + text}
 	}
 	for name, entries := range map[string]string{"tokens alone": "", "and anybody": `, {"type": "none", "name": "public", "rateLimit": null}`} {
-		s := newService(t, `[{"type": "jwt", "name": "users", "rateLimit": null, "publicKey": `+string(public)+`}`+entries+`]`, `{"windowMs": 3600000, "maxRequests": 5}`)
+		s := newService(t, `[{"type": "jwt", "name": "users", "rateLimit": null, "publicKey": `+public+`}`+entries+`]`, `{"windowMs": 3600000, "maxRequests": 5}`)
 		service := &remembers{}
 		server := httptest.NewServer(s.handler(service))
 		defer server.Close()

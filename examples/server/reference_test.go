@@ -2,12 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/json"
-	"encoding/pem"
 	"net"
 	"net/http"
 	"os"
@@ -33,18 +27,7 @@ func reference(t *testing.T, text string) string {
 
 // Every key of the reference's configuration means here what it means there.
 func TestReferenceConfiguration(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := json.Marshal(string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, public := publicKey(t)
 	path := reference(t, `# as its documentation has it
 port: 3400
 logLevel: warn
@@ -70,7 +53,7 @@ cors:
 rateLimit: {windowMs: 60000, maxRequests: 200}
 auth:
   - {type: apiKey, name: "Wallet Backend", apiKey: your-api-key-here, header: x-api-key, rateLimit: null}
-  - {type: jwt, name: Users, publicKey: `+string(public)+`, algorithms: [ES256], claims: {tier: swapper, roles: {includes: x}}, rateLimit: {windowMs: 60000, maxRequests: 60}}
+  - {type: jwt, name: Users, publicKey: `+public+`, algorithms: [ES256], claims: {tier: swapper, roles: {includes: x}}, rateLimit: {windowMs: 60000, maxRequests: 60}}
   - {type: none, name: Public}
 `)
 	storage := t.TempDir()

@@ -48,7 +48,7 @@ func (e *endpoint) deliver(ctx context.Context, r *record) error {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(5*time.Second, cancel) })()
 	got := e.send(sending, m)
 	if got.problem != "" && ctx.Err() != nil && sending.Err() != nil {
-		return nil // cut off here: nobody's failure, and sent again when the hold is over
+		return nil // the attempt was interrupted by our own shutdown or time limit: it counts as no failure, and is repeated
 	}
 	storing, stored := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stored()

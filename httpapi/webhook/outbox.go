@@ -71,7 +71,7 @@ func (m *message) outcome(now time.Time) *outcome {
 	return &outcome{ID: m.ID, Version: m.Version, Print: m.Print, Attempts: m.Attempts, At: now.UnixMilli(), Problem: m.Problem}
 }
 
-// entryID begins with NUL: it is no swap's.
+// entryID returns an id that begins with NUL, as no swap's id does.
 func (o outbox) entryID(swapID string) string {
 	sum := sha256.Sum256([]byte(swapID))
 	return "\x00webhook\x00" + o.name + "\x00" + hex.EncodeToString(sum[:])

@@ -59,7 +59,7 @@ const (
 	lpFresh       = 10 * time.Second // after which an unused answer is requested again
 	lpKept        = 20 * time.Minute // of such an answer: longer than the pauses between the passes of an old swap
 	mostInquiries = 32_768           // in progress and kept; beyond that the oldest answers are dropped
-	mostRoutine   = 64               // in progress with one LP, of which it is asked on behalf of nobody: it takes few at once
+	mostRoutine   = 64               // questions of routine in progress with one LP, for which no caller waits: an LP takes few at once
 )
 
 var errLPSilent = fault.New(fault.Upstream, "the liquidity provider is not responding")

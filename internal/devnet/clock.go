@@ -11,7 +11,7 @@ import (
 type Clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
-	moved chan struct{} // closed when the clock is moved; nil while nobody waits
+	moved chan struct{} // closed when the clock is moved; nil while no caller waits
 }
 
 // Now returns the time.

@@ -208,7 +208,7 @@ type purpose int
 const (
 	forView   purpose = iota // somebody wants to see how the swap stands
 	forFacts                 // something is to be decided: what only a view shows is not needed
-	asRoutine                // as forFacts, and nobody waits: it may be asked together with what other swaps ask
+	asRoutine                // as forFacts, but no caller waits: it may be asked together with what other swaps ask
 )
 
 // advance is Advance for a purpose. A routine pass does without what only a view shows, as

@@ -288,11 +288,11 @@ func (f *Fleet) tell() {
 type rounds struct {
 	renewed time.Time // when all leases were last renewed
 	members []string
-	idle    map[string]int  // how often in a row a shard of another was found to be nobody's
+	idle    map[string]int  // how often in a row a shard of another was found without an owner
 	adopted map[string]bool // shards of another who does not take them: it may be dead, which its lease hides
 }
 
-// patience is how many rounds a process has to take a shard that is nobody's.
+// patience is how many rounds a process has to take a shard without an owner.
 const patience = 3
 
 // round looks who has what, gives up what is another's, takes what is free, and renews

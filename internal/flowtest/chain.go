@@ -136,7 +136,7 @@ func (c *Chain) Status(_ context.Context, txs []chains.Signed) ([]chains.TxStatu
 	return all, nil
 }
 
-// TxState makes transactions that nobody sent have this state.
+// TxState makes transactions that were never sent have this state.
 func (w *World) TxState(s chains.TxState) { w.Set(func(w *World) { w.state = s }) }
 
 type contract struct {

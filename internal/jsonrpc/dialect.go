@@ -35,7 +35,7 @@ type Dialect struct {
 	// not tell it. late says that the block is so old that other nodes should be asked.
 	// Nil: never.
 	Head func(r Request, answer json.RawMessage, result any) (height uint64, late, ok bool)
-	// Light reports whether a call costs a node so little that nobody minds to wait for
+	// Light reports whether a call costs a node so little that a caller can wait for
 	// its answer: light calls of many callers share requests while a node is busy. Nil:
 	// none is.
 	Light func(r Request) bool

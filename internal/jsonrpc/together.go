@@ -19,7 +19,7 @@ type part struct {
 
 // together sends calls at once while the node has a place for a request. While it has
 // none, the calls of all who wait are collected, and sent in one request as soon as one
-// comes back; what several ask in the same words is asked once. So nobody waits for
+// comes back; what several ask in the same words is asked once. So no caller waits for
 // others, and the busier a node is, the more it is asked at a time. A shared request
 // that the node finds too large or does not answer in full is errAlone for whom that
 // concerns.

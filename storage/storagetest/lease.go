@@ -90,7 +90,7 @@ func (s *leaseSuite) twoOwners() {
 	s.lists("", nil)
 	s.takes("a", long, nil)
 	s.releases("a")
-	s.releases("a", "x") // nobody has it
+	s.releases("a", "x") // it is free
 	s.takes("a", long, []string{"x", "y"}, "x", "y")
 	s.takes("b", long, []string{"y", "z", "x", "z"}, "z")
 	s.takes("a", long, []string{"x", "z"}, "x")

@@ -55,9 +55,9 @@ func (n *Net) Mine(count int) ([]bitcoin.Hash, error) {
 // replaced blocks are gone, and what spends them too.
 func (n *Net) Reorg(depth int, txs ...*wire.MsgTx) error { return n.Branch(depth, depth+1, txs...) }
 
-// Branch is [Net.Reorg] to a branch of any length. To one that is no longer than the
-// old blocks no node changes by itself: it is what a client sees that asks another
-// node, which has not heard of them.
+// Branch is [Net.Reorg] to a branch of any length. No node changes by itself to
+// a branch that is as long as the old blocks or shorter: this is what a client sees when it asks
+// another node, which has not received them.
 func (n *Net) Branch(depth, length int, txs ...*wire.MsgTx) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

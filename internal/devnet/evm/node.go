@@ -136,7 +136,7 @@ func (n *engineNode) build(ctx context.Context, parent *types.Header, at uint64,
 	return block, err
 }
 
-// adopt makes a block the head; the pool takes back what is no longer mined.
+// adopt makes a block the head; transactions that left the chain return to the pool.
 func (n *engineNode) adopt(head *types.Block, safeDepth, finalDepth uint64) error {
 	chain := n.eth.BlockChain()
 	if _, err := chain.SetCanonical(head); err != nil {

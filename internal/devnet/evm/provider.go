@@ -69,7 +69,7 @@ func (n *Net) FrontVault(v evmwire.Vault, w chains.Withdrawal, sequence uint32) 
 	return payingRaw(call, v, w.Amounts.Advance())
 }
 
-// Fronter returns who has advanced a withdrawal; the zero address means nobody.
+// Fronter returns the address that has advanced a withdrawal; zero if none has.
 func (n *Net) Fronter(ctx context.Context, v evmwire.VaultRef, w chains.Withdrawal) (who common.Address, err error) {
 	id, err := frontingID(w)
 	if err != nil {

@@ -39,7 +39,7 @@ type InvoiceOptions struct {
 	DescriptionHash *[32]byte     // takes the description's place
 	Expiry          time.Duration // 0: an hour
 	FinalCLTV       uint64        // blocks; 0: 80
-	Private         bool          // behind a channel that nobody knows of: the invoice has a route hint
+	Private         bool          // behind an unannounced channel: the invoice has a route hint
 	Timestamp       time.Time     // zero: now
 }
 

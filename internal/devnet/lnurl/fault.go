@@ -33,7 +33,7 @@ type Fault struct {
 	Broken       bool // a character of it is another
 
 	// Lies of success actions.
-	UnknownAction  bool // one that nobody knows
+	UnknownAction  bool // an action with an unknown tag
 	ForeignAction  bool // a url action leads to another host
 	CorruptAction  bool // an aes action cannot be deciphered
 	InsecureAction bool // a url action is a script

@@ -13,7 +13,7 @@ import (
 
 // Network is where servers listen and clients dial. nil is the system's loopback
 // sockets; the zero value is a network in memory, for tests with virtual time
-// (testing/synctest), in which nobody may wait for a socket. Its methods are safe for
+// (testing/synctest), in which no goroutine may wait for a socket. Its methods are safe for
 // concurrent use.
 type Network struct {
 	mu        sync.Mutex

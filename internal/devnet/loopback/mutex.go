@@ -3,7 +3,7 @@ package loopback
 import "sync"
 
 // Mutex is a sync.Mutex that may be held while its holder waits for time to pass: where
-// time is virtual (testing/synctest), it passes only while nobody waits for a
+// time is virtual (testing/synctest), it passes only while no goroutine waits for a
 // sync.Mutex. The zero value is unlocked.
 type Mutex struct {
 	mu   sync.Mutex

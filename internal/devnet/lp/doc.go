@@ -13,6 +13,6 @@
 // It speaks either version of the network's protocol: see Options.Next.
 //
 // It offers TO_BTC, TO_BTCLN, FROM_BTCLN_AUTO, FROM_BTC_SPV, the legacy types
-// FROM_BTC and FROM_BTCLN, and gas for Lightning or bitcoin on trust. Swaps are kept in memory. It follows the chains by looking at them many
-// times a second, so that nobody has to tell it anything.
+// FROM_BTC and FROM_BTCLN, and gas for Lightning or bitcoin, for which the user trusts it. Swaps are kept in
+// memory. It looks at the chains many times a second.
 package lp

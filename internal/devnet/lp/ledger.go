@@ -47,7 +47,7 @@ type ledger interface {
 
 	deposit(ctx context.Context, token string, amount *big.Int) error // into the contracts
 	pay(ctx context.Context, to string, amount *big.Int) (txID string, err error)
-	// open sends an escrow of the LP's that nobody else has to agree to. It does not
+	// open sends an escrow of the LP's that needs no other signature. It does not
 	// wait for it.
 	open(ctx context.Context, e chains.Escrow, until int64) error
 	claimSecret(ctx context.Context, e chains.Escrow, secret [32]byte) error

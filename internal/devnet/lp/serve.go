@@ -138,5 +138,5 @@ func (s *side) any() bool { return true }
 // are no vaults, or where it was told to. It serves them everywhere.
 func (l *LP) hasLegacy(s *side) bool { return l.o.Legacy || !s.hasVaults() }
 
-// newID returns 32 bytes that nobody guesses.
+// newID returns 32 random bytes.
 func newID(parts ...[]byte) common.Hash { return crypto.Keccak256Hash(parts...) }

@@ -159,7 +159,7 @@ func (t *Tower) claimNextOnStarknet(ctx context.Context, ref wire.VaultRef, b Be
 	}
 	w, err := wire.ParseWithdrawal(tx)
 	if err != nil {
-		return nil // claiming it would close the vault: nobody earns by that
+		return nil // claiming it would close the vault: no claimer earns by that
 	}
 	if !t.isDue(w.TxID, b.Delay) {
 		return nil

@@ -102,7 +102,7 @@ func (t *Tower) claimNext(ctx context.Context, v evmwire.Vault, b Behaviour) err
 	}
 	w, err := evmwire.ParseWithdrawal(tx)
 	if err != nil {
-		return nil // claiming it would close the vault: nobody earns by that
+		return nil // claiming it would close the vault: no claimer earns by that
 	}
 	if ok, err := t.ready(ctx, w.TxID, b.Delay); !ok {
 		return err

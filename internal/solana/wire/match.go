@@ -160,7 +160,7 @@ func (w WantTx) parts(got []Instruction) (expected []Instruction, err error) {
 
 // AssertionProgram is Lighthouse, by whose instructions wallets make a transaction fail
 // if it does not do what they have shown to their user. They add some at the end of
-// transactions that nobody else has signed.
+// transactions without another signature.
 var AssertionProgram = MustKey("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95")
 
 // maxAssertions is how many a wallet may add.

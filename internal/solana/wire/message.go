@@ -157,7 +157,7 @@ func Decompile(m *Message) (payer Key, instructions []Instruction, err error) {
 		ix := Instruction{Program: m.AccountKeys[c.ProgramIDIndex], Data: c.Data}
 		for _, a := range c.Accounts {
 			if int(a) >= n {
-				return Key{}, nil, fmt.Errorf("instruction %d names an account that there is not", i)
+				return Key{}, nil, fmt.Errorf("instruction %d names account %d of %d", i, a, n)
 			}
 			ix.Accounts = append(ix.Accounts, meta(int(a)))
 		}

@@ -172,7 +172,7 @@ func appendInstruction(to []Instruction, keys []Key, program int, accounts []int
 		ix.Accounts = append(ix.Accounts, Account{PublicKey: k})
 	}
 	if !ok {
-		return nil, errors.New("transaction of a node: an instruction names an account that there is not")
+		return nil, errors.New("transaction of a node: an instruction names an account beyond those of the transaction")
 	}
 	return append(to, ix), nil
 }

@@ -132,7 +132,7 @@ func (t *Transaction) ID() (string, error) {
 }
 
 // Trial returns an unsigned invocation as if it were signed, with nothing: nodes can try
-// it, and nobody can execute it.
+// it, and it cannot be executed.
 func (t *Transaction) Trial() *Transaction {
 	trial := *t
 	trial.Calldata, trial.Signed = t.calldata(), true

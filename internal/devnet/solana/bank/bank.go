@@ -50,7 +50,7 @@ type Bank struct {
 	queued  map[wire.Signature]bool
 	manual  bool
 	offset  time.Duration // of the chain's time to the clock
-	burnt   uint64        // lamports of fees that nobody got
+	burnt   uint64        // lamports of fees that were burnt
 	moved   chan struct{} // closed when the chain has changed
 	split   *Split        // nil: there is one chain
 }

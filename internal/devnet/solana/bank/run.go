@@ -109,7 +109,7 @@ type execution struct {
 }
 
 // do executes a transaction. An error, a *[TxError], says that it cannot be part of
-// any block as things are: nobody pays for it. A failure for which the payer pays is
+// any block as things are: it costs nothing. A failure for which the payer pays is
 // in the result.
 func (e execution) do(tx *Tx) (*Result, error) {
 	budget, err := tx.Budget()

@@ -135,7 +135,7 @@ func nativeMint() *Account {
 }
 
 // MintAccount is the mint of a token of which supply base units exist. More can be
-// minted by authority; nil: by nobody.
+// minted by authority; nil: no account may mint.
 func MintAccount(decimals uint8, supply uint64, authority *Key) Account {
 	m := mintData{authority: authority, supply: supply, decimals: decimals, initialized: true}
 	return Account{Lamports: wire.Rent(mintSpace), Owner: wire.TokenProgram, Data: m.bytes()}

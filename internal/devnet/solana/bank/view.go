@@ -216,7 +216,7 @@ func (v *View) Simulate(tx *Tx, anyHash bool) (result *Result, after []Account, 
 	return result, after, nil
 }
 
-// Burnt returns the lamports of fees that nobody got, and Supply all others.
+// Burnt returns the lamports of fees that were burnt, and Supply all others.
 func (v *View) Burnt() uint64 { return v.bank.burnt }
 
 // Supply returns the lamports of all accounts at the view's head.

@@ -23,7 +23,7 @@ var ErrMoving = errors.New("the escrow has just changed")
 
 // Facts returns how escrows stand in the newest confirmed block, in their order. One
 // that stands otherwise in a newer block already has [ErrMoving] as its error, so that
-// nobody does twice what has been done.
+// what has been done is not done twice.
 func Facts(b *bank.Bank, p wire.Programs, of []*wire.SwapData) []chains.EscrowFact {
 	facts, newest := make([]chains.EscrowFact, len(of)), make([]chains.EscrowState, len(of))
 	b.Read(bank.Processed, 0, func(v *bank.View) {

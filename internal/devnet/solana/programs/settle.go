@@ -45,7 +45,7 @@ func refundShares(version string, e wire.EscrowState, held uint64, agreed bool) 
 	return s.rest(held)
 }
 
-// rest gives what nobody else gets to the initializer.
+// rest gives what remains to the initializer.
 func (s shares) rest(held uint64) (shares, error) {
 	for _, part := range []uint64{s.signer, s.offerer, s.claimer} {
 		if part > held {

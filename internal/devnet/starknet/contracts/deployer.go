@@ -21,8 +21,8 @@ func UniversalDeployer() state.Class {
 	}
 }
 
-// deployContract deploys a contract of a class at an address that, if ownAddress, nobody
-// but the caller can take.
+// deployContract deploys a contract of a class at an address that, if ownAddress, only
+// the caller can take.
 func deployContract(x *call) {
 	class, salt, ownAddress, calldata := arg(x, readAddress), arg(x, readFelt), arg(x, readBool), arg(x, readFelts)
 	x.done()

@@ -79,7 +79,7 @@ func claim(x *call) {
 	if rest := beyond(e.deposit, e.bounty); rest.Sign() != 0 {
 		x.payOut(e.feeToken, e.claimer, rest)
 	}
-	if e.action != nil && e.amount.Cmp(e.action.fee) >= 0 { // a fee above the amount is nobody's
+	if e.action != nil && e.amount.Cmp(e.action.fee) >= 0 { // a fee above the amount is not paid
 		a, execution := e.action, x.Get(executionContract)
 		x.allow(e.token, execution, e.amount)
 		x.create(execution, e.claimer, hash, e.token, minus(e.amount, a.fee), a.fee, a.hash, a.expiry)

@@ -104,8 +104,8 @@ func (x *call) create(contract, owner, salt, token Felt, amount, fee *big.Int, h
 	x.ask(contract, "create", felts{owner, salt, token}.u256(amount).u256(fee).add(hash).uint(expiry)...)
 }
 
-// createExecution takes the money. The salt is made the caller's own, so that nobody
-// else can be there first.
+// createExecution takes the money. The salt is made the caller's own, so that no
+// other caller can take the address first.
 func createExecution(x *call) {
 	owner, salt := arg(x, readAddress), arg(x, readFelt)
 	e := execution{token: arg(x, readAddress), amount: arg(x, readU256), fee: arg(x, readU256), hash: arg(x, readFelt), expiry: arg(x, readU64)}

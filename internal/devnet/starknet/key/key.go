@@ -75,7 +75,7 @@ func (k Key) SignMessage(m wire.TypedData) (string, error) {
 }
 
 // SignTransaction signs what is not signed yet. A deployment gets the account's class,
-// salt and constructor, which nobody else knows.
+// salt and constructor, which are secret.
 func (k Key) SignTransaction(t *wire.Transaction) error {
 	if t.Sender != k.address {
 		return fmt.Errorf("the transaction is of %s, the key of %s", wire.Hex64(t.Sender), wire.Hex64(k.address))

@@ -107,7 +107,7 @@ func (p *Party) send(ctx context.Context, call wire.Call, err error) (wire.Felt,
 	return p.Account.Send(ctx, call)
 }
 
-// Open sends an escrow of the party's that nobody else has to agree to, good until a
+// Open sends an escrow of the party's that needs no other signature, good until a
 // time in Unix seconds. It does not wait.
 func (p *Party) Open(s wire.SwapData, until int64) (wire.Felt, error) {
 	calls, err := p.Deployment().Init(s, p.Address(), chains.Auth{Timeout: until})

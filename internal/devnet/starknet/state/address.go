@@ -24,8 +24,8 @@ func within(f Felt) Felt {
 	return f
 }
 
-// Address returns where a contract stands that deployer deploys; zero if nobody does,
-// as for accounts.
+// Address returns the address of a contract that deployer deploys. Accounts deploy
+// themselves: their deployer is zero.
 func Address(deployer, class, salt Felt, calldata []Felt) Felt {
 	all := make([]*Felt, len(calldata))
 	for i := range calldata {

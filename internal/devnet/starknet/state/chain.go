@@ -198,7 +198,7 @@ func (c *Chain) admit(tx *Tx) *Refusal {
 		}
 		deploys = deploys || w.Sender == tx.Sender && w.Type == wire.DeployAccount
 	}
-	if deploys { // nobody can ask an account that is not there yet
+	if deploys { // an account that is not deployed cannot be asked
 		return nil
 	}
 	_, _, refused := c.execute(ahead{on, tx}, block, tx, Flags{admission: true})

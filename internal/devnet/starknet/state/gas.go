@@ -28,7 +28,7 @@ const (
 // mostGas is the l2 gas up to which the bounds of a transaction are taken.
 const mostGas = 1_210_000_000
 
-// unlimited is the l2 gas of what nobody pays for.
+// unlimited is the l2 gas of a call that costs nothing.
 const unlimited = 1 << 40
 
 // Prices are what gas costs in a block.
