@@ -28,6 +28,8 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	o, err := v.chains(ctx)
 	if err != nil {
 		return nil, err

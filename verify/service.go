@@ -92,6 +92,9 @@ func without(fact *chains.EscrowFact, due bool) (swapper.SwapState, bool) {
 // the wallet from what it can do alone.
 const patience = 20 * time.Second
 
+// longest is how long a call may take that the wallet cannot do without the service.
+const longest = time.Minute
+
 // told asks the service for a status, and compares it with what was agreed.
 func (v *verifier) told(ctx context.Context, o *opened, t terms, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -164,12 +167,16 @@ func (v *verifier) unchanged(o *opened, id string, t terms, got swapper.SwapOutp
 // GetSupportedTokens implements [swapper.Service]: tokens of chains that are not
 // configured are left out, and the others must be those that the wallet knows.
 func (v *verifier) GetSupportedTokens(ctx context.Context, in swapper.GetSupportedTokensInput) ([]swapper.Token, error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	got, err := v.service.GetSupportedTokens(ctx, in)
 	return v.known(ctx, got, err)
 }
 
 // GetSwapCounterTokens implements [swapper.Service], as GetSupportedTokens does.
 func (v *verifier) GetSwapCounterTokens(ctx context.Context, in swapper.GetSwapCounterTokensInput) ([]swapper.Token, error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	got, err := v.service.GetSwapCounterTokens(ctx, in)
 	return v.known(ctx, got, err)
 }
@@ -217,6 +224,8 @@ func (v *verifier) sameToken(o *opened, field string, said, want swapper.Token) 
 // GetSwapLimits implements [swapper.Service]. The limits are the service's word: they say
 // which amounts it takes, and no money depends on them.
 func (v *verifier) GetSwapLimits(ctx context.Context, in swapper.GetSwapLimitsInput) (*swapper.GetSwapLimitsOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	return v.service.GetSwapLimits(ctx, in)
 }
 

@@ -268,6 +268,8 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 	if step.Kind == chains.StepRefund {
 		return v.send(ctx, o.byID[t.Src.Chain], k, r.Plan, in)
 	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	if _, err := v.service.SubmitTransaction(ctx, in); err != nil {
 		return nil, err
 	}
