@@ -260,6 +260,18 @@ func (p tab) key(id string) {
 	p.press(kb.Enter)
 }
 
+// leave starts another swap with the keyboard, from a swap under way or one that has ended
+// meanwhile: another test of the same network may mine its blocks.
+func (p tab) leave() {
+	p.Helper()
+	if !p.reaches("another") {
+		p.phaseIs("received", "refunded", "failed", "expired", "late", "dropped")
+		p.tabTo("go")
+	}
+	p.press(kb.Enter)
+	p.until(`!document.getElementById('view-form').hidden`)
+}
+
 // choose goes to a list and chooses a token with the arrow keys.
 func (p tab) choose(id, token string) {
 	p.Helper()
