@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // vaultKit is a vault with 1 000 000 raw units of a token and 500 000 sats of

@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
