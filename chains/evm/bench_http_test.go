@@ -15,8 +15,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/read"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
-	"github.com/swapper-go/swapper/internal/evm/rpc/rpctest"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 )
 
 // BenchmarkEscrowsOverHTTP asks through the whole adapter on a loopback socket:

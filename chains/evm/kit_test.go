@@ -19,8 +19,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
-	"github.com/swapper-go/swapper/internal/evm/rpc/rpctest"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
@@ -122,7 +122,7 @@ func (e *nodeError) ErrorCode() int { return e.code }
 
 func newTestNodes(t *testing.T, urls ...string) *rpc.Nodes {
 	t.Helper()
-	n, err := rpc.Dial(rpctest.ChainID, urls, http.DefaultTransport, time.Now)
+	n, err := rpc.Dial(rpctest.EVMChainID, urls, http.DefaultTransport, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/rpc/rpctest"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/nonces"
 )
 
@@ -29,7 +29,7 @@ func remembering(t *testing.T) (c *chain, now *time.Time, asked *int) {
 				*asked++
 				all = append(all, rpctest.Result(call, "0x5"))
 			} else {
-				all = append(all, rpctest.Result(call, hexutil.EncodeUint64(rpctest.ChainID)))
+				all = append(all, rpctest.Result(call, hexutil.EncodeUint64(rpctest.EVMChainID)))
 			}
 		}
 		return all

@@ -16,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
-	"github.com/swapper-go/swapper/internal/evm/rpc/rpctest"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/nonces"
 )
 
@@ -40,7 +40,7 @@ func TestTowerRateIsAskedForAgain(t *testing.T) {
 		}).URL
 	}
 	network := presetOf(t, "CITREA/MAINNET")
-	network.ChainID = rpctest.ChainID
+	network.ChainID = rpctest.EVMChainID
 	on := func(node rpc.Node) *chain { return &chain{net: network, node: node, env: chains.Env{Now: time.Now}} }
 	want, err := on(newTestNodes(t, node(0))).towerRate(t.Context())
 	if err != nil || want.Base == nil || want.Base.Sign() <= 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 
-	"github.com/swapper-go/swapper/internal/evm/rpc/rpctest"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/retry"
 )
 

@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -236,7 +235,7 @@ func TestReturnedVaultClaimLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := opreturn.Script(payload)
+	script, err := rawtx.OpReturn(payload)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -136,7 +135,7 @@ func TestReturnedVaultClaims(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			script, err := opreturn.Script(payload)
+			script, err := rawtx.OpReturn(payload)
 			if err != nil {
 				t.Fatal(err)
 			}

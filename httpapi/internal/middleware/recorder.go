@@ -1,17 +1,16 @@
-// Package recorder notes how a request was answered.
-package recorder
+package middleware
 
 import "net/http"
 
-// Recorder is a writer that notes what passes through it.
+// Recorder is a writer that notes how a request was answered.
 type Recorder struct {
 	http.ResponseWriter
 	Status int // 0: nothing was written
 	Bytes  int64
 }
 
-// New returns a recorder in front of w, or w itself if it is one.
-func New(w http.ResponseWriter) *Recorder {
+// Record returns a recorder in front of w, or w itself if it is one.
+func Record(w http.ResponseWriter) *Recorder {
 	if r, ok := w.(*Recorder); ok {
 		return r
 	}

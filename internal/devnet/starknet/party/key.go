@@ -1,6 +1,4 @@
-// Package key is a key of the Stark curve and what a wallet does with it: the account
-// of OpenZeppelin's class that it has, and signatures of messages and transactions.
-package key
+package party
 
 import (
 	"crypto/sha256"
@@ -12,15 +10,16 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// Key is a private key with its account. It is a value and safe for concurrent use.
+// Key is a private key of the Stark curve with its account, of OpenZeppelin's class. It signs
+// messages and transactions. It is a value and safe for concurrent use.
 type Key struct {
 	secret  wire.Felt
 	public  wire.Felt
 	address wire.Felt
 }
 
-// Of returns the key of a name, always the same.
-func Of(name string) Key {
+// KeyOf returns the key of a name, always the same.
+func KeyOf(name string) Key {
 	seed := sha256.Sum256([]byte("local starknet network: " + name))
 	secret := new(big.Int).SetBytes(seed[:])
 	secret.Rsh(secret, 6).Add(secret, big.NewInt(1)) // from 1 to 2^250, below the order of the curve

@@ -1,4 +1,4 @@
-package watched
+package middleware
 
 import (
 	"errors"
@@ -27,11 +27,11 @@ func TestReadAgain(t *testing.T) {
 		}
 		return string(text), err
 	}
-	if _, err := New(nil, read, path); err == nil {
+	if _, err := Watch(nil, read, path); err == nil {
 		t.Error("a file that is not there")
 	}
 	write("one")
-	v, err := New(nil, read, path)
+	v, err := Watch(nil, read, path)
 	if err != nil {
 		t.Fatal(err)
 	}

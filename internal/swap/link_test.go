@@ -1,4 +1,4 @@
-package link
+package swap
 
 import (
 	"math"
@@ -21,7 +21,7 @@ func TestVectorsHyperlinksBitcoin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Bitcoin(in.Address, sats)
+		got := bitcoinLink(in.Address, sats)
 		if got != want.Recommended {
 			t.Errorf("got %s, want %s", got, want.Recommended)
 		}
@@ -43,14 +43,14 @@ func TestFormatBTC(t *testing.T) {
 		0: "0", 1: "0.00000001", 10: "0.0000001", 100_000_000: "1", 150_000_000: "1.5", rawtx.MaxMoney: "21000000",
 		-1: "-0.00000001", math.MinInt64: "-92233720368.54775808",
 	} {
-		if got := FormatBTC(sats); got != want {
+		if got := formatBTC(sats); got != want {
 			t.Errorf("%d sats: %s, want %s", sats, got, want)
 		}
 	}
 }
 
 func TestLightningLink(t *testing.T) {
-	if got := Lightning("lnbc1Abc"); got != "lightning:LNBC1ABC" {
+	if got := lightningLink("lnbc1Abc"); got != "lightning:LNBC1ABC" {
 		t.Error(got)
 	}
 }

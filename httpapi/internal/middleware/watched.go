@@ -1,6 +1,4 @@
-// Package watched holds the contents of files that may be replaced while the process
-// runs.
-package watched
+package middleware
 
 import (
 	"crypto/sha256"
@@ -15,8 +13,9 @@ import (
 // lookEvery is how often the files are looked at, at most.
 const lookEvery = time.Second
 
-// Value is what some files say. It is safe for concurrent use; make one with [New].
-type Value[T any] struct {
+// Watched is what some files say, which may be replaced while the process runs. It is safe
+// for concurrent use; make one with [Watch].
+type Watched[T any] struct {
 	Now func() time.Time // the clock; it may be replaced before the first Get
 
 	paths []string
@@ -29,20 +28,20 @@ type Value[T any] struct {
 	looked  time.Time
 }
 
-// New reads the files, so that wrong ones are found at the start. read returns what
+// Watch reads the files, so that wrong ones are found at the start. read returns what
 // they say; log may be nil.
-func New[T any](log *slog.Logger, read func() (T, error), paths ...string) (*Value[T], error) {
+func Watch[T any](log *slog.Logger, read func() (T, error), paths ...string) (*Watched[T], error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	v := &Value[T]{Now: time.Now, paths: paths, read: read, log: log}
+	v := &Watched[T]{Now: time.Now, paths: paths, read: read, log: log}
 	v.looked = v.Now()
 	return v, v.reload()
 }
 
 // Get returns what the files say, as of a second ago at most. Files that cannot be
 // read, as between the writing of two that belong together, change nothing.
-func (v *Value[T]) Get() T {
+func (v *Watched[T]) Get() T {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if now := v.Now(); now.Sub(v.looked) >= lookEvery {
@@ -54,7 +53,7 @@ func (v *Value[T]) Get() T {
 	return v.current
 }
 
-func (v *Value[T]) reload() error {
+func (v *Watched[T]) reload() error {
 	stamps := make([][sha256.Size]byte, len(v.paths))
 	for i, path := range v.paths {
 		text, err := os.ReadFile(path)

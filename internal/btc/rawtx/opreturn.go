@@ -1,6 +1,4 @@
-// Package opreturn puts data into an OP_RETURN output script and reads it back, in the
-// pushes that vault contracts understand.
-package opreturn
+package rawtx
 
 import (
 	"errors"
@@ -13,10 +11,10 @@ const (
 	maxPush     = 75 // longest push whose length is the opcode
 )
 
-// Script returns the output script that carries data and cannot be spent:
+// OpReturn returns the output script that carries data and cannot be spent:
 // OP_RETURN and one push of 1 to 255 bytes in its shortest form
 // (protocol: swap-flows-spv-and-core.md A5).
-func Script(data []byte) ([]byte, error) {
+func OpReturn(data []byte) ([]byte, error) {
 	switch n := len(data); {
 	case n == 0 || n > 255:
 		return nil, fmt.Errorf("an OP_RETURN output must carry 1 to 255 bytes, not %d", n)
@@ -27,10 +25,10 @@ func Script(data []byte) ([]byte, error) {
 	}
 }
 
-// Data returns the data of a script that [Script] could have made, and
+// OpReturnData returns the data of a script that [OpReturn] could have made, and
 // an error for every other script: contracts that read the data accept no other
 // form. The result shares memory with script.
-func Data(script []byte) ([]byte, error) {
+func OpReturnData(script []byte) ([]byte, error) {
 	if len(script) == 0 || script[0] != opReturn {
 		return nil, errors.New("not an OP_RETURN script")
 	}

@@ -1,4 +1,4 @@
-package key_test
+package party_test
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 func TestSignTransaction(t *testing.T) {
 	network, _ := wire.NetworkFor(bitcoin.Testnet4)
-	k := key.Of("user")
+	k := party.KeyOf("user")
 	rate := wire.FeeRate{L1: big.NewInt(1), L2: big.NewInt(2), L1Data: big.NewInt(3)}
 	transfer, err := wire.Transfer(wire.STRK, wire.FeltOf(5), big.NewInt(7))
 	if err != nil {
@@ -38,26 +38,26 @@ func TestSignTransaction(t *testing.T) {
 		if err != nil || !wire.SignedByKey(k.Public(), hash, signed.Signature) {
 			t.Errorf("%s: the signature is not the key's, %v", name, err)
 		}
-		if wire.SignedByKey(key.Of("stranger").Public(), hash, signed.Signature) {
+		if wire.SignedByKey(party.KeyOf("stranger").Public(), hash, signed.Signature) {
 			t.Errorf("%s: signed by anybody", name)
 		}
 		if tx.Type == wire.DeployAccount && signed.Deploy.Address() != k.Address() {
 			t.Errorf("deploys %s", wire.Hex64(signed.Deploy.Address()))
 		}
-		if key.Of("stranger").SignTransaction(tx) == nil {
+		if party.KeyOf("stranger").SignTransaction(tx) == nil {
 			t.Errorf("%s: a stranger signs", name)
 		}
 	}
 }
 
 func TestKeyIsNotPrinted(t *testing.T) {
-	k := key.Of("user")
+	k := party.KeyOf("user")
 	for _, s := range []string{fmt.Sprint(k), fmt.Sprintf("%+v", k), fmt.Sprintf("%#v", k)} {
 		if s != "***" {
 			t.Error(s)
 		}
 	}
-	if k != key.Of("user") || k.Address() == key.Of("other").Address() {
+	if k != party.KeyOf("user") || k.Address() == party.KeyOf("other").Address() {
 		t.Error("a name has not one key of its own")
 	}
 }

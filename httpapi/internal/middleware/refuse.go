@@ -1,5 +1,6 @@
-// Package refuse writes the refusals of middleware in the form of the API's errors.
-package refuse
+// Package middleware is what the packages of middleware share: refusals, a record of how a
+// request was answered, and files that may be replaced while the process runs.
+package middleware
 
 import (
 	"encoding/json"
@@ -9,16 +10,16 @@ import (
 	"time"
 )
 
-type body struct {
+type refusal struct {
 	Error      string `json:"error"`
 	Code       string `json:"code"`
 	RetryAfter int64  `json:"retryAfter,omitempty"` // seconds
 }
 
-// Write answers with an error. A retry above 0 says when to come again, in whole
+// Refuse answers with an error in the form of the API's errors. A retry above 0 says when to come again, in whole
 // seconds, rounded up.
-func Write(w http.ResponseWriter, status int, code, sentence string, retry time.Duration) {
-	b := body{Error: sentence, Code: code}
+func Refuse(w http.ResponseWriter, status int, code, sentence string, retry time.Duration) {
+	b := refusal{Error: sentence, Code: code}
 	h := w.Header()
 	if retry > 0 {
 		b.RetryAfter = int64(math.Ceil(retry.Seconds()))

@@ -1,6 +1,4 @@
-// Package playground lets the conformance suite of Bitcoin backends play on the
-// local network.
-package playground
+package bitcoin
 
 import (
 	"testing"
@@ -8,27 +6,27 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 )
 
-// Chain is a backendtest.Chain on a local network.
-type Chain struct {
-	Net     *devnet.Net
+// Playground lets the conformance suite of Bitcoin backends play on a local network: it is a
+// backendtest.Chain.
+type Playground struct {
+	Net     *Net
 	Before  func(t *testing.T) // called before every change, to bring the network up to date
 	After   func(t *testing.T) // called after every change, to pass it on
-	wallets map[bitcoin.Address]*devnet.Wallet
+	wallets map[bitcoin.Address]*Wallet
 }
 
-// New returns a chain on n.
-func New(n *devnet.Net) *Chain {
-	return &Chain{Net: n, Before: func(*testing.T) {}, After: func(*testing.T) {}, wallets: make(map[bitcoin.Address]*devnet.Wallet)}
+// NewPlayground returns a playground on n.
+func NewPlayground(n *Net) *Playground {
+	return &Playground{Net: n, Before: func(*testing.T) {}, After: func(*testing.T) {}, wallets: make(map[bitcoin.Address]*Wallet)}
 }
 
 // Tip returns the height and the hash of the best block.
-func (c *Chain) Tip(*testing.T) (uint32, bitcoin.Hash) { return c.Net.Tip() }
+func (c *Playground) Tip(*testing.T) (uint32, bitcoin.Hash) { return c.Net.Tip() }
 
 // Header returns a header of the best chain.
-func (c *Chain) Header(t *testing.T, height uint32) bitcoin.Header {
+func (c *Playground) Header(t *testing.T, height uint32) bitcoin.Header {
 	t.Helper()
 	h, err := c.Net.Header(height)
 	if err != nil {
@@ -38,7 +36,7 @@ func (c *Chain) Header(t *testing.T, height uint32) bitcoin.Header {
 }
 
 // Mine mines blocks.
-func (c *Chain) Mine(t *testing.T, count int) {
+func (c *Playground) Mine(t *testing.T, count int) {
 	t.Helper()
 	c.Before(t)
 	if _, err := c.Net.Mine(count); err != nil {
@@ -48,7 +46,7 @@ func (c *Chain) Mine(t *testing.T, count int) {
 }
 
 // Reorg replaces the last blocks.
-func (c *Chain) Reorg(t *testing.T, depth int, txs ...*wire.MsgTx) {
+func (c *Playground) Reorg(t *testing.T, depth int, txs ...*wire.MsgTx) {
 	t.Helper()
 	c.Before(t)
 	if err := c.Net.Reorg(depth, txs...); err != nil {
@@ -58,7 +56,7 @@ func (c *Chain) Reorg(t *testing.T, depth int, txs ...*wire.MsgTx) {
 }
 
 // Address returns the address of a new wallet.
-func (c *Chain) Address(t *testing.T, kind bitcoin.AddressType) bitcoin.Address {
+func (c *Playground) Address(t *testing.T, kind bitcoin.AddressType) bitcoin.Address {
 	t.Helper()
 	w, err := c.Net.NewWallet(kind)
 	if err != nil {
@@ -69,7 +67,7 @@ func (c *Chain) Address(t *testing.T, kind bitcoin.AddressType) bitcoin.Address 
 }
 
 // Pay sends sats from the faucet.
-func (c *Chain) Pay(t *testing.T, to bitcoin.Address, sats int64) bitcoin.OutPoint {
+func (c *Playground) Pay(t *testing.T, to bitcoin.Address, sats int64) bitcoin.OutPoint {
 	t.Helper()
 	c.Before(t)
 	op, err := c.Net.Faucet(to, sats)
@@ -81,7 +79,7 @@ func (c *Chain) Pay(t *testing.T, to bitcoin.Address, sats int64) bitcoin.OutPoi
 }
 
 // Spend signs a transaction of one of the wallets.
-func (c *Chain) Spend(t *testing.T, from bitcoin.Address, ops []bitcoin.OutPoint, feeRate int64, outs ...*wire.TxOut) *wire.MsgTx {
+func (c *Playground) Spend(t *testing.T, from bitcoin.Address, ops []bitcoin.OutPoint, feeRate int64, outs ...*wire.TxOut) *wire.MsgTx {
 	t.Helper()
 	c.Before(t)
 	w, ok := c.wallets[from]

@@ -1,6 +1,4 @@
-// Package link writes payments as links that wallets open: BIP-21, and lightning: with
-// an invoice.
-package link
+package swap
 
 import (
 	"fmt"
@@ -8,9 +6,9 @@ import (
 	"strings"
 )
 
-// FormatBTC returns an amount of sats as a plain decimal number of bitcoin:
+// formatBTC returns an amount of sats as a plain decimal number of bitcoin:
 // exact, without exponent, without trailing zeros.
-func FormatBTC(sats int64) string {
+func formatBTC(sats int64) string {
 	sign := ""
 	magnitude := uint64(sats)
 	if sats < 0 {
@@ -24,18 +22,18 @@ func FormatBTC(sats int64) string {
 	return whole + "." + frac
 }
 
-// Bitcoin returns the BIP-21 link that asks for sats to be paid to an address. Wallets
+// bitcoinLink returns the BIP-21 link that asks for sats to be paid to an address. Wallets
 // disagree on exponents, so the amount is a plain decimal (protocol: bitcoin.md §17).
 // It returns "" without an address, as for some swaps recovered from a chain.
-func Bitcoin(address string, sats int64) string {
+func bitcoinLink(address string, sats int64) string {
 	if address == "" {
 		return ""
 	}
-	return "bitcoin:" + address + "?amount=" + FormatBTC(sats)
+	return "bitcoin:" + address + "?amount=" + formatBTC(sats)
 }
 
-// Lightning returns the link of an invoice or LNURL: in upper case, which
+// lightningLink returns the link of an invoice or LNURL: in upper case, which
 // QR codes store in fewer dots.
-func Lightning(invoice string) string {
+func lightningLink(invoice string) string {
 	return "lightning:" + strings.ToUpper(invoice)
 }
