@@ -13,7 +13,7 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -48,7 +48,7 @@ func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 	}
 	n := net.Config()
 	usdc := tokens.Token{Chain: n.Chain, Ticker: "USDC", Name: "Dollar", Decimals: 6, DisplayDecimals: 2, Address: net.Contracts().Dollar.Hex()}
-	native := tokens.Token{Chain: n.Chain, Ticker: "CBTC", Name: "Coin", Decimals: 18, DisplayDecimals: 8, Address: evmwire.Native.Hex()}
+	native := tokens.Token{Chain: n.Chain, Ticker: "CBTC", Name: "Coin", Decimals: 18, DisplayDecimals: 8, Address: wire.Native.Hex()}
 	client, err := swapper.Open(t.Context(), swapper.Config{
 		Network: bitcoin.Regtest, Store: store, Bitcoin: backend,
 		Chains: []chains.Factory{evm.Custom(evm.Options{RPC: []string{net.URL()}, Network: &n, Tokens: []tokens.Token{native, usdc}})},

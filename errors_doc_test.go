@@ -183,7 +183,6 @@ var errorMakers = map[string]struct {
 	"swap.lp.Lie":          {fault.Upstream, "<provider> sent an invalid response: ", -1, 1},
 	"recovery.unsupported": {fault.Unsupported, "", 0, 1},
 	"noderpc.unsupported":  {fault.Unsupported, "the Bitcoin node does not support this: ", -1, 0},
-	"evmwire.r.fail":       {fault.InvalidInput, "", 0, 1},
 	"wire.r.fail":          {fault.InvalidInput, "", 0, 1},
 	"wire.bad":             {fault.InvalidInput, "", -1, 0},
 }

@@ -106,16 +106,16 @@ func TestImportsPointOneWay(t *testing.T) {
 			{under("chains")(name), "does not know the library's front", func(p string) bool { return p == "." }},
 			{under("chains/evm", "internal/evm")(name), "is one chain", under("chains/solana", "chains/starknet", "internal/solana", "internal/starknet")},
 			{under("internal/evm")(name), "is below the chain", under("chains/evm", "internal/swap", "internal/engine", "internal/quote", "internal/lp", "httpapi", "storage", "balance", "lnurl", "internal/lnurl")},
-			{under("internal/evm/evmwire", "internal/evm/evmrpc")(name), "does not read contracts", under("internal/evm/evmread")},
-			{under("internal/evm/evmrpc")(name), "knows no contract", under("internal/evm/evmwire")},
+			{under("internal/evm/wire", "internal/evm/rpc")(name), "does not read contracts", under("internal/evm/read")},
+			{under("internal/evm/rpc")(name), "knows no contract", under("internal/evm/wire")},
 			{!devnet(name) && !under("chains/evm", "internal/evm", "internal/flowtest", "examples", "swappertest")(name), "knows an EVM chain by package chains alone", under("internal/evm")},
 			{under("chains/solana")(name), "is one chain", under("chains/evm", "chains/starknet", "internal/starknet")},
 			{under("chains/starknet")(name), "is one chain", under("chains/evm", "chains/solana", "internal/solana")},
 			{under("internal/starknet")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/evm", "internal/solana", "internal/devnet", "internal/swap", "internal/engine", "internal/lp", "storage")},
 			{under("internal/solana")(name), "is what a chain and its local network share", under("chains/evm", "chains/solana", "chains/starknet", "internal/devnet", "internal/swap", "internal/engine", "internal/lp", "storage")},
-			{under("internal/solana/wire", "internal/solana/solrpc")(name), "reads no state of the chain", under("internal/solana/solread")},
-			{under("internal/starknet/wire", "internal/starknet/starkrpc")(name), "reads no state of the chain", under("internal/starknet/starkread")},
-			{under("internal/starknet/wire")(name), "is pure", under("internal/starknet/starkrpc", "internal/jsonrpc", "internal/httpx")},
+			{under("internal/solana/wire", "internal/solana/rpc")(name), "reads no state of the chain", under("internal/solana/read")},
+			{under("internal/starknet/wire", "internal/starknet/rpc")(name), "reads no state of the chain", under("internal/starknet/read")},
+			{under("internal/starknet/wire")(name), "is pure", under("internal/starknet/rpc", "internal/jsonrpc", "internal/httpx")},
 			{under("internal/jsonrpc")(name), "knows no chain", under("chains", "internal/evm", "internal/solana", "internal/starknet")},
 			{under("chains/bitcoin", "internal/btc", "internal/lightning")(name), "is no smart chain", func(p string) bool { return p == "chains" || smartChains(p) }},
 			{under("internal/swap", "internal/engine", "internal/chainio", "internal/quote", "internal/recovery", "internal/lp", "price")(name), "does not see API types", func(p string) bool { return p == "." || under("httpapi")(p) }},
@@ -240,13 +240,13 @@ func TestStarknetWireIsPure(t *testing.T) {
 // What the contracts of EVM chains, wallets and LPs exchange is known to pure
 // functions, so that vectors and fuzzing reach all of it.
 func TestEVMWireIsPure(t *testing.T) {
-	files, err := filepath.Glob("internal/evm/evmwire/*.go")
+	files, err := filepath.Glob("internal/evm/wire/*.go")
 	if err != nil || len(files) < 30 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	checkPure(t, files, "context", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
 		"github.com/ethereum/go-ethereum/rpc", "github.com/ethereum/go-ethereum/ethclient",
-		module+"/storage", module+"/internal/evm/evmrpc", module+"/internal/evm/evmread", module+"/internal/lru", module+"/internal/httpx", module+"/internal/retry")
+		module+"/storage", module+"/internal/evm/rpc", module+"/internal/evm/read", module+"/internal/lru", module+"/internal/httpx", module+"/internal/retry")
 }
 
 // Package swap is what a swap is and how it moves: pure, so that its tables can be

@@ -13,7 +13,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -82,7 +81,7 @@ func payTo(t testing.TB, s *swapper.GetSwapStatusOutput) (bitcoin.Address, int64
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "bitcoin:" + tx.Address + "?amount=" + link.FormatBTC(tx.Amount.RawAmount.Int64()); tx.Type != swapper.DestinationAddress || tx.Hyperlink != want {
+	if want := "bitcoin:" + tx.Address + "?amount=" + tx.Amount.Amount; tx.Type != swapper.DestinationAddress || tx.Hyperlink != want {
 		t.Fatalf("asked to pay to %+v", tx)
 	}
 	return a, tx.Amount.RawAmount.Int64()

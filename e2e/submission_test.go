@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // signed is what an action asks for, signed by an account with other fees.
@@ -23,7 +23,7 @@ func (w *world) signed(by *devnet.Account, a *swapper.Action, fees func(*types.D
 		w.t.Fatalf("nothing is to be signed: %+v", a)
 	}
 	for _, text := range a.SignSmartChainTransaction.Txs {
-		p, err := evmwire.ParseTransaction(text)
+		p, err := wire.ParseTransaction(text)
 		if err != nil {
 			w.t.Fatal(err)
 		}

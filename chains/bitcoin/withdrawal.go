@@ -7,7 +7,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire"
 
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // executionDelay is the difference between a withdrawal's execution expiry and
@@ -42,7 +42,7 @@ func ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error) {
 	if tx.LockTime > math.MaxUint32-executionDelay {
 		return Withdrawal{}, fmt.Errorf("lock time %d makes the execution's expiry out of range", tx.LockTime)
 	}
-	payload, err := opreturn.Data(tx.TxOut[1].PkScript)
+	payload, err := rawtx.OpReturnData(tx.TxOut[1].PkScript)
 	if err != nil {
 		return Withdrawal{}, fmt.Errorf("output 1: %w", err)
 	}

@@ -4,12 +4,12 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // account reads the address in a named input field.
 func account(field, s string) (common.Address, error) {
-	canonical, err := evmwire.Address(s, false)
+	canonical, err := wire.Address(s, false)
 	if err != nil {
 		return common.Address{}, fault.Invalid(field, "%w", err)
 	}
@@ -18,7 +18,7 @@ func account(field, s string) (common.Address, error) {
 
 // coin reads the token address in a named input field.
 func coin(field, s string) (common.Address, error) {
-	canonical, err := evmwire.TokenAddress(s)
+	canonical, err := wire.TokenAddress(s)
 	if err != nil {
 		return common.Address{}, fault.Invalid(field, "%w", err)
 	}

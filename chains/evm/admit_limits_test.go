@@ -11,12 +11,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 func TestDemandBaseFeeLimits(t *testing.T) {
-	txs := []*evmwire.Transaction{offering(1, 100, 1), offering(2, 99, 1)}
+	txs := []*wire.Transaction{offering(1, 100, 1), offering(2, 99, 1)}
 	base := func(n int64) *feeHead { return &feeHead{BaseFee: (*hexutil.Big)(big.NewInt(n))} }
 	for name, c := range map[string]struct {
 		head  *feeHead
@@ -37,9 +37,9 @@ func TestDemandBaseFeeLimits(t *testing.T) {
 }
 
 // brokenNode answers nothing at all.
-type brokenNode struct{ evmrpc.Node }
+type brokenNode struct{ rpc.Node }
 
-func (brokenNode) Batch(context.Context, []evmrpc.Request) error { return errors.New("broken") }
+func (brokenNode) Batch(context.Context, []rpc.Request) error { return errors.New("broken") }
 
 func TestAdmitGuards(t *testing.T) {
 	n := presetOf(t, "CITREA/MAINNET")
@@ -54,7 +54,7 @@ func TestAdmitGuards(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := chains.Plan{Signer: user.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}
-	signed := func(c evmwire.Call, nonce uint64, reveals bool) []chains.Signed {
+	signed := func(c wire.Call, nonce uint64, reveals bool) []chains.Signed {
 		return []chains.Signed{{From: user.Hex(), Nonce: nonce, Reveals: reveals, Raw: hexutil.MustDecode(signTx(t, userKey, &types.DynamicFeeTx{
 			ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: nonce, GasTipCap: big.NewInt(1), GasFeeCap: big.NewInt(1e9), Gas: 100_000, To: &c.To, Value: c.Value, Data: c.Data}))}}
 	}
@@ -84,7 +84,7 @@ func TestAdmitGuards(t *testing.T) {
 		"the next nonce but one":              {signed(open, 7, false), false, "", "0x", fault.InvalidInput, true},
 	} {
 		ran := false
-		_, k, _ := stagedChain(t, 1, func(r evmrpc.Request) any {
+		_, k, _ := stagedChain(t, 1, func(r rpc.Request) any {
 			if r.Method == c.failed {
 				return errors.New("not told")
 			}
@@ -109,13 +109,13 @@ func TestAdmitGuards(t *testing.T) {
 			t.Errorf("%s: %v (%s), run: %v; want %s", name, err, fault.CodeOf(err), ran, c.code)
 		}
 	}
-	c, k, _ := stagedChain(t, 1, func(evmrpc.Request) any { return nil })
+	c, k, _ := stagedChain(t, 1, func(rpc.Request) any { return nil })
 	c.node = brokenNode{}
 	if err := k.Admit(t.Context(), plan, signed(approve, 0, false)); err == nil {
 		t.Error("admitted by a node that answers nothing")
 	}
 	// a plan that cannot be laid out tells nothing of what is left out
-	tx, err := evmwire.ParseTransaction(hexutil.Encode(signed(open, 5, false)[0].Raw))
+	tx, err := wire.ParseTransaction(hexutil.Encode(signed(open, 5, false)[0].Raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,14 +123,14 @@ func TestAdmitGuards(t *testing.T) {
 		t.Error("what is left out is told wrongly")
 	}
 	coin := s
-	coin.Token = evmwire.Native // needs no approval
+	coin.Token = wire.Native // needs no approval
 	if e, err = n.Deployments[0].Escrow(coin); err != nil {
 		t.Fatal(err)
 	}
 	if calls, err = n.Deployments[0].Init(coin, user, anyAuth()); err != nil || len(calls) != 1 {
 		t.Fatalf("%d calls, %v", len(calls), err)
 	}
-	if tx, err = evmwire.ParseTransaction(hexutil.Encode(signed(calls[0], 5, false)[0].Raw)); err != nil {
+	if tx, err = wire.ParseTransaction(hexutil.Encode(signed(calls[0], 5, false)[0].Raw)); err != nil {
 		t.Fatal(err)
 	}
 	if k.leftOut(chains.Plan{Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}, tx) {
@@ -138,7 +138,7 @@ func TestAdmitGuards(t *testing.T) {
 	}
 	// it is run with the coins that it carries
 	var value *hexutil.Big
-	_, k, _ = stagedChain(t, 1, func(r evmrpc.Request) any {
+	_, k, _ = stagedChain(t, 1, func(r rpc.Request) any {
 		switch r.Method {
 		case "eth_getTransactionCount":
 			return "0x5"

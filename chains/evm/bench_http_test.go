@@ -13,17 +13,17 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmread"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/read"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 )
 
 // BenchmarkEscrowsOverHTTP asks through the whole adapter on a loopback socket:
 // chain id, heads, states and logs. What is remembered is forgotten each time.
 func BenchmarkEscrowsOverHTTP(b *testing.B) {
 	n := presetOf(b, "CITREA/MAINNET")
-	instant := &instantNode{d: n.Deployments[0], state: evmwire.EscrowABI().Methods["getHashStateMultiple"]}
+	instant := &instantNode{d: n.Deployments[0], state: wire.EscrowABI().Methods["getHashStateMultiple"]}
 	var requests, waits atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
@@ -36,7 +36,7 @@ func BenchmarkEscrowsOverHTTP(b *testing.B) {
 		_ = json.NewEncoder(w).Encode(all)
 	}))
 	defer server.Close()
-	nodes, err := evmrpc.Dial(n.ChainID, []string{server.URL}, http.DefaultTransport, time.Now)
+	nodes, err := rpc.Dial(n.ChainID, []string{server.URL}, http.DefaultTransport, time.Now)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func BenchmarkEscrowsOverHTTP(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				rounds++
-				k := &contracts{chain: c, Contracts: evmread.Contracts{Deployment: n.Deployments[0]}, memory: newMemory()}
+				k := &contracts{chain: c, Contracts: read.Contracts{Deployment: n.Deployments[0]}, memory: newMemory()}
 				facts, err := k.Escrows(b.Context(), queries)
 				if err != nil || facts[count-1].Err != nil {
 					b.Fatal(err, facts[count-1].Err)
@@ -68,11 +68,11 @@ func BenchmarkEscrowsOverHTTP(b *testing.B) {
 
 // countedNode counts what is waited for one after the other.
 type countedNode struct {
-	evmrpc.Node
+	rpc.Node
 	trips *atomic.Int64
 }
 
-func (n countedNode) Batch(ctx context.Context, requests []evmrpc.Request) error {
+func (n countedNode) Batch(ctx context.Context, requests []rpc.Request) error {
 	n.trips.Add(1)
 	return n.Node.Batch(ctx, requests)
 }
@@ -84,16 +84,16 @@ func (n *instantNode) answer(chainID uint64, c rpctest.Call) any {
 	case "eth_chainId":
 		value = hexutil.Uint64(chainID)
 	case "eth_getBlockByNumber":
-		value = evmrpc.BlockHead{Number: 1 << 30, Timestamp: 1_800_000_000}
+		value = rpc.BlockHead{Number: 1 << 30, Timestamp: 1_800_000_000}
 	case "eth_call":
 		var params []json.RawMessage
-		var args evmrpc.CallArgs
+		var args rpc.CallArgs
 		_ = json.Unmarshal(c.Params, &params)
 		_ = json.Unmarshal(params[0], &args)
 		out, _ := n.states(args.Data)
 		value = hexutil.Bytes(out)
 	case "eth_getLogs":
-		var filters []evmrpc.LogFilter
+		var filters []rpc.LogFilter
 		_ = json.Unmarshal(c.Params, &filters)
 		value = n.logs(filters[0].Topics[3])
 	}

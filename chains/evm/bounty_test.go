@@ -7,7 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // The reference draws deposit and bounty of the escrow by which it estimates a
@@ -18,7 +18,7 @@ import (
 // moment were seen to differ.
 func TestClaimEstimateIsTheLargerOfTheReferences(t *testing.T) {
 	n := presetOf(t, "CITREA/MAINNET")
-	idle := evmwire.FeeRate{Base: big.NewInt(8), Priority: big.NewInt(100_000), L1: big.NewInt(1_000_000)}
+	idle := wire.FeeRate{Base: big.NewInt(8), Priority: big.NewInt(100_000), L1: big.NewInt(1_000_000)}
 	k := contracts{chain: &chain{net: n}}
 	ours, payer, err := k.sample(chains.Cost{Kind: chains.CostClaimHTLC, Token: common.Address{1: 1}.Hex()})
 	if err != nil {

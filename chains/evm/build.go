@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Build takes one round trip for steps that need no Bitcoin proof. A proof takes
@@ -27,7 +27,7 @@ func (k *contracts) Build(ctx context.Context, plan chains.Plan) (chains.Unsigne
 	if err != nil {
 		return chains.Unsigned{}, err
 	}
-	var calls []evmwire.Call
+	var calls []wire.Call
 	for _, step := range plan.Steps {
 		more, err := k.calls(ctx, step, signer, true)
 		if err != nil {
@@ -45,7 +45,7 @@ func (k *contracts) Build(ctx context.Context, plan chains.Plan) (chains.Unsigne
 // Check takes no round trip.
 func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, error) {
 	if plan.Signer == "" && len(signed) > 0 {
-		tx, err := evmwire.ParseTransaction(signed[0])
+		tx, err := wire.ParseTransaction(signed[0])
 		if err != nil || !tx.Signed {
 			return nil, fault.Invalid("signedTxs[0]", "is not a signed transaction")
 		}
@@ -55,7 +55,7 @@ func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, e
 	if err != nil {
 		return nil, err
 	}
-	var calls []evmwire.Call
+	var calls []wire.Call
 	var steps []int
 	for i, step := range plan.Steps {
 		more, err := k.calls(context.Background(), step, signer, false)
@@ -89,7 +89,7 @@ func planSigner(plan chains.Plan) (common.Address, error) { return account("sign
 // calls returns the contract calls of a step. With proofs set they are complete;
 // without, calls that carry a Bitcoin proof hold only the data before the proof,
 // and no request is sent.
-func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.Address, proofs bool) ([]evmwire.Call, error) {
+func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.Address, proofs bool) ([]wire.Call, error) {
 	if step.Kind == chains.StepVaultClaim {
 		if step.Vault == nil {
 			return nil, fault.Invalid("vault", "is required")
@@ -110,7 +110,7 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 	if err := k.CheckSwapData(s); err != nil {
 		return nil, err
 	}
-	one := func(c evmwire.Call, err error) ([]evmwire.Call, error) { return []evmwire.Call{c}, err }
+	one := func(c wire.Call, err error) ([]wire.Call, error) { return []wire.Call{c}, err }
 	switch step.Kind {
 	case chains.StepInit:
 		return k.initCalls(step.Escrow, s, signer, step.Auth)
@@ -135,26 +135,26 @@ func (k *contracts) calls(ctx context.Context, step chains.Step, signer common.A
 // serialize gives calls nonces and fees. Approvals that were granted before are
 // left out. Two polls of a swap give the same nonces while what they ask for is
 // not mined: see [chain.firstNonce].
-func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer common.Address, calls []evmwire.Call) ([]string, error) {
+func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer common.Address, calls []wire.Call) ([]string, error) {
 	var pending, mined hexutil.Uint64
 	var head *feeHead
-	requests := []evmrpc.Request{
+	requests := []rpc.Request{
 		{Method: "eth_getTransactionCount", Params: []any{signer, "pending"}, Result: &pending},
 		{Method: "eth_getTransactionCount", Params: []any{signer, "latest"}, Result: &mined},
 		feeRequest(&head),
 	}
-	granted := map[evmwire.Allowance]*hexutil.Bytes{}
+	granted := map[wire.Allowance]*hexutil.Bytes{}
 	for _, c := range calls {
-		if c.Role != evmwire.RoleApproval || c.Allowance == nil {
+		if c.Role != wire.RoleApproval || c.Allowance == nil {
 			continue
 		}
-		data, err := evmwire.AllowanceCall(signer, c.Allowance.Spender)
+		data, err := wire.AllowanceCall(signer, c.Allowance.Spender)
 		if err != nil {
 			return nil, err
 		}
 		answer := new(hexutil.Bytes)
 		granted[allowanceKey(*c.Allowance)] = answer
-		requests = append(requests, evmrpc.CallRequest(c.Allowance.Token, data, "latest", answer))
+		requests = append(requests, rpc.CallRequest(c.Allowance.Token, data, "latest", answer))
 	}
 	states := planStates{manager: k.EscrowManager.Address, read: k.memory.swapDataOf}
 	if err := states.ask(plan, &requests); err != nil {
@@ -188,9 +188,9 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 		// A tenth more than the estimate: the state may be dearer when it is mined.
 		calls[i].Gas = max(calls[i].Gas, gas*11/10)
 	}
-	calls = evmwire.WithoutApproved(calls, func(a evmwire.Allowance) *big.Int {
+	calls = wire.WithoutApproved(calls, func(a wire.Allowance) *big.Int {
 		if answer := granted[allowanceKey(a)]; answer != nil {
-			if amount, err := evmwire.DecodeAmount(*answer); err == nil {
+			if amount, err := wire.DecodeAmount(*answer); err == nil {
 				return amount
 			}
 		}
@@ -224,20 +224,20 @@ func largeDataGas(data []byte) uint64 {
 // planRate is the plan's own fee rate, or the current one. Each part of a stored
 // rate is raised to the current one, or the transaction might not be mined any
 // more: on these chains no signature covers it.
-func (k *contracts) planRate(plan chains.Plan, head *feeHead) (evmwire.FeeRate, error) {
+func (k *contracts) planRate(plan chains.Plan, head *feeHead) (wire.FeeRate, error) {
 	current, err := k.chain.rate(head)
 	if err != nil || plan.FeeRate == "" {
 		return current, err
 	}
-	stored, err := evmwire.ParseFeeRate(plan.FeeRate)
+	stored, err := wire.ParseFeeRate(plan.FeeRate)
 	if err != nil {
-		return evmwire.FeeRate{}, err
+		return wire.FeeRate{}, err
 	}
-	return evmwire.FeeRate{Base: higher(stored.Base, current.Base), Priority: higher(stored.Priority, current.Priority), L1: higher(stored.L1, current.L1)}, nil
+	return wire.FeeRate{Base: higher(stored.Base, current.Base), Priority: higher(stored.Priority, current.Priority), L1: higher(stored.L1, current.L1)}, nil
 }
 
 // allowanceKey compares allowances without their amount.
-func allowanceKey(a evmwire.Allowance) evmwire.Allowance {
+func allowanceKey(a wire.Allowance) wire.Allowance {
 	a.Amount = nil
 	return a
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	btcrelay "github.com/swapper-go/swapper/internal/btc/relay"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
-func (k *contracts) bitcoinClaim(ctx context.Context, s evmwire.SwapData, p chains.Payment) ([]evmwire.Call, error) {
+func (k *contracts) bitcoinClaim(ctx context.Context, s wire.SwapData, p chains.Payment) ([]wire.Call, error) {
 	if p.Confirmations == 0 {
 		return nil, fault.Invalid("payment", "must have at least one confirmation")
 	}
 	sync := relaySync{k: k}
-	var header evmwire.StoredHeader
+	var header wire.StoredHeader
 	var merkle bitcoin.MerkleProof
 	g, inner := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -42,7 +42,7 @@ func (k *contracts) bitcoinClaim(ctx context.Context, s evmwire.SwapData, p chai
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	proof := evmwire.BitcoinProof{Tx: p.Raw, Vout: p.Vout, Confirmations: uint32(p.Confirmations), Header: header, Merkle: merkle}
+	proof := wire.BitcoinProof{Tx: p.Raw, Vout: p.Vout, Confirmations: uint32(p.Confirmations), Header: header, Merkle: merkle}
 	if err := proof.CheckInclusion(); err != nil {
 		return nil, err
 	}
@@ -55,12 +55,12 @@ func (k *contracts) bitcoinClaim(ctx context.Context, s evmwire.SwapData, p chai
 
 // vaultClaims claims every withdrawal from the vault's place on chain up to the
 // wanted one, oldest first.
-func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, signer common.Address) ([]evmwire.Call, error) {
+func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, signer common.Address) ([]wire.Call, error) {
 	ref, err := vaultRef(chains.VaultID{Owner: v.Owner, ID: v.ID})
 	if err != nil {
 		return nil, err
 	}
-	reads, heads, err := k.readVaults(ctx, []evmwire.VaultRef{ref})
+	reads, heads, err := k.readVaults(ctx, []wire.VaultRef{ref})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 	}
 	// The newest needs the highest header, so one plan of the relay serves all.
 	sync := relaySync{k: k, heads: heads}
-	claims := make([]evmwire.Call, len(path))
+	claims := make([]wire.Call, len(path))
 	one := func(ctx context.Context, i int) (err error) {
 		claims[i], err = k.vaultClaim(ctx, &sync, vault, path[i].Tx, signer)
 		return err
@@ -97,7 +97,7 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 	}
 	sync.settle()
 	g, inner := errgroup.WithContext(ctx)
-	g.SetLimit(evmrpc.ParallelCalls)
+	g.SetLimit(rpc.ParallelCalls)
 	for i := range len(path) - 1 {
 		g.Go(func() error { return one(inner, i) })
 	}
@@ -108,30 +108,30 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 }
 
 // vaultClaim claims one withdrawal.
-func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault evmwire.Vault, tx *bitcoin.Tx, signer common.Address) (evmwire.Call, error) {
+func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault wire.Vault, tx *bitcoin.Tx, signer common.Address) (wire.Call, error) {
 	confirmations := uint32(vault.Params.Confirmations.Uint64())
 	if tx.Confirmations < confirmations {
-		return evmwire.Call{}, fault.New(fault.InvalidState, "transaction %s has %d of the required %d confirmations", tx.ID, tx.Confirmations, confirmations)
+		return wire.Call{}, fault.New(fault.InvalidState, "transaction %s has %d of the required %d confirmations", tx.ID, tx.Confirmations, confirmations)
 	}
 	header, err := sync.header(ctx, tx.BlockHash, tx.Height, tx.Height+confirmations-1)
 	if err != nil {
-		return evmwire.Call{}, err
+		return wire.Call{}, err
 	}
 	merkle, err := k.chain.env.Bitcoin.MerkleProof(ctx, tx.ID, tx.BlockHash)
 	if err != nil {
-		return evmwire.Call{}, fmt.Errorf("merkle proof of %s: %w", tx.ID, err)
+		return wire.Call{}, fmt.Errorf("merkle proof of %s: %w", tx.ID, err)
 	}
 	raw, err := rawtx.Strip(tx.Msg)
 	if err != nil {
-		return evmwire.Call{}, err
+		return wire.Call{}, err
 	}
-	w, err := evmwire.ParseWithdrawal(tx.Msg)
+	w, err := wire.ParseWithdrawal(tx.Msg)
 	if err != nil {
-		return evmwire.Call{}, err
+		return wire.Call{}, err
 	}
-	proof := evmwire.BitcoinProof{Tx: raw, Confirmations: confirmations, Header: header, Merkle: merkle}
+	proof := wire.BitcoinProof{Tx: raw, Confirmations: confirmations, Header: header, Merkle: merkle}
 	if err := proof.CheckInclusion(); err != nil {
-		return evmwire.Call{}, err
+		return wire.Call{}, err
 	}
 	return k.ClaimVault(vault, w, proof, signer)
 }
@@ -142,19 +142,19 @@ func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault evmwi
 type relaySync struct {
 	k      *contracts
 	heads  chains.Heads
-	calls  []evmwire.Call
-	stored map[uint32]evmwire.StoredHeader // by height, after the calls
+	calls  []wire.Call
+	stored map[uint32]wire.StoredHeader // by height, after the calls
 }
 
 // settle says that the plan, if there is one, is made: from then on header may be
 // called concurrently.
 func (r *relaySync) settle() {
 	if r.stored == nil {
-		r.stored = map[uint32]evmwire.StoredHeader{}
+		r.stored = map[uint32]wire.StoredHeader{}
 	}
 }
 
-func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, required uint32) (evmwire.StoredHeader, error) {
+func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, required uint32) (wire.StoredHeader, error) {
 	if h, ok := r.stored[height]; ok {
 		return h, r.is(h, block)
 	}
@@ -164,20 +164,20 @@ func (r *relaySync) header(ctx context.Context, block bitcoin.Hash, height, requ
 	}
 	switch {
 	case err != nil:
-		return evmwire.StoredHeader{}, err
+		return wire.StoredHeader{}, err
 	case found && (tip >= required || r.stored != nil):
 		return h, nil
 	case r.stored != nil:
-		return evmwire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not have block %s", block)
+		return wire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not have block %s", block)
 	}
 	if err := r.plan(ctx, required); err != nil {
-		return evmwire.StoredHeader{}, err
+		return wire.StoredHeader{}, err
 	}
 	if h, ok := r.stored[height]; ok {
 		return h, r.is(h, block)
 	}
 	if !found {
-		return evmwire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not have block %s", block)
+		return wire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not have block %s", block)
 	}
 	return h, nil // only confirmations were missing
 }
@@ -189,24 +189,24 @@ const headerTimeSlack = 3 * 60 * 60
 // knownHeader finds a Bitcoin block in the relay's main chain, and says how far
 // that goes. It takes one round trip if the relay is not that far or the header
 // is known from before, else three more; heads are zero if they were not asked for.
-func (k *contracts) knownHeader(ctx context.Context, block bitcoin.Hash, height uint32) (header evmwire.StoredHeader, tip uint32, heads chains.Heads, found bool, err error) {
+func (k *contracts) knownHeader(ctx context.Context, block bitcoin.Hash, height uint32) (header wire.StoredHeader, tip uint32, heads chains.Heads, found bool, err error) {
 	if h, ok := k.memory.headers.Get(block); ok {
 		tip, found, err = k.ReadMain(ctx, k.chain.node, h)
 		return h, tip, heads, found, err
 	}
-	askTip, err := evmwire.RelayABI().Pack("getBlockheight")
+	askTip, err := wire.RelayABI().Pack("getBlockheight")
 	if err != nil {
 		return header, 0, heads, false, err
 	}
 	var tipWord hexutil.Bytes
 	var h headsRequest
-	if err := evmrpc.AskAll(ctx, k.chain.node, append(h.requests(k.chain.net), evmrpc.CallRequest(k.BtcRelay.Address, askTip, "latest", &tipWord))); err != nil {
+	if err := rpc.AskAll(ctx, k.chain.node, append(h.requests(k.chain.net), rpc.CallRequest(k.BtcRelay.Address, askTip, "latest", &tipWord))); err != nil {
 		return header, 0, heads, false, err
 	}
 	if heads, err = h.heads(); err != nil {
 		return header, 0, heads, false, err
 	}
-	if err := evmwire.Unpack(evmwire.RelayABI(), "getBlockheight", tipWord, &tip); err != nil || tip < height {
+	if err := wire.Unpack(wire.RelayABI(), "getBlockheight", tipWord, &tip); err != nil || tip < height {
 		return header, tip, heads, false, err
 	}
 	block80, err := k.chain.env.Bitcoin.Header(ctx, block)
@@ -220,7 +220,7 @@ func (k *contracts) knownHeader(ctx context.Context, block bitcoin.Hash, height 
 	return header, tip, heads, found, err
 }
 
-func (r *relaySync) is(h evmwire.StoredHeader, block bitcoin.Hash) error {
+func (r *relaySync) is(h wire.StoredHeader, block bitcoin.Hash) error {
 	if h.Header().Hash() != block {
 		return fault.New(fault.Upstream, "block %s is not in Bitcoin's best chain", block)
 	}
@@ -236,8 +236,8 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 		}
 		r.heads = heads
 	}
-	relay := &relayView{k: r.k, heads: r.heads, stored: map[bitcoin.Hash]evmwire.StoredHeader{}}
-	rules := btcrelay.Rules{Main: evmwire.MainHeaders, Fork: evmwire.ForkHeaders, ShortFork: evmwire.MainHeaders, Work: pow.Work}
+	relay := &relayView{k: r.k, heads: r.heads, stored: map[bitcoin.Hash]wire.StoredHeader{}}
+	rules := btcrelay.Rules{Main: wire.MainHeaders, Fork: wire.ForkHeaders, ShortFork: wire.MainHeaders, Work: pow.Work}
 	plan, err := btcrelay.Sync(ctx, relay, r.k.chain.env.Bitcoin, r.k.chain.net.Bitcoin, rules, until)
 	if errors.Is(err, bitcoin.ErrNotFound) {
 		return fault.New(fault.Upstream, "the Bitcoin relay on %s is not initialised", r.k.chain.net.Chain)
@@ -248,14 +248,14 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 	if plan.Top.Header.Height < until {
 		return fault.New(fault.Upstream, "Bitcoin is at height %d, but the proof requires height %d", plan.Top.Header.Height, until)
 	}
-	r.stored = map[uint32]evmwire.StoredHeader{}
+	r.stored = map[uint32]wire.StoredHeader{}
 	base, ok := relay.stored[plan.Base.Header.Hash()]
 	if !ok {
 		return fault.New(fault.Upstream, "the relay's header %s is unknown", plan.Base.Header.Hash())
 	}
 	var fork uint64
 	for _, b := range plan.Batches {
-		to := evmwire.Branch{}
+		to := wire.Branch{}
 		switch b.Op {
 		case btcrelay.SaveShortFork:
 			to.Short = true
@@ -265,9 +265,9 @@ func (r *relaySync) plan(ctx context.Context, until uint32) error {
 			}
 			to.Fork = fork
 		}
-		headers := make([]evmwire.CompactHeader, len(b.Headers))
+		headers := make([]wire.CompactHeader, len(b.Headers))
 		for i, h := range b.Headers {
-			headers[i] = evmwire.Compact(h)
+			headers[i] = wire.Compact(h)
 		}
 		call, stored, err := r.k.SubmitHeaders(to, base, headers)
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // planStates are the escrows of a plan as the node sees them, asked for together
@@ -18,19 +18,19 @@ import (
 // chain-evm.md §7.4, §13.8, §13.10).
 type planStates struct {
 	manager common.Address
-	read    func(chains.Escrow) (evmwire.SwapData, error)
+	read    func(chains.Escrow) (wire.SwapData, error)
 	steps   []stepState
 }
 
 type stepState struct {
 	kind   chains.StepKind
-	escrow evmwire.SwapData
+	escrow wire.SwapData
 	opens  bool // the plan itself opens it before
 	public bool // the secret is known to others already
 	answer hexutil.Bytes
 }
 
-func (p *planStates) ask(plan chains.Plan, requests *[]evmrpc.Request) error {
+func (p *planStates) ask(plan chains.Plan, requests *[]rpc.Request) error {
 	opened := map[common.Hash]bool{}
 	p.steps = make([]stepState, 0, len(plan.Steps))
 	for _, step := range plan.Steps {
@@ -45,13 +45,13 @@ func (p *planStates) ask(plan chains.Plan, requests *[]evmrpc.Request) error {
 		if err != nil {
 			return err
 		}
-		data, err := evmwire.StateCall([]common.Hash{hash})
+		data, err := wire.StateCall([]common.Hash{hash})
 		if err != nil {
 			return err
 		}
 		p.steps = append(p.steps, stepState{kind: step.Kind, escrow: s, opens: opened[hash], public: step.Public})
 		opened[hash] = opened[hash] || step.Kind == chains.StepInit
-		*requests = append(*requests, evmrpc.CallRequest(p.manager, data, "latest", &p.steps[len(p.steps)-1].answer))
+		*requests = append(*requests, rpc.CallRequest(p.manager, data, "latest", &p.steps[len(p.steps)-1].answer))
 	}
 	return nil
 }
@@ -61,14 +61,14 @@ func (p *planStates) ask(plan chains.Plan, requests *[]evmrpc.Request) error {
 // the secret is public already.
 func (p *planStates) check(now time.Time, head *feeHead) error {
 	for _, step := range p.steps {
-		records, err := evmwire.DecodeStates(step.answer, 1)
+		records, err := wire.DecodeStates(step.answer, 1)
 		if err != nil {
 			return err
 		}
 		state := chains.EscrowState(records[0].State)
 		switch {
 		case step.kind == chains.StepInit:
-			if err := evmwire.CanInit(state); err != nil {
+			if err := wire.CanInit(state); err != nil {
 				return err
 			}
 		case state != chains.EscrowOpen && !(state == chains.EscrowNone && step.opens):

@@ -16,9 +16,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/evm/evmread"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/read"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -81,13 +81,13 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	node, err := evmrpc.Dial(n.ChainID, f.o.RPC, env.HTTP, env.Now)
+	node, err := rpc.Dial(n.ChainID, f.o.RPC, env.HTTP, env.Now)
 	if err != nil {
 		return nil, err
 	}
 	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newSentTxs(), gas: lru.New[gasKey, measured](4096)}
 	for _, d := range n.Deployments {
-		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()})
+		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: read.Contracts{Deployment: d}, memory: newMemory()})
 	}
 	if err := c.greet(ctx, node); err != nil {
 		node.Close()
@@ -98,7 +98,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 
 // greet asks the nodes once. Unreachable nodes do not disable the chain, because
 // swaps may be in progress on it; nodes that serve another chain do.
-func (c *chain) greet(ctx context.Context, node *evmrpc.Nodes) error {
+func (c *chain) greet(ctx context.Context, node *rpc.Nodes) error {
 	asking, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
 	var h headsRequest
@@ -117,20 +117,20 @@ func (c *chain) greet(ctx context.Context, node *evmrpc.Nodes) error {
 	return nil
 }
 
-func (f factory) network(on bitcoin.Network) (evmwire.Network, error) {
+func (f factory) network(on bitcoin.Network) (wire.Network, error) {
 	if f.o.Network == nil {
-		return evmwire.Preset(f.id, on)
+		return wire.Preset(f.id, on)
 	}
 	n := f.o.Network.wire()
 	if n.Bitcoin != on {
-		return evmwire.Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s instead of %s", f.id, n.Bitcoin, on)
+		return wire.Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s instead of %s", f.id, n.Bitcoin, on)
 	}
 	return n, n.Validate()
 }
 
 func nativeOf(id string, known []tokens.Token) (tokens.Token, error) {
 	for _, t := range known {
-		if common.HexToAddress(t.Address) == evmwire.Native {
+		if common.HexToAddress(t.Address) == wire.Native {
 			return t, nil
 		}
 	}
@@ -139,8 +139,8 @@ func nativeOf(id string, known []tokens.Token) (tokens.Token, error) {
 
 // chain is a [chains.Chain].
 type chain struct {
-	net       evmwire.Network
-	node      evmrpc.Node
+	net       wire.Network
+	node      rpc.Node
 	closeNode func()
 	env       chains.Env
 	tokens    []tokens.Token
@@ -165,7 +165,7 @@ func (c *chain) Close() error { c.closeNode(); return nil }
 
 // Contradictions implements [chains.Contradictions].
 func (c *chain) Contradictions() []uint64 {
-	if n, ok := c.node.(*evmrpc.Nodes); ok {
+	if n, ok := c.node.(*rpc.Nodes); ok {
 		return n.Contradictions()
 	}
 	return nil
@@ -209,7 +209,7 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 func (c *chain) TokenAddress(s string) (string, error) { return TokenAddress(s) }
 
 func (c *chain) CheckFeeRate(s string) error {
-	_, err := evmwire.ParseFeeRate(s)
+	_, err := wire.ParseFeeRate(s)
 	return err
 }
 
@@ -244,38 +244,38 @@ func (c *chain) Balance(ctx context.Context, owner, token string) (*big.Int, err
 	if err != nil {
 		return nil, err
 	}
-	if of == evmwire.Native {
+	if of == wire.Native {
 		var balance hexutil.Big
-		if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{{Method: "eth_getBalance", Params: []any{who, "latest"}, Result: &balance}}); err != nil {
+		if err := rpc.AskAll(ctx, c.node, []rpc.Request{{Method: "eth_getBalance", Params: []any{who, "latest"}, Result: &balance}}); err != nil {
 			return nil, err
 		}
 		return balance.ToInt(), nil
 	}
-	data, err := evmwire.BalanceCall(who)
+	data, err := wire.BalanceCall(who)
 	if err != nil {
 		return nil, err
 	}
 	var answer hexutil.Bytes
-	if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{evmrpc.CallRequest(of, data, "latest", &answer)}); err != nil {
+	if err := rpc.AskAll(ctx, c.node, []rpc.Request{rpc.CallRequest(of, data, "latest", &answer)}); err != nil {
 		return nil, err
 	}
-	return evmwire.DecodeAmount(answer)
+	return wire.DecodeAmount(answer)
 }
 
 // feeHead holds the fee data of a block.
 type feeHead struct {
-	evmrpc.BlockHead
+	rpc.BlockHead
 	BaseFee *hexutil.Big `json:"baseFeePerGas"`
 	L1Fee   *hexutil.Big `json:"l1FeeRate"`
 }
 
-func feeRequest(into **feeHead) evmrpc.Request {
-	return evmrpc.Request{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Result: into}
+func feeRequest(into **feeHead) rpc.Request {
+	return rpc.Request{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Result: into}
 }
 
-func (c *chain) rate(h *feeHead) (evmwire.FeeRate, error) {
+func (c *chain) rate(h *feeHead) (wire.FeeRate, error) {
 	if h == nil || h.BaseFee == nil {
-		return evmwire.FeeRate{}, fault.New(fault.Upstream, "%s reported no base fee", c.net.Chain)
+		return wire.FeeRate{}, fault.New(fault.Upstream, "%s reported no base fee", c.net.Chain)
 	}
 	var l1 *big.Int
 	if h.L1Fee != nil {
@@ -300,10 +300,10 @@ func (c *chain) FeeRate(ctx context.Context) (string, error) {
 	return rate.String(), nil
 }
 
-func (c *chain) currentRate(ctx context.Context) (evmwire.FeeRate, error) {
+func (c *chain) currentRate(ctx context.Context) (wire.FeeRate, error) {
 	var head *feeHead
-	if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{feeRequest(&head)}); err != nil {
-		return evmwire.FeeRate{}, err
+	if err := rpc.AskAll(ctx, c.node, []rpc.Request{feeRequest(&head)}); err != nil {
+		return wire.FeeRate{}, err
 	}
 	c.noteFees(head)
 	return c.rate(head)

@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // sign signs what a plan asks for, as a wallet does.
@@ -25,7 +25,7 @@ func sign(t *testing.T, a *devnet.Account, txs []string) []string {
 	t.Helper()
 	signed := make([]string, len(txs))
 	for i, text := range txs {
-		p, err := evmwire.ParseTransaction(text)
+		p, err := wire.ParseTransaction(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func sign(t *testing.T, a *devnet.Account, txs []string) []string {
 func (l *localNet) payIn(t *testing.T, n byte) (chains.Contract, chains.Escrow, chains.Plan) {
 	t.Helper()
 	k, _ := l.chain.Contract("")
-	e, err := k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: evmwire.Native.Hex(), Amount: big.NewInt(1e15),
+	e, err := k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: wire.Native.Hex(), Amount: big.NewInt(1e15),
 		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256([]byte{n, 31: 0})}, Sequence: big.NewInt(int64(n)), Expiry: l.Time().Add(5 * 24 * time.Hour).Unix(), PayIn: true})
 	l.must(err)
 	auth := l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour))
@@ -78,7 +78,7 @@ func TestThreePartFeeRate(t *testing.T) {
 		t.Errorf("fee rate %s", rate)
 	}
 	k, _ := l.chain.Contract("")
-	cost := chains.Cost{Kind: chains.CostInit, Token: evmwire.Native.Hex(), Payer: l.User.Address.Hex()}
+	cost := chains.Cost{Kind: chains.CostInit, Token: wire.Native.Hex(), Payer: l.User.Address.Hex()}
 	all, err := k.Estimate(t.Context(), cost, rate)
 	l.must(err)
 	gas, err := k.Estimate(t.Context(), cost, rate[:strings.LastIndex(rate, ",")])
@@ -148,7 +148,7 @@ func TestOpenedThroughAWallet(t *testing.T) {
 	l := newNet(t, devnet.Options{})
 	wallet, err := l.Deploy(t.Context(), "ContractWallet", l.User.Address)
 	l.must(err)
-	spec := evmwire.Terms{Kind: chains.HTLC, Offerer: wallet, Claimer: l.Net.LP.Address, Amount: big.NewInt(1e9), ClaimData: sha256.Sum256([]byte("s")), Sequence: big.NewInt(3), Expiry: l.Time().Add(time.Hour).Unix(), PayIn: true}
+	spec := wire.Terms{Kind: chains.HTLC, Offerer: wallet, Claimer: l.Net.LP.Address, Amount: big.NewInt(1e9), ClaimData: sha256.Sum256([]byte("s")), Sequence: big.NewInt(3), Expiry: l.Time().Add(time.Hour).Unix(), PayIn: true}
 	s, err := l.Deployment().NewSwapData(spec)
 	l.must(err)
 	e, err := l.Deployment().Escrow(s)
@@ -205,11 +205,11 @@ func TestStoredFeeRateIsRaised(t *testing.T) {
 		plan.FeeRate = rate
 		u, err := k.Build(t.Context(), plan)
 		l.must(err)
-		tx, err := evmwire.ParseTransaction(u.Txs[0])
+		tx, err := wire.ParseTransaction(u.Txs[0])
 		l.must(err)
 		return tx.FeeCap
 	}
-	current, err := evmwire.ParseFeeRate(now)
+	current, err := wire.ParseFeeRate(now)
 	l.must(err)
 	if got := offered("1,1"); got.Cmp(current.MaxFeePerGas()) != 0 {
 		t.Errorf("offers %s at a rate that has passed, want %s", got, current.MaxFeePerGas())
@@ -301,7 +301,7 @@ func TestOpensWhileNodesAreSilent(t *testing.T) {
 func TestPaid(t *testing.T) {
 	l := newNet(t, devnet.Options{})
 	to := common.Address{0xab}
-	paid, err := l.User.Send(t.Context(), evmwire.Call{To: to, Value: big.NewInt(7)})
+	paid, err := l.User.Send(t.Context(), wire.Call{To: to, Value: big.NewInt(7)})
 	l.must(err)
 	id := paid.TxHash.Hex()
 	payouts := l.chain.(chains.Payouts)

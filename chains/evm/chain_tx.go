@@ -10,7 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
 )
 
 // Send takes one round trip: the node is asked along the way whether it knows the
@@ -27,9 +27,9 @@ func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 
 // deliver gives a transaction to every node.
 func (c *chain) deliver(ctx context.Context, tx chains.Signed) error {
-	judge := func(r []evmrpc.Request) error { return c.sent(tx, r) }
-	if n, ok := c.node.(*evmrpc.Nodes); ok && n.Several() {
-		return n.Deliver(ctx, func() []evmrpc.Request { return sendRequests(tx) }, judge)
+	judge := func(r []rpc.Request) error { return c.sent(tx, r) }
+	if n, ok := c.node.(*rpc.Nodes); ok && n.Several() {
+		return n.Deliver(ctx, func() []rpc.Request { return sendRequests(tx) }, judge)
 	}
 	r := sendRequests(tx)
 	if err := c.node.Batch(ctx, r); err != nil {
@@ -39,15 +39,15 @@ func (c *chain) deliver(ctx context.Context, tx chains.Signed) error {
 }
 
 // sendRequests sends a transaction and asks whether it is known.
-func sendRequests(tx chains.Signed) []evmrpc.Request {
-	return []evmrpc.Request{
+func sendRequests(tx chains.Signed) []rpc.Request {
+	return []rpc.Request{
 		{Method: "eth_sendRawTransaction", Params: []any{hexutil.Bytes(tx.Raw)}, Result: new(common.Hash)},
 		{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: new(*json.RawMessage)},
 	}
 }
 
 // sent reads what a node makes of a transaction.
-func (c *chain) sent(tx chains.Signed, r []evmrpc.Request) error {
+func (c *chain) sent(tx chains.Signed, r []rpc.Request) error {
 	id, known := *r[0].Result.(*common.Hash), *r[1].Result.(**json.RawMessage)
 	err := r[0].Err
 	text := ""
@@ -58,13 +58,13 @@ func (c *chain) sent(tx chains.Signed, r []evmrpc.Request) error {
 	case err == nil && id.Hex() != tx.ID:
 		return fault.New(fault.Upstream, "the node reported transaction %s under the id %s", tx.ID, id.Hex())
 	case err == nil, r[1].Err == nil && known != nil,
-		evmrpc.Says(text, "already known", "alreadyknown", "known transaction", "already imported", "already exists"):
+		rpc.Says(text, "already known", "alreadyknown", "known transaction", "already imported", "already exists"):
 		c.noteSent(tx)
 		return nil
-	case evmrpc.Says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
+	case rpc.Says(text, "nonce too low", "nonce is too low", "nonce_too_low", "oldnonce"):
 		return fault.New(fault.InvalidState, "the account's nonce was used by another transaction: %w", err)
-	case evmrpc.Says(text, refusals...):
-		return fault.New(fault.InvalidState, "the node refused the transaction: %w", evmrpc.Known(err, text, refusals))
+	case rpc.Says(text, refusals...):
+		return fault.New(fault.InvalidState, "the node refused the transaction: %w", rpc.Known(err, text, refusals))
 	}
 	return fault.New(fault.Upstream, "the node refused the transaction: %w", err)
 }
@@ -129,13 +129,13 @@ func (c *chain) status(ctx context.Context, txs []chains.Signed) (all []chains.T
 	for i, tx := range txs {
 		if tx.From != "" && used[tx.From] == nil {
 			used[tx.From] = new(hexutil.Uint64)
-			requests = append(requests, evmrpc.Request{Method: "eth_getTransactionCount", Params: []any{tx.From, c.net.SafeTag}, Result: used[tx.From]})
+			requests = append(requests, rpc.Request{Method: "eth_getTransactionCount", Params: []any{tx.From, c.net.SafeTag}, Result: used[tx.From]})
 		}
 		requests = append(requests,
-			evmrpc.Request{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &answers[i].known},
-			evmrpc.Request{Method: "eth_getTransactionReceipt", Params: []any{tx.ID}, Result: &answers[i].receipt})
+			rpc.Request{Method: "eth_getTransactionByHash", Params: []any{tx.ID}, Result: &answers[i].known},
+			rpc.Request{Method: "eth_getTransactionReceipt", Params: []any{tx.ID}, Result: &answers[i].receipt})
 	}
-	if err := evmrpc.AskAll(ctx, c.node, requests); err != nil {
+	if err := rpc.AskAll(ctx, c.node, requests); err != nil {
 		return nil, nil, err
 	}
 	heads, err := h.heads()

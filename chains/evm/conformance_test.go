@@ -26,10 +26,10 @@ import (
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -243,7 +243,7 @@ func (l *localNet) Withdraw(t *testing.T, id chains.VaultID, data []byte, shares
 	v := l.opened[id.ID.String()]
 	paid, err := l.Bitcoin().Faucet(l.wallet.Address, 50_000)
 	l.must(err)
-	script, err := opreturn.Script(data)
+	script, err := rawtx.OpReturn(data)
 	l.must(err)
 	first, second, err := shares.Sequences()
 	l.must(err)

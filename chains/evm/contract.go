@@ -12,8 +12,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/evm/evmread"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	evmread "github.com/swapper-go/swapper/internal/evm/read"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/settle"
 )
 
@@ -37,7 +37,7 @@ func (k *contracts) Expect(spec chains.Spec) (chains.Escrow, error) {
 }
 
 // neutral is an escrow's neutral view, whose text need not be read again.
-func (k *contracts) neutral(s evmwire.SwapData) (chains.Escrow, error) {
+func (k *contracts) neutral(s wire.SwapData) (chains.Escrow, error) {
 	e, err := k.Deployment.Escrow(s)
 	if err == nil {
 		k.memory.noteText(e.Data, s)
@@ -51,7 +51,7 @@ func (k *contracts) Decode(data json.RawMessage) (chains.Escrow, error) {
 	if e, ok := k.memory.decoded.Get(string(data)); ok {
 		return e, nil
 	}
-	s, err := evmwire.ParseSwapData(data)
+	s, err := wire.ParseSwapData(data)
 	if err != nil {
 		return chains.Escrow{}, err
 	}
@@ -74,7 +74,7 @@ func (k *contracts) Diff(want, got chains.Escrow, may ...chains.Field) error {
 	if err != nil {
 		return &chains.DiffError{Member: "data", Want: "escrow data", Got: err.Error()}
 	}
-	return evmwire.Diff(a, b, may...)
+	return wire.Diff(a, b, may...)
 }
 
 func (k *contracts) ClaimHash(c chains.Condition) ([]byte, error) {
@@ -82,7 +82,7 @@ func (k *contracts) ClaimHash(c chains.Condition) ([]byte, error) {
 	return h[:], err
 }
 
-func (k *contracts) ClaimHashText(hash []byte) string { return evmwire.ClaimHashText(hash) }
+func (k *contracts) ClaimHashText(hash []byte) string { return wire.ClaimHashText(hash) }
 
 func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
 	if text, ok := k.memory.shown.Get(string(e.Data)); ok {
@@ -126,7 +126,7 @@ func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains
 	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, from, now, blockTime); err != nil {
 		return 0, err
 	}
-	return evmwire.UsableUntil(auth, now), nil
+	return wire.UsableUntil(auth, now), nil
 }
 
 // VerifyRefund takes no round trip.
@@ -255,7 +255,7 @@ func (k *contracts) confirmOver(ctx context.Context, at chains.Block, hashes []c
 // authState judges an authorisation whose signature was verified when it came.
 func (k *contracts) authState(a chains.Auth, heads chains.Heads, safeTime int64) chains.AuthState {
 	switch now := k.chain.env.Now().Unix(); {
-	case evmwire.Over(a, safeTime):
+	case wire.Over(a, safeTime):
 		return chains.AuthOver
 	case a.Timeout-now >= int64(chains.AuthGrace.Seconds()) && heads.Latest.Time <= a.Timeout:
 		return chains.AuthGood
@@ -264,7 +264,7 @@ func (k *contracts) authState(a chains.Auth, heads chains.Heads, safeTime int64)
 }
 
 // IDs takes no round trip.
-func (k *contracts) IDs(signed []string) ([]string, error) { return evmwire.IDs(signed) }
+func (k *contracts) IDs(signed []string) ([]string, error) { return wire.IDs(signed) }
 
 // Liquidity takes one round trip, which those share who ask the same while it lasts.
 func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPFunds, error) {
@@ -285,10 +285,10 @@ func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPF
 // paid is estimated with what all nodes say of fees, see [chain.towerRate].
 func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate string) (*big.Int, error) {
 	n := k.chain.net
-	var rate evmwire.FeeRate
+	var rate wire.FeeRate
 	var err error
 	if feeRate != "" {
-		rate, err = evmwire.ParseFeeRate(feeRate)
+		rate, err = wire.ParseFeeRate(feeRate)
 		err = fault.At("feeRate", err)
 	} else if cost.Kind == chains.CostInit { // paid by the user, who sees what
 		rate, err = k.chain.currentRate(ctx)
@@ -319,21 +319,21 @@ func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate stri
 // about: placeholder parties, and a deposit that exceeds a non-zero bounty, so
 // that every possible transfer is counted (protocol: chain-evm.md §6.3,
 // swap-flows-escrow.md §8.2).
-func (k *contracts) sample(cost chains.Cost) (evmwire.SwapData, common.Address, error) {
-	token, payer := evmwire.Native, common.Address{0: 3}
+func (k *contracts) sample(cost chains.Cost) (wire.SwapData, common.Address, error) {
+	token, payer := wire.Native, common.Address{0: 3}
 	var err error
 	if cost.Token != "" {
 		if token, err = coin("token", cost.Token); err != nil {
-			return evmwire.SwapData{}, payer, err
+			return wire.SwapData{}, payer, err
 		}
 	}
 	if cost.Payer != "" {
 		if payer, err = account("wallet", cost.Payer); err != nil {
-			return evmwire.SwapData{}, payer, err
+			return wire.SwapData{}, payer, err
 		}
 	}
-	s := evmwire.SwapData{Offerer: common.Address{0: 1}, Claimer: common.Address{0: 2}, Token: token, Amount: big.NewInt(1),
-		Sequence: new(big.Int), SecurityDeposit: big.NewInt(2), ClaimerBounty: big.NewInt(1), DepositToken: evmwire.Native}
+	s := wire.SwapData{Offerer: common.Address{0: 1}, Claimer: common.Address{0: 2}, Token: token, Amount: big.NewInt(1),
+		Sequence: new(big.Int), SecurityDeposit: big.NewInt(2), ClaimerBounty: big.NewInt(1), DepositToken: wire.Native}
 	switch cost.Kind {
 	case chains.CostInit:
 		s.Offerer, s.PayIn, s.Reputation = payer, true, true

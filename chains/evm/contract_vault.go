@@ -11,9 +11,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmread"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	evmread "github.com/swapper-go/swapper/internal/evm/read"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/settle"
 )
 
@@ -134,7 +134,7 @@ func (k *contracts) withdrawals(ctx context.Context, queries []chains.Withdrawal
 		from = min(from, begin)
 		lookups, asked = append(lookups, l), append(asked, i)
 	}
-	read, err := k.ReadWithdrawals(ctx, k.chain.node, lookups, evmrpc.BlockRange{From: from, To: heads.Latest.Height})
+	read, err := k.ReadWithdrawals(ctx, k.chain.node, lookups, rpc.BlockRange{From: from, To: heads.Latest.Height})
 	if err != nil {
 		return nil, err
 	}
@@ -165,13 +165,13 @@ func withdrawalLookup(q chains.WithdrawalQuery) (evmwire.WithdrawalLookup, error
 // DryRun takes one round trip.
 func (k *contracts) DryRun(ctx context.Context, txs [][]byte) error {
 	answers := make([]hexutil.Bytes, len(txs))
-	requests := make([]evmrpc.Request, len(txs))
+	requests := make([]rpc.Request, len(txs))
 	for i, tx := range txs {
 		data, err := evmwire.ParseCall(tx)
 		if err != nil {
 			return err
 		}
-		requests[i] = evmrpc.CallRequest(k.VaultManager.Address, data, "latest", &answers[i])
+		requests[i] = rpc.CallRequest(k.VaultManager.Address, data, "latest", &answers[i])
 	}
 	if err := k.chain.node.Batch(ctx, requests); err != nil {
 		return err
@@ -192,19 +192,19 @@ func (k *contracts) RelayTip(ctx context.Context) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	request := func() []evmrpc.Request {
-		return []evmrpc.Request{evmrpc.CallRequest(k.BtcRelay.Address, ask, "latest", new(hexutil.Bytes))}
+	request := func() []rpc.Request {
+		return []rpc.Request{rpc.CallRequest(k.BtcRelay.Address, ask, "latest", new(hexutil.Bytes))}
 	}
-	read := func(r []evmrpc.Request) (tip uint32, err error) {
+	read := func(r []rpc.Request) (tip uint32, err error) {
 		if r[0].Err != nil {
 			return 0, fmt.Errorf("%s: %w", r[0].Method, r[0].Err)
 		}
 		err = evmwire.Unpack(evmwire.RelayABI(), "getBlockheight", *r[0].Result.(*hexutil.Bytes), &tip)
 		return tip, err
 	}
-	if n, ok := k.chain.node.(*evmrpc.Nodes); ok && n.Several() {
+	if n, ok := k.chain.node.(*rpc.Nodes); ok && n.Several() {
 		var tips []uint32
-		err := n.Each(ctx, request, func(r []evmrpc.Request) {
+		err := n.Each(ctx, request, func(r []rpc.Request) {
 			if tip, err := read(r); err == nil {
 				tips = append(tips, tip)
 			}

@@ -12,20 +12,20 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmread"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/read"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/nonces"
 )
 
 // staged is a node whose answers are written out: the n-th batch gets the n-th
 // stage, the last one stays.
 type staged struct {
-	stages []func(evmrpc.Request) any // what to store in Result; an error goes to Err
+	stages []func(rpc.Request) any // what to store in Result; an error goes to Err
 	trips  int
 }
 
-func (s *staged) Batch(_ context.Context, requests []evmrpc.Request) error {
+func (s *staged) Batch(_ context.Context, requests []rpc.Request) error {
 	stage := s.stages[min(s.trips, len(s.stages)-1)]
 	s.trips++
 	for i := range requests {
@@ -44,13 +44,13 @@ func (s *staged) Batch(_ context.Context, requests []evmrpc.Request) error {
 }
 
 // stagedChain is a chain on a staged node at a fixed time.
-func stagedChain(t *testing.T, now int64, stages ...func(evmrpc.Request) any) (*chain, *contracts, *staged) {
+func stagedChain(t *testing.T, now int64, stages ...func(rpc.Request) any) (*chain, *contracts, *staged) {
 	t.Helper()
 	n := presetOf(t, "CITREA/MAINNET")
 	node := &staged{stages: stages}
 	c := &chain{net: n, node: node, nonces: newSentTxs(),
 		env: chains.Env{Now: func() time.Time { return time.Unix(now, 0) }, Log: slog.New(slog.DiscardHandler)}}
-	k := &contracts{chain: c, Contracts: evmread.Contracts{Deployment: n.Deployments[0]}, memory: newMemory()}
+	k := &contracts{chain: c, Contracts: read.Contracts{Deployment: n.Deployments[0]}, memory: newMemory()}
 	return c, k, node
 }
 
@@ -59,14 +59,14 @@ func stagedChain(t *testing.T, now int64, stages ...func(evmrpc.Request) any) (*
 func TestAnAuthorizationIsOverOnlyForSure(t *testing.T) {
 	const timeout = 1_700_000_000
 	state := func(s uint8) []byte {
-		m := evmwire.EscrowABI().Methods["getHashStateMultiple"]
-		return pack(t, &m, []evmwire.EscrowRecord{{InitBlockheight: 90 * uint64(s), State: s}})
+		m := wire.EscrowABI().Methods["getHashStateMultiple"]
+		return pack(t, &m, []wire.EscrowRecord{{InitBlockheight: 90 * uint64(s), State: s}})
 	}
-	answer := func(opened uint8, err error) func(evmrpc.Request) any {
-		return func(r evmrpc.Request) any {
+	answer := func(opened uint8, err error) func(rpc.Request) any {
+		return func(r rpc.Request) any {
 			switch r.Method {
 			case "eth_getBlockByNumber":
-				return &evmrpc.BlockHead{Number: 100, Hash: common.Hash{1}, Timestamp: timeout + 5}
+				return &rpc.BlockHead{Number: 100, Hash: common.Hash{1}, Timestamp: timeout + 5}
 			case "eth_call":
 				if err != nil {
 					return err
@@ -78,7 +78,7 @@ func TestAnAuthorizationIsOverOnlyForSure(t *testing.T) {
 	}
 	s := payInSwap(t, presetOf(t, "CITREA/MAINNET").Deployments[0], common.Address{1})
 	for name, test := range map[string]struct {
-		second func(evmrpc.Request) any
+		second func(rpc.Request) any
 		auth   chains.AuthState
 		failed bool
 	}{
@@ -103,11 +103,11 @@ func TestAnAuthorizationIsOverOnlyForSure(t *testing.T) {
 
 // A transaction that is mined while a batch is answered is not replaced.
 func TestATransactionIsReplacedOnlyForSure(t *testing.T) {
-	answer := func(mined bool, nonce uint64) func(evmrpc.Request) any {
-		return func(r evmrpc.Request) any {
+	answer := func(mined bool, nonce uint64) func(rpc.Request) any {
+		return func(r rpc.Request) any {
 			switch r.Method {
 			case "eth_getBlockByNumber":
-				return &evmrpc.BlockHead{Number: 100, Hash: common.Hash{1}}
+				return &rpc.BlockHead{Number: 100, Hash: common.Hash{1}}
 			case "eth_getTransactionCount":
 				return hexutil.Uint64(nonce)
 			case "eth_getTransactionReceipt":
@@ -120,14 +120,14 @@ func TestATransactionIsReplacedOnlyForSure(t *testing.T) {
 	}
 	tx := chains.Signed{ID: common.Hash{9}.Hex(), From: common.Address{1}.Hex(), Nonce: 4}
 	for name, test := range map[string]struct {
-		stages []func(evmrpc.Request) any
+		stages []func(rpc.Request) any
 		want   chains.TxState
 		trips  int
 	}{
-		"not known yet":        {[]func(evmrpc.Request) any{answer(false, 4)}, chains.TxUnknown, 1},
-		"mined meanwhile":      {[]func(evmrpc.Request) any{answer(false, 5), answer(true, 5)}, chains.TxConfirmed, 2},
-		"replaced":             {[]func(evmrpc.Request) any{answer(false, 5), answer(false, 5)}, chains.TxReplaced, 2},
-		"the nonce was a slip": {[]func(evmrpc.Request) any{answer(false, 5), answer(false, 4)}, chains.TxUnknown, 2},
+		"not known yet":        {[]func(rpc.Request) any{answer(false, 4)}, chains.TxUnknown, 1},
+		"mined meanwhile":      {[]func(rpc.Request) any{answer(false, 5), answer(true, 5)}, chains.TxConfirmed, 2},
+		"replaced":             {[]func(rpc.Request) any{answer(false, 5), answer(false, 5)}, chains.TxReplaced, 2},
+		"the nonce was a slip": {[]func(rpc.Request) any{answer(false, 5), answer(false, 4)}, chains.TxUnknown, 2},
 	} {
 		c, _, node := stagedChain(t, 1, test.stages...)
 		got, err := c.Status(t.Context(), []chains.Signed{tx})
@@ -140,7 +140,7 @@ func TestATransactionIsReplacedOnlyForSure(t *testing.T) {
 // What was sent is known to the process before it is known to all nodes.
 func TestNonceFollowsWhatWasSent(t *testing.T) {
 	from := common.Address{1}.Hex()
-	c, _, _ := stagedChain(t, 1000, func(r evmrpc.Request) any { return nil })
+	c, _, _ := stagedChain(t, 1000, func(r rpc.Request) any { return nil })
 	c.noteSent(chains.Signed{From: from, Nonce: 7})
 	c.noteSent(chains.Signed{From: from, Nonce: 6})
 	for pending, want := range map[uint64]uint64{5: 8, 8: 8, 9: 9} {
@@ -164,7 +164,7 @@ func TestSendReadsRefusals(t *testing.T) {
 		"max fee per gas less than block base fee: address 0x1": "invalid_state", "intrinsic gas too low": "invalid_state", "FeeTooLow, EffectivePriorityFeePerGas too low": "invalid_state",
 		"txpool is full": "upstream", "limit exceeded": "upstream", "": "upstream",
 	} {
-		c, _, _ := stagedChain(t, 1, func(r evmrpc.Request) any {
+		c, _, _ := stagedChain(t, 1, func(r rpc.Request) any {
 			if r.Method == "eth_sendRawTransaction" {
 				return &nodeError{code: -32000, text: text}
 			}
@@ -175,7 +175,7 @@ func TestSendReadsRefusals(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	known := func(r evmrpc.Request) any {
+	known := func(r rpc.Request) any {
 		if r.Method == "eth_sendRawTransaction" {
 			return &nodeError{code: -32000, text: "nonce too low"}
 		}
@@ -185,7 +185,7 @@ func TestSendReadsRefusals(t *testing.T) {
 	if err := c.Send(t.Context(), tx); err != nil {
 		t.Errorf("mined already: %v", err)
 	}
-	c, _, _ = stagedChain(t, 1, func(r evmrpc.Request) any { return common.Hash{8} })
+	c, _, _ = stagedChain(t, 1, func(r rpc.Request) any { return common.Hash{8} })
 	if err := c.Send(t.Context(), tx); err == nil {
 		t.Error("another transaction was sent")
 	}

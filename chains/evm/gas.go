@@ -7,15 +7,15 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // estimate is the gas of one call as the node sees it.
 type estimate struct {
 	call    int
 	gas     *hexutil.Uint64
-	request evmrpc.Request
+	request rpc.Request
 }
 
 // The constants of the protocol are the table of gas limits (protocol: chain-evm.md
@@ -32,7 +32,7 @@ const (
 // gasKey is what an estimate depends on.
 type gasKey struct {
 	sender common.Address
-	alike  evmwire.Alike
+	alike  wire.Alike
 }
 
 // measured is an estimate, 0 for one that failed.
@@ -44,22 +44,22 @@ type measured struct {
 // estimates returns, by call, what is known of the gas of the calls that can run before
 // the others, and the questions for the rest of those: the first call, and the first that
 // is not an approval, in case the approvals were granted before.
-func (c *chain) estimates(calls []evmwire.Call, sender common.Address) ([]estimate, map[int]uint64) {
+func (c *chain) estimates(calls []wire.Call, sender common.Address) ([]estimate, map[int]uint64) {
 	var ask []estimate
 	known := map[int]uint64{}
 	now := c.env.Now()
 	for i, call := range calls {
-		if i == 0 || call.Role != evmwire.RoleApproval {
+		if i == 0 || call.Role != wire.RoleApproval {
 			if m, ok := c.gas.Get(gasKey{sender, call.Alike}); ok && now.Before(m.until) && m.until.Sub(now) <= gasMeasured {
 				known[i] = m.gas
 			} else {
 				gas := new(hexutil.Uint64)
-				ask = append(ask, estimate{i, gas, evmrpc.Request{Method: "eth_estimateGas", Params: []any{map[string]any{
+				ask = append(ask, estimate{i, gas, rpc.Request{Method: "eth_estimateGas", Params: []any{map[string]any{
 					"from": sender, "to": call.To, "data": hexutil.Bytes(call.Data), "value": (*hexutil.Big)(bigs.OrZero(call.Value)),
 				}}, Result: gas}})
 			}
 		}
-		if call.Role != evmwire.RoleApproval {
+		if call.Role != wire.RoleApproval {
 			break
 		}
 	}
@@ -68,13 +68,13 @@ func (c *chain) estimates(calls []evmwire.Call, sender common.Address) ([]estima
 
 // noteGas returns what an estimate of a call says, 0 if it failed, and remembers it where
 // it says something of other calls too.
-func (c *chain) noteGas(sender common.Address, call evmwire.Call, gas uint64, failed error) uint64 {
-	gas = min(gas, evmwire.MaxGas)
+func (c *chain) noteGas(sender common.Address, call wire.Call, gas uint64, failed error) uint64 {
+	gas = min(gas, wire.MaxGas)
 	life := gasMeasured
 	if failed != nil {
 		gas, life = 0, gasUnknown
 	}
-	if call.Alike != (evmwire.Alike{}) && gas <= call.Gas {
+	if call.Alike != (wire.Alike{}) && gas <= call.Gas {
 		c.gas.Add(gasKey{sender, call.Alike}, measured{gas, c.env.Now().Add(life)})
 	}
 	return gas

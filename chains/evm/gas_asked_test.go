@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // The node estimates the opening of a user's first swap, and not that of the next ones
@@ -27,7 +27,7 @@ func TestOneEstimateServesSwapsAlike(t *testing.T) {
 		if want := map[bool]int{true: 1}[n == 1]; asked != want {
 			t.Errorf("swap %d: %d requests with an estimate, want %d", n, asked, want)
 		}
-		tx, err := evmwire.ParseTransaction(u.Txs[0])
+		tx, err := wire.ParseTransaction(u.Txs[0])
 		l.must(err)
 		limits = append(limits, tx.Gas)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lru"
 )
 
@@ -17,13 +17,13 @@ import (
 // asked for again.
 func TestGasIsEstimatedWhereTheTableDoesNotReach(t *testing.T) {
 	sender, other := common.Address{1}, common.Address{2}
-	like := evmwire.Alike{Method: "initialize", Len: 700}
-	call := evmwire.Call{Gas: 66_000, Alike: like}
+	like := wire.Alike{Method: "initialize", Len: 700}
+	call := wire.Call{Gas: 66_000, Alike: like}
 	for name, c := range map[string]struct {
 		gas    uint64
 		failed error
-		noted  evmwire.Call
-		asked  evmwire.Call
+		noted  wire.Call
+		asked  wire.Call
 		sender common.Address
 		after  time.Duration
 		ask    bool
@@ -35,21 +35,21 @@ func TestGasIsEstimatedWhereTheTableDoesNotReach(t *testing.T) {
 		"by a clock that went back":  {60_000, nil, call, call, sender, -time.Second, true, 0},
 		"beyond the constant":        {66_001, nil, call, call, sender, 0, true, 0},
 		"another sender":             {60_000, nil, call, call, other, 0, true, 0},
-		"another call":               {60_000, nil, call, evmwire.Call{Gas: 66_000, Alike: evmwire.Alike{Method: "refund", Len: 700}}, sender, 0, true, 0},
-		"another length":             {60_000, nil, call, evmwire.Call{Gas: 66_000, Alike: evmwire.Alike{Method: "initialize", Len: 732}}, sender, 0, true, 0},
-		"like no other":              {60_000, nil, evmwire.Call{Gas: 66_000}, evmwire.Call{Gas: 66_000}, sender, 0, true, 0},
+		"another call":               {60_000, nil, call, wire.Call{Gas: 66_000, Alike: wire.Alike{Method: "refund", Len: 700}}, sender, 0, true, 0},
+		"another length":             {60_000, nil, call, wire.Call{Gas: 66_000, Alike: wire.Alike{Method: "initialize", Len: 732}}, sender, 0, true, 0},
+		"like no other":              {60_000, nil, wire.Call{Gas: 66_000}, wire.Call{Gas: 66_000}, sender, 0, true, 0},
 		"failed a moment ago":        {0, errors.New("reverted"), call, call, sender, gasUnknown - 1, false, 0},
 		"failed a while ago":         {0, errors.New("reverted"), call, call, sender, gasUnknown, true, 0},
 		"failed, whatever it says":   {50_000, errors.New("reverted"), call, call, sender, 0, false, 0},
-		"more than any block allows": {1 << 62, nil, evmwire.Call{Gas: 66_000, Alike: like}, call, sender, 0, true, 0},
+		"more than any block allows": {1 << 62, nil, wire.Call{Gas: 66_000, Alike: like}, call, sender, 0, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(1_700_000_000, 0)
 			ch := &chain{env: chains.Env{Now: func() time.Time { return now }}, gas: lru.New[gasKey, measured](16)}
-			if ask, known := ch.estimates([]evmwire.Call{c.asked}, sender); len(ask) != 1 || len(known) != 0 {
+			if ask, known := ch.estimates([]wire.Call{c.asked}, sender); len(ask) != 1 || len(known) != 0 {
 				t.Fatalf("at first: %d questions, %v", len(ask), known)
 			}
-			want := min(c.gas, evmwire.MaxGas)
+			want := min(c.gas, wire.MaxGas)
 			if c.failed != nil {
 				want = 0
 			}
@@ -57,7 +57,7 @@ func TestGasIsEstimatedWhereTheTableDoesNotReach(t *testing.T) {
 				t.Errorf("noted %d, want %d", got, want)
 			}
 			now = now.Add(c.after)
-			ask, known := ch.estimates([]evmwire.Call{c.asked}, c.sender)
+			ask, known := ch.estimates([]wire.Call{c.asked}, c.sender)
 			if (len(ask) == 1) != c.ask || known[0] != c.known {
 				t.Errorf("%d questions, %v", len(ask), known)
 			}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Heads takes one round trip.
 func (c *chain) Heads(ctx context.Context) (chains.Heads, error) {
 	var h headsRequest
-	if err := evmrpc.AskAll(ctx, c.node, h.requests(c.net)); err != nil {
+	if err := rpc.AskAll(ctx, c.node, h.requests(c.net)); err != nil {
 		return chains.Heads{}, err
 	}
 	c.latest.note(h.latest, c.env.Now())
@@ -23,12 +23,12 @@ func (c *chain) Heads(ctx context.Context) (chains.Heads, error) {
 
 // headsRequest asks for both ends of the chain, along with other questions.
 type headsRequest struct {
-	net                 evmwire.Network
-	latest, safe, final *evmrpc.BlockHead
+	net                 wire.Network
+	latest, safe, final *rpc.BlockHead
 }
 
-func (h *headsRequest) requests(n evmwire.Network) []evmrpc.Request {
-	requests := []evmrpc.Request{h.tag("latest", &h.latest)}
+func (h *headsRequest) requests(n wire.Network) []rpc.Request {
+	requests := []rpc.Request{h.tag("latest", &h.latest)}
 	if n.SafeTag != "latest" {
 		requests = append(requests, h.tag(n.SafeTag, &h.safe))
 	}
@@ -39,8 +39,8 @@ func (h *headsRequest) requests(n evmwire.Network) []evmrpc.Request {
 	return requests
 }
 
-func (h *headsRequest) tag(tag string, into **evmrpc.BlockHead) evmrpc.Request {
-	return evmrpc.Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Result: into}
+func (h *headsRequest) tag(tag string, into **rpc.BlockHead) rpc.Request {
+	return rpc.Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Result: into}
 }
 
 // heads reads the answers. Where two tags are one block it was asked for once.
@@ -60,7 +60,7 @@ func (h *headsRequest) heads() (chains.Heads, error) {
 	// What is acted on as final is the lowest of the tags: a swap that is not
 	// looked at any more must not come back.
 	final := h.final
-	for _, other := range []*evmrpc.BlockHead{h.safe, h.latest} {
+	for _, other := range []*rpc.BlockHead{h.safe, h.latest} {
 		if other.Number < final.Number {
 			final = other
 		}
@@ -76,15 +76,15 @@ func (h *headsRequest) heads() (chains.Heads, error) {
 // state can only be older than it, so that what is not there at a head was not
 // there.
 type along struct {
-	evmrpc.Node
-	extra []evmrpc.Request
+	rpc.Node
+	extra []rpc.Request
 	err   error
 }
 
-func (a *along) Batch(ctx context.Context, requests []evmrpc.Request) error {
+func (a *along) Batch(ctx context.Context, requests []rpc.Request) error {
 	extra := a.extra
 	a.extra = nil
-	all := append(append([]evmrpc.Request(nil), extra...), requests...)
+	all := append(append([]rpc.Request(nil), extra...), requests...)
 	if err := a.Node.Batch(ctx, all); err != nil {
 		return err
 	}

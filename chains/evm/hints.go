@@ -13,8 +13,8 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
@@ -22,7 +22,7 @@ import (
 const eventPoll = 5 * time.Second
 
 // hintCursor is the cursor of a chain: where each contract set was read up to.
-type hintCursor map[string][2]evmrpc.LogCursor // by version: escrow manager, vault manager
+type hintCursor map[string][2]rpc.LogCursor // by version: escrow manager, vault manager
 
 // Hints polls every five seconds: one round trip, one more to read the escrows
 // that were opened, and those of the blocks in between after a pause.
@@ -58,7 +58,7 @@ type feed struct {
 	k      *contracts
 	member int // of the cursor
 	of     common.Address
-	cursor evmrpc.LogCursor
+	cursor rpc.LogCursor
 	logs   []types.Log
 	asked  bool // logs were asked for along with the heads
 }
@@ -72,9 +72,9 @@ func (c *chain) poll(ctx context.Context, at hintCursor, tip uint64) ([]chains.H
 	for _, k := range c.contracts {
 		for i, of := range []common.Address{k.EscrowManager.Address, k.VaultManager.Address} {
 			f := &feed{k: k, member: i, of: of, cursor: at[k.Version()][i]}
-			if f.cursor.Block != 0 && tip >= f.cursor.Block && tip-f.cursor.Block < evmrpc.LogRange/2 {
+			if f.cursor.Block != 0 && tip >= f.cursor.Block && tip-f.cursor.Block < rpc.LogRange/2 {
 				f.asked = true
-				requests = append(requests, evmrpc.NewLogsRequest(of, f.cursor.Block, c.net.SafeTag, &f.logs))
+				requests = append(requests, rpc.NewLogsRequest(of, f.cursor.Block, c.net.SafeTag, &f.logs))
 			}
 			feeds = append(feeds, f)
 		}
@@ -126,7 +126,7 @@ func (c *chain) advance(ctx context.Context, f *feed, tip uint64, have bool) ([]
 		return nil, nil // the node is behind
 	}
 	if !have {
-		logs, err := c.filter(ctx, f.of, evmrpc.BlockRange{From: f.cursor.Block, To: tip}, nil)
+		logs, err := c.filter(ctx, f.of, rpc.BlockRange{From: f.cursor.Block, To: tip}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -136,8 +136,8 @@ func (c *chain) advance(ctx context.Context, f *feed, tip uint64, have bool) ([]
 	if !f.cursor.Found(f.logs) {
 		// The last log that was read is in the chain no more: what was mined
 		// again may stand in blocks that were read before.
-		f.cursor = evmrpc.LogCursor{Block: f.cursor.Block - min(evmrpc.LateLogs, f.cursor.Block-1)}
-		logs, err := c.filter(ctx, f.of, evmrpc.BlockRange{From: f.cursor.Block, To: tip}, nil)
+		f.cursor = rpc.LogCursor{Block: f.cursor.Block - min(rpc.LateLogs, f.cursor.Block-1)}
+		logs, err := c.filter(ctx, f.of, rpc.BlockRange{From: f.cursor.Block, To: tip}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -149,18 +149,18 @@ func (c *chain) advance(ctx context.Context, f *feed, tip uint64, have bool) ([]
 }
 
 // filter returns the logs of a contract in a range, in ascending order.
-func (c *chain) filter(ctx context.Context, of common.Address, blocks evmrpc.BlockRange, topics [][]common.Hash) ([]types.Log, error) {
+func (c *chain) filter(ctx context.Context, of common.Address, blocks rpc.BlockRange, topics [][]common.Hash) ([]types.Log, error) {
 	var found []types.Log
-	ranges := evmrpc.LogRanges(blocks.From, blocks.To, evmrpc.LogRange)
+	ranges := rpc.LogRanges(blocks.From, blocks.To, rpc.LogRange)
 	for len(ranges) > 0 {
-		some := ranges[:min(evmrpc.ParallelLogReads, len(ranges))]
+		some := ranges[:min(rpc.ParallelLogReads, len(ranges))]
 		ranges = ranges[len(some):]
 		answers := make([][]types.Log, len(some))
-		requests := make([]evmrpc.Request, len(some))
+		requests := make([]rpc.Request, len(some))
 		for i, r := range some {
-			requests[i] = evmrpc.LogRequest(of, r, topics, &answers[i])
+			requests[i] = rpc.LogRequest(of, r, topics, &answers[i])
 		}
-		if err := evmrpc.AskAll(ctx, c.node, requests); err != nil {
+		if err := rpc.AskAll(ctx, c.node, requests); err != nil {
 			return nil, err
 		}
 		for _, logs := range answers {
@@ -180,7 +180,7 @@ func (k *contracts) hints(ctx context.Context, logs []types.Log) ([]chains.Hint,
 		if err != nil {
 			continue // what cannot be read is about no swap of ours
 		}
-		if init, ok := e.(evmwire.InitializeEvent); ok && init.Kind == chains.HTLC {
+		if init, ok := e.(wire.InitializeEvent); ok && init.Kind == chains.HTLC {
 			opened = append(opened, l)
 		}
 		if hint, ok := k.hint(e, l); ok {
@@ -202,20 +202,20 @@ func (k *contracts) hints(ctx context.Context, logs []types.Log) ([]chains.Hint,
 }
 
 // hint says where a log points; a log is never trusted further.
-func (k *contracts) hint(e evmwire.Event, l types.Log) (chains.Hint, bool) {
+func (k *contracts) hint(e wire.Event, l types.Log) (chains.Hint, bool) {
 	h := chains.Hint{Version: k.Version(), TxID: l.TxHash.Hex()}
 	switch e := e.(type) {
-	case evmwire.InitializeEvent:
+	case wire.InitializeEvent:
 		h.EscrowHash = e.EscrowHash.Bytes()
-	case evmwire.ClaimEvent:
+	case wire.ClaimEvent:
 		h.EscrowHash = e.EscrowHash.Bytes()
-	case evmwire.RefundEvent:
+	case wire.RefundEvent:
 		h.EscrowHash = e.EscrowHash.Bytes()
-	case evmwire.VaultFrontEvent:
+	case wire.VaultFrontEvent:
 		h.BitcoinTx = e.BitcoinTx
-	case evmwire.VaultClaimEvent:
+	case wire.VaultClaimEvent:
 		h.BitcoinTx = e.BitcoinTx
-	case evmwire.VaultCloseEvent:
+	case wire.VaultCloseEvent:
 		h.BitcoinTx = e.BitcoinTx
 	default:
 		return chains.Hint{}, false

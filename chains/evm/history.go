@@ -10,8 +10,8 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // History takes one round trip for the heads, one for each 4750 blocks, and for a
@@ -33,7 +33,7 @@ func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Se
 			first = min(first, k.EscrowManager.Height, k.VaultManager.Height)
 		}
 		who := common.BytesToHash(of[:])
-		for _, window := range evmrpc.LogRanges(max(from, first), heads.Latest.Height, evmrpc.LogRange*evmrpc.ParallelLogReads) {
+		for _, window := range rpc.LogRanges(max(from, first), heads.Latest.Height, rpc.LogRange*rpc.ParallelLogReads) {
 			var past []chains.Past
 			for _, k := range c.contracts {
 				some, err := k.past(ctx, who, window, heads)
@@ -63,22 +63,22 @@ func pastHeight(p chains.Past) uint64 {
 
 // past returns the swaps of an account that were opened, or paid out by a vault,
 // in a range of blocks.
-func (k *contracts) past(ctx context.Context, who common.Hash, window evmrpc.BlockRange, heads chains.Heads) ([]chains.Past, error) {
-	opened := []common.Hash{evmwire.EscrowABI().Events["Initialize"].ID}
-	paid := []common.Hash{evmwire.VaultABI().Events["Claimed"].ID, evmwire.VaultABI().Events["Fronted"].ID}
-	var requests []evmrpc.Request
+func (k *contracts) past(ctx context.Context, who common.Hash, window rpc.BlockRange, heads chains.Heads) ([]chains.Past, error) {
+	opened := []common.Hash{wire.EscrowABI().Events["Initialize"].ID}
+	paid := []common.Hash{wire.VaultABI().Events["Claimed"].ID, wire.VaultABI().Events["Fronted"].ID}
+	var requests []rpc.Request
 	var answers []*[]types.Log
-	ask := func(of evmwire.Contract, topics ...[]common.Hash) {
-		for _, r := range evmrpc.LogRanges(max(window.From, of.Height), window.To, evmrpc.LogRange) {
+	ask := func(of wire.Contract, topics ...[]common.Hash) {
+		for _, r := range rpc.LogRanges(max(window.From, of.Height), window.To, rpc.LogRange) {
 			answer := new([]types.Log)
 			answers = append(answers, answer)
-			requests = append(requests, evmrpc.LogRequest(of.Address, r, topics, answer))
+			requests = append(requests, rpc.LogRequest(of.Address, r, topics, answer))
 		}
 	}
 	ask(k.EscrowManager, opened, []common.Hash{who})
 	ask(k.EscrowManager, opened, nil, []common.Hash{who})
 	ask(k.VaultManager, paid, nil, []common.Hash{who})
-	if err := evmrpc.AskAll(ctx, k.chain.node, requests); err != nil {
+	if err := rpc.AskAll(ctx, k.chain.node, requests); err != nil {
 		return nil, err
 	}
 	var logs []types.Log
@@ -119,10 +119,10 @@ func (k *contracts) pastWithdrawals(who common.Hash, logs []types.Log, heads cha
 		w := chains.PastWithdrawal{Version: k.Version(), Recipient: common.BytesToAddress(who[12:]).Hex()}
 		w.Fact = chains.WithdrawalFact{Height: l.BlockNumber, Head: heads.Latest, Final: l.BlockNumber <= heads.Final.Height}
 		switch e := e.(type) {
-		case evmwire.VaultClaimEvent:
+		case wire.VaultClaimEvent:
 			w.Owner, w.VaultID, w.BitcoinTx, w.Raw = e.Owner.Hex(), e.ID, e.BitcoinTx, e.Amounts
 			w.Fact.State, w.Fact.ClaimTx = chains.WithdrawalClaimed, l.TxHash.Hex()
-		case evmwire.VaultFrontEvent:
+		case wire.VaultFrontEvent:
 			w.Owner, w.VaultID, w.BitcoinTx, w.Raw = e.Owner.Hex(), e.ID, e.BitcoinTx, e.Amounts
 			w.Fact.State, w.Fact.FrontTx = chains.WithdrawalFronted, l.TxHash.Hex()
 		default:

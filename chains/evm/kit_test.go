@@ -18,14 +18,14 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // presetOf returns the network that a vector names as in CITREA/MAINNET.
-func presetOf(t testing.TB, name string) evmwire.Network {
+func presetOf(t testing.TB, name string) wire.Network {
 	t.Helper()
 	chain, on, _ := strings.Cut(name, "/")
 	n, err := Preset(chain, bitcoinNetwork(t, on))
@@ -44,7 +44,7 @@ func bitcoinNetwork(t testing.TB, name string) bitcoin.Network {
 	return n
 }
 
-func deploymentOf(t testing.TB, name string) evmwire.Deployment {
+func deploymentOf(t testing.TB, name string) wire.Deployment {
 	return presetOf(t, name).Deployments[0]
 }
 
@@ -86,9 +86,9 @@ func signTx(t testing.TB, key string, inner types.TxData) string {
 }
 
 // payInSwap is an escrow that user pays for with a token.
-func payInSwap(t testing.TB, d evmwire.Deployment, user common.Address) evmwire.SwapData {
+func payInSwap(t testing.TB, d wire.Deployment, user common.Address) wire.SwapData {
 	t.Helper()
-	s, err := d.NewSwapData(evmwire.Terms{Kind: chains.HTLC, Offerer: user, Claimer: common.HexToAddress("0x00000000000000000000000000000000000000aa"),
+	s, err := d.NewSwapData(wire.Terms{Kind: chains.HTLC, Offerer: user, Claimer: common.HexToAddress("0x00000000000000000000000000000000000000aa"),
 		Token: common.HexToAddress("0x00000000000000000000000000000000000000bb"), Amount: big.NewInt(1_000_000), PayIn: true,
 		ClaimData: common.HexToHash("0x01"), Sequence: big.NewInt(9), Expiry: 2_000_000_000})
 	if err != nil {
@@ -120,9 +120,9 @@ type nodeError struct {
 func (e *nodeError) Error() string  { return e.text }
 func (e *nodeError) ErrorCode() int { return e.code }
 
-func newTestNodes(t *testing.T, urls ...string) *evmrpc.Nodes {
+func newTestNodes(t *testing.T, urls ...string) *rpc.Nodes {
 	t.Helper()
-	n, err := evmrpc.Dial(rpctest.ChainID, urls, http.DefaultTransport, time.Now)
+	n, err := rpc.Dial(rpctest.EVMChainID, urls, http.DefaultTransport, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

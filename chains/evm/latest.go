@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
 )
 
 // latestAge is how old the last word on the newest block may be where a check
@@ -19,7 +19,7 @@ type latest struct {
 	at   time.Time // when it was read
 }
 
-func (l *latest) note(h *evmrpc.BlockHead, now time.Time) {
+func (l *latest) note(h *rpc.BlockHead, now time.Time) {
 	if h == nil {
 		return
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/evm/evmread"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/read"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/settle"
 )
@@ -24,26 +24,26 @@ const buried = 64
 // contract set. Everything is bounded and can be asked for again. What only a node says is
 // kept once it was settled twice.
 type memory struct {
-	params      *lru.Cache[common.Hash, evmwire.VaultParams]   // by commitment, which is their hash
-	escrows     *lru.Cache[common.Hash, *chains.Escrow]        // by escrow hash, which is theirs
-	parsed      *lru.Cache[string, evmwire.SwapData]           // by their whole text
-	decoded     *lru.Cache[string, chains.Escrow]              // by the whole text of an LP
-	shown       *lru.Cache[string, json.RawMessage]            // what the API shows of it, by its whole text
-	inits       *lru.Cache[initKey, []evmwire.Call]            // never changed
-	known       *settle.EscrowMemory[common.Hash]              // by escrow hash
-	headers     *lru.Cache[bitcoin.Hash, evmwire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
-	unopened    *settle.Memory[string, uint64]                 // by [search.key]: from which height on to search
-	withdrawals *settle.WithdrawalMemory[string]               // by [withdrawalKey]
+	params      *lru.Cache[common.Hash, wire.VaultParams]   // by commitment, which is their hash
+	escrows     *lru.Cache[common.Hash, *chains.Escrow]     // by escrow hash, which is theirs
+	parsed      *lru.Cache[string, wire.SwapData]           // by their whole text
+	decoded     *lru.Cache[string, chains.Escrow]           // by the whole text of an LP
+	shown       *lru.Cache[string, json.RawMessage]         // what the API shows of it, by its whole text
+	inits       *lru.Cache[initKey, []wire.Call]            // never changed
+	known       *settle.EscrowMemory[common.Hash]           // by escrow hash
+	headers     *lru.Cache[bitcoin.Hash, wire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
+	unopened    *settle.Memory[string, uint64]              // by [search.key]: from which height on to search
+	withdrawals *settle.WithdrawalMemory[string]            // by [withdrawalKey]
 }
 
 func newMemory() memory {
 	const entries = 16384
 	return memory{
-		parsed: lru.New[string, evmwire.SwapData](2048), decoded: lru.New[string, chains.Escrow](256),
-		shown: lru.New[string, json.RawMessage](2048), inits: lru.New[initKey, []evmwire.Call](2048),
-		params: lru.New[common.Hash, evmwire.VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
+		parsed: lru.New[string, wire.SwapData](2048), decoded: lru.New[string, chains.Escrow](256),
+		shown: lru.New[string, json.RawMessage](2048), inits: lru.New[initKey, []wire.Call](2048),
+		params: lru.New[common.Hash, wire.VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
 		known: settle.NewEscrowMemory[common.Hash](entries), unopened: settle.NewMemory[string](entries, settle.Later),
-		headers: lru.New[bitcoin.Hash, evmwire.StoredHeader](1024), withdrawals: settle.NewWithdrawalMemory[string](entries),
+		headers: lru.New[bitcoin.Hash, wire.StoredHeader](1024), withdrawals: settle.NewWithdrawalMemory[string](entries),
 	}
 }
 
@@ -52,15 +52,15 @@ const parsedLen = 2048
 
 // swapDataOf is [evmwire.SwapDataOf] for an escrow that is looked at many times. Only its
 // Data counts, and is what it is kept by.
-func (m *memory) swapDataOf(e chains.Escrow) (evmwire.SwapData, error) {
+func (m *memory) swapDataOf(e chains.Escrow) (wire.SwapData, error) {
 	if len(e.Data) > parsedLen {
-		return evmwire.SwapDataOf(e)
+		return wire.SwapDataOf(e)
 	}
 	text := string(e.Data)
 	if s, ok := m.parsed.Get(text); ok {
 		return s, nil
 	}
-	s, err := evmwire.SwapDataOf(e)
+	s, err := wire.SwapDataOf(e)
 	if err == nil {
 		m.parsed.Add(text, s)
 	}
@@ -68,7 +68,7 @@ func (m *memory) swapDataOf(e chains.Escrow) (evmwire.SwapData, error) {
 }
 
 // noteText keeps the escrow that was written as a text.
-func (m *memory) noteText(text []byte, s evmwire.SwapData) {
+func (m *memory) noteText(text []byte, s wire.SwapData) {
 	if len(text) <= parsedLen {
 		m.parsed.Add(string(text), s)
 	}
@@ -83,7 +83,7 @@ type initKey struct {
 
 // initCalls is [evmwire.Deployment.Init] for an escrow that is shown many times before it is
 // opened. s is what its text says.
-func (k *contracts) initCalls(e chains.Escrow, s evmwire.SwapData, sender common.Address, auth chains.Auth) ([]evmwire.Call, error) {
+func (k *contracts) initCalls(e chains.Escrow, s wire.SwapData, sender common.Address, auth chains.Auth) ([]wire.Call, error) {
 	if len(e.Data) > parsedLen {
 		return k.Init(s, sender, auth)
 	}
@@ -110,7 +110,7 @@ func searchedTo(from uint64, heads chains.Heads) uint64 {
 }
 
 // noteVaults keeps what vaults were opened with.
-func (m *memory) noteVaults(reads []evmread.VaultRead) {
+func (m *memory) noteVaults(reads []read.VaultRead) {
 	for _, r := range reads {
 		if r.Err != nil || !r.Vault.Opened {
 			continue
@@ -121,6 +121,6 @@ func (m *memory) noteVaults(reads []evmread.VaultRead) {
 	}
 }
 
-func withdrawalKey(l evmwire.WithdrawalLookup, from uint64) string {
+func withdrawalKey(l wire.WithdrawalLookup, from uint64) string {
 	return fmt.Sprintf("%x %s %x %x %d", l.Vault.Owner, l.Vault.ID, l.Recipient, l.TxID[:], from)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmread"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	evmread "github.com/swapper-go/swapper/internal/evm/read"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // What is remembered of an escrow's text is what reading it gives, for that text alone.
@@ -33,7 +33,7 @@ func TestEscrowsAreReadOnce(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		parsed, err := evmwire.ParseSwapData(text)
+		parsed, err := wire.ParseSwapData(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestEscrowsAreReadOnce(t *testing.T) {
 			t.Errorf("%s: read as %+v, then %+v, %v; it is %+v", name, first, again, err, want)
 		}
 		kept, ok := k.memory.parsed.Get(string(first.Data))
-		if read, err := evmwire.SwapDataOf(first); err != nil || !ok || !reflect.DeepEqual(kept, read) {
+		if read, err := wire.SwapDataOf(first); err != nil || !ok || !reflect.DeepEqual(kept, read) {
 			t.Errorf("%s: its text is kept as %+v, and is %+v, %v", name, kept, read, err)
 		}
 		other := bytes.Replace(text, []byte(`"amount":"1000000"`), []byte(`"amount":"1000001"`), 1)
@@ -107,13 +107,13 @@ func TestShownEscrowsAndTheirOpeningsAreMadeOnce(t *testing.T) {
 	}
 
 	auth := chains.Auth{Timeout: 1_900_000_000, Signature: "0x" + strings.Repeat("11", 65)}
-	of := func(e chains.Escrow, sender common.Address, auth chains.Auth) []evmwire.Call {
+	of := func(e chains.Escrow, sender common.Address, auth chains.Auth) []wire.Call {
 		t.Helper()
 		calls, err := k.calls(t.Context(), chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth}, sender, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := evmwire.SwapDataOf(e)
+		s, err := wire.SwapDataOf(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,13 +122,13 @@ func TestShownEscrowsAndTheirOpeningsAreMadeOnce(t *testing.T) {
 		}
 		return calls
 	}
-	of(e, user, auth)[0] = evmwire.Call{Gas: 1}
+	of(e, user, auth)[0] = wire.Call{Gas: 1}
 	first := of(e, user, auth)
 	later := auth
 	later.Timeout++
 	signed := auth
 	signed.Signature = "0x" + strings.Repeat("22", 65)
-	for name, calls := range map[string][]evmwire.Call{
+	for name, calls := range map[string][]wire.Call{
 		"another escrow": of(other, user, auth), "a later end": of(e, user, later), "another signature": of(e, user, signed), "another sender": of(e, s.Claimer, auth),
 	} {
 		if reflect.DeepEqual(calls, first) {

@@ -4,19 +4,19 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Identifiers of the chains that have a preset.
 const (
-	ChainCitrea  = evmwire.ChainCitrea
-	ChainBotanix = evmwire.ChainBotanix
-	ChainAlpen   = evmwire.ChainAlpen
-	ChainGoat    = evmwire.ChainGoat
+	ChainCitrea  = wire.ChainCitrea
+	ChainBotanix = wire.ChainBotanix
+	ChainAlpen   = wire.ChainAlpen
+	ChainGoat    = wire.ChainGoat
 )
 
 // DefaultVersion is the contract version assumed when an LP does not state one.
-const DefaultVersion = evmwire.DefaultVersion
+const DefaultVersion = wire.DefaultVersion
 
 // Network describes an EVM chain and the swap contracts on it. [Preset] returns
 // the published ones. For your own chain fill one in, starting from [Settings] or
@@ -57,7 +57,7 @@ type Contract struct {
 // contracts and the settings that go with the chain (protocol: chain-evm.md §1). It
 // returns an error with the code fault.Unsupported if there is no known deployment.
 func Preset(chain string, on bitcoin.Network) (Network, error) {
-	n, err := evmwire.Preset(chain, on)
+	n, err := wire.Preset(chain, on)
 	return described(n), err
 }
 
@@ -66,7 +66,7 @@ func Preset(chain string, on bitcoin.Network) (Network, error) {
 // Deployments. For a chain that has no preset it returns generic, untested settings
 // and false.
 func Settings(chain string, on bitcoin.Network) (n Network, known bool) {
-	w, known := evmwire.Settings(chain, on)
+	w, known := wire.Settings(chain, on)
 	return described(w), known
 }
 
@@ -75,20 +75,20 @@ func Settings(chain string, on bitcoin.Network) (n Network, known bool) {
 // the field.
 func (n Network) Validate() error { return n.wire().Validate() }
 
-// wire is the network as package evmwire has it.
-func (n Network) wire() evmwire.Network {
-	w := evmwire.Network{Chain: n.Chain, Bitcoin: n.Bitcoin, ChainID: n.ChainID, SafeTag: n.SafeTag, FinalizedTag: n.FinalizedTag,
+// wire is the network as package wire has it.
+func (n Network) wire() wire.Network {
+	w := wire.Network{Chain: n.Chain, Bitcoin: n.Bitcoin, ChainID: n.ChainID, SafeTag: n.SafeTag, FinalizedTag: n.FinalizedTag,
 		PriorityFee: n.PriorityFee, MaxBaseFee: n.MaxBaseFee, FeePPM: n.FeePPM, StateDiffFee: n.StateDiffFee, WrappedNative: n.WrappedNative}
 	for _, d := range n.Deployments {
-		w.Deployments = append(w.Deployments, evmwire.Deployment{Version: d.Version,
-			EscrowManager: evmwire.Contract(d.EscrowManager), BtcRelay: evmwire.Contract(d.BtcRelay), VaultManager: evmwire.Contract(d.VaultManager),
+		w.Deployments = append(w.Deployments, wire.Deployment{Version: d.Version,
+			EscrowManager: wire.Contract(d.EscrowManager), BtcRelay: wire.Contract(d.BtcRelay), VaultManager: wire.Contract(d.VaultManager),
 			Execution: d.Execution, ClaimHandlers: d.ClaimHandlers, RefundHandler: d.RefundHandler})
 	}
 	return w
 }
 
 // described is the reverse of [Network.wire].
-func described(w evmwire.Network) Network {
+func described(w wire.Network) Network {
 	n := Network{Chain: w.Chain, Bitcoin: w.Bitcoin, ChainID: w.ChainID, SafeTag: w.SafeTag, FinalizedTag: w.FinalizedTag,
 		PriorityFee: w.PriorityFee, MaxBaseFee: w.MaxBaseFee, FeePPM: w.FeePPM, StateDiffFee: w.StateDiffFee, WrappedNative: w.WrappedNative}
 	for _, d := range w.Deployments {

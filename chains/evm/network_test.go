@@ -9,8 +9,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/nonces"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -59,7 +59,7 @@ func TestVectorsNetworks(t *testing.T) {
 		c.Input(t, &in)
 		var want answer
 		c.Expected(t, &want)
-		n, err := evmwire.Preset(in.Chain, bitcoinNetwork(t, in.BitcoinNetwork))
+		n, err := wire.Preset(in.Chain, bitcoinNetwork(t, in.BitcoinNetwork))
 		bare := !want.Error && err != nil // what the reference sets up without contracts
 		if want.Error || bare {
 			if fault.CodeOf(err) != fault.Unsupported {
@@ -71,7 +71,7 @@ func TestVectorsNetworks(t *testing.T) {
 		}
 		if bare {
 			c.Differ(t, "evm-no-contracts")
-			n, err = evmwire.Preset(in.Chain, bitcoin.Testnet4) // of the same chain
+			n, err = wire.Preset(in.Chain, bitcoin.Testnet4) // of the same chain
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestVectorsNetworks(t *testing.T) {
 				"authGrace": int(chains.AuthGrace / time.Second),
 			},
 			SupportsInitWithoutClaimer: true,
-			MaxHeadersPerTx:            evmwire.MainHeaders, MaxForkHeadersPerTx: evmwire.ForkHeaders,
+			MaxHeadersPerTx:            wire.MainHeaders, MaxForkHeadersPerTx: wire.ForkHeaders,
 		}
 		for _, k := range []chains.Kind{chains.HTLC, chains.Onchain, chains.OnchainNonced, chains.OnchainTxID} {
 			got.ClaimHandlers[k.String()] = d.ClaimHandlers[k].Hex()
@@ -105,8 +105,8 @@ func TestVectorsNetworks(t *testing.T) {
 			got.Tokens[tok.Ticker] = token{tok.Address, tok.Decimals, tok.DisplayDecimals}
 		}
 		got.Config.SafeBlockTag, got.Config.FinalizedBlockTag = n.SafeTag, n.FinalizedTag
-		got.Config.MaxLogsBlockRange, got.Config.MaxLogTopics = evmrpc.LogRange, evmrpc.LogTopicValues
-		got.Config.MaxParallelLogRequests, got.Config.MaxParallelCalls = evmrpc.ParallelLogReads, evmrpc.ParallelCalls
+		got.Config.MaxLogsBlockRange, got.Config.MaxLogTopics = rpc.LogRange, rpc.LogTopicValues
+		got.Config.MaxParallelLogRequests, got.Config.MaxParallelCalls = rpc.ParallelLogReads, rpc.ParallelCalls
 		got.Config.FinalityCheckStrategy = want.Config.FinalityCheckStrategy // here every look brings the final head along
 		if bare {
 			got.EVMChainID = map[string]int64{"ALPEN": -1, "GOAT": 2345}[in.Chain] // -1 while there is none

@@ -9,8 +9,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/nonces"
 )
@@ -19,7 +19,7 @@ import (
 // of (protocol: chain-evm.md §7.2, §13.15), and what they offer.
 type sentTxs struct {
 	*nonces.Book
-	fees *lru.Cache[nonceKey, *evmwire.Transaction] // the transaction with a nonce, for what it offers
+	fees *lru.Cache[nonceKey, *wire.Transaction] // the transaction with a nonce, for what it offers
 }
 
 type nonceKey struct {
@@ -28,7 +28,7 @@ type nonceKey struct {
 }
 
 func newSentTxs() *sentTxs {
-	return &sentTxs{nonces.New(), lru.New[nonceKey, *evmwire.Transaction](16384)}
+	return &sentTxs{nonces.New(), lru.New[nonceKey, *wire.Transaction](16384)}
 }
 
 // deed names what a call does: its destination and the part of its data that
@@ -40,7 +40,7 @@ func deed(to common.Address, data []byte) nonces.Deed {
 
 // firstNonce returns the nonce of the first of the calls that a swap asks for, and
 // remembers them: see [nonces.Book.First]. pending and mined are the node's counts.
-func (c *chain) firstNonce(sender, swap string, calls []evmwire.Call, pending, mined uint64) uint64 {
+func (c *chain) firstNonce(sender, swap string, calls []wire.Call, pending, mined uint64) uint64 {
 	deeds := make([]nonces.Deed, len(calls))
 	for i, call := range calls {
 		deeds[i] = deed(call.To, call.Data)
@@ -53,10 +53,10 @@ func (c *chain) firstNonce(sender, swap string, calls []evmwire.Call, pending, m
 // noteSent remembers a transaction, for nodes that have not heard of it.
 func (c *chain) noteSent(tx chains.Signed) {
 	var what *nonces.Deed
-	if p, err := evmwire.ParseTransaction(hexutil.Encode(tx.Raw)); err == nil && p.To != nil {
+	if p, err := wire.ParseTransaction(hexutil.Encode(tx.Raw)); err == nil && p.To != nil {
 		d := deed(*p.To, p.Data)
 		what = &d
-		c.nonces.fees.Add(nonceKey{tx.From, tx.Nonce}, &evmwire.Transaction{Nonce: p.Nonce, FeeCap: bigs.OrZero(p.FeeCap), TipCap: bigs.OrZero(p.TipCap)})
+		c.nonces.fees.Add(nonceKey{tx.From, tx.Nonce}, &wire.Transaction{Nonce: p.Nonce, FeeCap: bigs.OrZero(p.FeeCap), TipCap: bigs.OrZero(p.TipCap)})
 	}
 	c.nonces.Sent(tx.From, tx.Nonce, what, c.env.Now())
 }
@@ -68,7 +68,7 @@ func (c *chain) checkNonce(ctx context.Context, tx chains.Signed) error {
 		return nil
 	}
 	var pending hexutil.Uint64
-	if err := evmrpc.AskAll(ctx, c.node, []evmrpc.Request{{Method: "eth_getTransactionCount", Params: []any{tx.From, "pending"}, Result: &pending}}); err != nil {
+	if err := rpc.AskAll(ctx, c.node, []rpc.Request{{Method: "eth_getTransactionCount", Params: []any{tx.From, "pending"}, Result: &pending}}); err != nil {
 		return err
 	}
 	if tx.Nonce > uint64(pending) {

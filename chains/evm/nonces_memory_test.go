@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/nonces"
 )
 
@@ -29,7 +29,7 @@ func remembering(t *testing.T) (c *chain, now *time.Time, asked *int) {
 				*asked++
 				all = append(all, rpctest.Result(call, "0x5"))
 			} else {
-				all = append(all, rpctest.Result(call, hexutil.EncodeUint64(rpctest.ChainID)))
+				all = append(all, rpctest.Result(call, hexutil.EncodeUint64(rpctest.EVMChainID)))
 			}
 		}
 		return all
@@ -85,26 +85,26 @@ func TestSentNoncesAreRemembered(t *testing.T) {
 // The second of two calls keeps its nonce when it is asked for alone, unless something
 // else was sent with it, or with a later one of its calls.
 func TestNoncesOfTwoCalls(t *testing.T) {
-	approve, open := evmwire.Call{To: common.Address{1}, Data: []byte{1}}, evmwire.Call{To: common.Address{2}, Data: []byte{2}}
+	approve, open := wire.Call{To: common.Address{1}, Data: []byte{1}}, wire.Call{To: common.Address{2}, Data: []byte{2}}
 	other := common.Address{3}
 	for name, c := range map[string]struct {
 		sent           []chains.Signed
-		calls          []evmwire.Call
+		calls          []wire.Call
 		pending, mined uint64
 		want           uint64
 	}{
-		"both again":                          {nil, []evmwire.Call{approve, open}, 7, 5, 5},
-		"the second alone":                    {nil, []evmwire.Call{open}, 7, 6, 6},
-		"the second, which is mined":          {nil, []evmwire.Call{open}, 7, 7, 7},
-		"the second, as it was sent":          {[]chains.Signed{sentTx(t, 6, &open.To, open.Data)}, []evmwire.Call{open}, 7, 6, 6},
-		"the second, whose nonce is taken":    {[]chains.Signed{sentTx(t, 6, &other, nil)}, []evmwire.Call{open}, 7, 6, 7},
-		"both, the second's nonce is taken":   {[]chains.Signed{sentTx(t, 6, &other, nil)}, []evmwire.Call{approve, open}, 7, 5, 7},
-		"both, the first's nonce is taken":    {[]chains.Signed{sentTx(t, 5, &other, nil)}, []evmwire.Call{approve, open}, 7, 5, 7},
-		"both, something was sent after them": {[]chains.Signed{sentTx(t, 7, &other, nil)}, []evmwire.Call{approve, open}, 8, 5, 5},
+		"both again":                          {nil, []wire.Call{approve, open}, 7, 5, 5},
+		"the second alone":                    {nil, []wire.Call{open}, 7, 6, 6},
+		"the second, which is mined":          {nil, []wire.Call{open}, 7, 7, 7},
+		"the second, as it was sent":          {[]chains.Signed{sentTx(t, 6, &open.To, open.Data)}, []wire.Call{open}, 7, 6, 6},
+		"the second, whose nonce is taken":    {[]chains.Signed{sentTx(t, 6, &other, nil)}, []wire.Call{open}, 7, 6, 7},
+		"both, the second's nonce is taken":   {[]chains.Signed{sentTx(t, 6, &other, nil)}, []wire.Call{approve, open}, 7, 5, 7},
+		"both, the first's nonce is taken":    {[]chains.Signed{sentTx(t, 5, &other, nil)}, []wire.Call{approve, open}, 7, 5, 7},
+		"both, something was sent after them": {[]chains.Signed{sentTx(t, 7, &other, nil)}, []wire.Call{approve, open}, 8, 5, 5},
 	} {
 		chain, _, _ := remembering(t)
 		sender := sentTx(t, 0, &other, nil).From
-		if first := chain.firstNonce(sender, "swap", []evmwire.Call{approve, open}, 5, 5); first != 5 {
+		if first := chain.firstNonce(sender, "swap", []wire.Call{approve, open}, 5, 5); first != 5 {
 			t.Fatalf("at first: %d", first)
 		}
 		for _, tx := range c.sent {

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // nonceOf builds a plan and returns the nonce of its first transaction.
@@ -19,7 +19,7 @@ func (l *localNet) nonceOf(t *testing.T, k chains.Contract, plan chains.Plan) (u
 	t.Helper()
 	u, err := k.Build(t.Context(), plan)
 	l.must(err)
-	tx, err := evmwire.ParseTransaction(u.Txs[0])
+	tx, err := wire.ParseTransaction(u.Txs[0])
 	l.must(err)
 	return tx.Nonce, u
 }
@@ -70,7 +70,7 @@ func TestNonceAheadIsNotSent(t *testing.T) {
 	l := newNet(t, devnet.Options{})
 	k, e, plan := l.payIn(t, 1)
 	n, u := l.nonceOf(t, k, plan)
-	p, err := evmwire.ParseTransaction(u.Txs[0])
+	p, err := wire.ParseTransaction(u.Txs[0])
 	l.must(err)
 	ahead := func(nonce uint64) chains.Signed {
 		tx, err := types.SignTx(types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data}),
@@ -94,7 +94,7 @@ func TestNonceAheadIsNotSent(t *testing.T) {
 			t.Errorf("nonce %d, the account is at %d: %v, %s", tx.Nonce, n, err, state(tx))
 		}
 	}
-	_, err = l.User.Send(t.Context(), evmwire.Call{To: common.Address{9}, Gas: 21_000})
+	_, err = l.User.Send(t.Context(), wire.Call{To: common.Address{9}, Gas: 21_000})
 	l.must(err)
 	l.must(l.chain.Send(t.Context(), next))
 	_, err = l.Wait(t.Context(), common.HexToHash(next.ID))

@@ -12,8 +12,8 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // search is a query for an escrow by its claim hash.
@@ -54,8 +54,8 @@ func (k *contracts) findEscrows(ctx context.Context, queries []chains.EscrowQuer
 	if err != nil {
 		return err
 	}
-	for first := 0; first < len(searches); first += evmrpc.LogTopicValues {
-		some := searches[first:min(first+evmrpc.LogTopicValues, len(searches))]
+	for first := 0; first < len(searches); first += rpc.LogTopicValues {
+		some := searches[first:min(first+rpc.LogTopicValues, len(searches))]
 		if err := k.findSome(ctx, some, heads, facts, began); err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func (k *contracts) findSome(ctx context.Context, searches []search, heads chain
 		add(&offerers, s.offerer)
 		add(&claimers, s.claimer)
 	}
-	logs, err := k.chain.filter(ctx, k.EscrowManager.Address, evmrpc.BlockRange{From: from, To: heads.Latest.Height},
-		[][]common.Hash{{evmwire.EscrowABI().Events["Initialize"].ID}, offerers, claimers})
+	logs, err := k.chain.filter(ctx, k.EscrowManager.Address, rpc.BlockRange{From: from, To: heads.Latest.Height},
+		[][]common.Hash{{wire.EscrowABI().Events["Initialize"].ID}, offerers, claimers})
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (k *contracts) openings(ctx context.Context, logs []types.Log) ([]*chains.E
 	var found []*chains.Escrow
 	var unread []types.Log
 	for _, l := range logs {
-		if l.Address != k.EscrowManager.Address || len(l.Topics) != 4 || l.Topics[0] != evmwire.EscrowABI().Events["Initialize"].ID {
+		if l.Address != k.EscrowManager.Address || len(l.Topics) != 4 || l.Topics[0] != wire.EscrowABI().Events["Initialize"].ID {
 			continue
 		}
 		if e, ok := k.memory.escrows.Get(l.Topics[3]); ok {
@@ -142,18 +142,18 @@ func (k *contracts) openings(ctx context.Context, logs []types.Log) ([]*chains.E
 	if len(unread) == 0 {
 		return found, nil
 	}
-	frames, traces := make([]*evmwire.CallFrame, len(unread)), make([]*evmwire.CallFrame, len(unread))
-	requests := make([]evmrpc.Request, len(unread))
+	frames, traces := make([]*wire.CallFrame, len(unread)), make([]*wire.CallFrame, len(unread))
+	requests := make([]rpc.Request, len(unread))
 	for i, l := range unread {
-		requests[i] = evmrpc.Request{Method: "eth_getTransactionByHash", Params: []any{l.TxHash}, Result: &frames[i]}
+		requests[i] = rpc.Request{Method: "eth_getTransactionByHash", Params: []any{l.TxHash}, Result: &frames[i]}
 	}
-	if err := evmrpc.AskAll(ctx, k.chain.node, requests); err != nil {
+	if err := rpc.AskAll(ctx, k.chain.node, requests); err != nil {
 		return nil, err
 	}
-	var again []evmrpc.Request
+	var again []rpc.Request
 	for i, l := range unread {
 		if frames[i] != nil && frames[i].To != k.EscrowManager.Address {
-			again = append(again, evmrpc.Request{Method: "debug_traceTransaction", Params: []any{l.TxHash, json.RawMessage(`{"tracer":"callTracer"}`)}, Result: &traces[i]})
+			again = append(again, rpc.Request{Method: "debug_traceTransaction", Params: []any{l.TxHash, json.RawMessage(`{"tracer":"callTracer"}`)}, Result: &traces[i]})
 		}
 	}
 	if len(again) > 0 {
@@ -173,12 +173,12 @@ func (k *contracts) openings(ctx context.Context, logs []types.Log) ([]*chains.E
 	return found, nil
 }
 
-func (k *contracts) opening(l types.Log, tx, trace *evmwire.CallFrame) (*chains.Escrow, error) {
+func (k *contracts) opening(l types.Log, tx, trace *wire.CallFrame) (*chains.Escrow, error) {
 	event, err := k.DecodeLog(l)
 	if err != nil {
 		return nil, err
 	}
-	init, ok := event.(evmwire.InitializeEvent)
+	init, ok := event.(wire.InitializeEvent)
 	if !ok {
 		return nil, fmt.Errorf("the event does not open a swap")
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // A poll for events takes one round trip while it keeps up, one more for escrows
@@ -19,7 +19,7 @@ import (
 func TestPollTrips(t *testing.T) {
 	var tip uint64
 	var logs []types.Log
-	c, k, node := stagedChain(t, 1, func(r evmrpc.Request) any {
+	c, k, node := stagedChain(t, 1, func(r rpc.Request) any {
 		switch r.Method {
 		case "eth_getBlockByNumber":
 			return map[string]any{"number": hexutil.Uint64(tip), "hash": common.Hash{1}, "timestamp": hexutil.Uint64(tip)}
@@ -55,14 +55,14 @@ func TestPollTrips(t *testing.T) {
 	poll("nothing new", 10_001, 1, 0)
 	word := func(a common.Address) []byte { return common.LeftPadBytes(a[:], 32) }
 	logs = []types.Log{{Address: k.EscrowManager.Address, BlockNumber: 10_002, BlockHash: common.Hash{2}, TxHash: common.Hash{3}, Data: append(word(k.ClaimHandlers[chains.HTLC]), word(k.RefundHandler)...),
-		Topics: []common.Hash{evmwire.EscrowABI().Events["Initialize"].ID, {}, {}, {4}}}}
+		Topics: []common.Hash{wire.EscrowABI().Events["Initialize"].ID, {}, {}, {4}}}}
 	poll("an opening", 10_003, 2, 1)
 	poll("the same block again", 10_003, 1, 0)
 	poll("the node is behind", 9_000, 1, 0)
 	logs[0].BlockNumber = 0 // long ago
-	at["v1"] = [2]evmrpc.LogCursor{{Block: 10_003}, {Block: 10_003}}
+	at["v1"] = [2]rpc.LogCursor{{Block: 10_003}, {Block: 10_003}}
 	seen = 0
 	poll("after a restart", 10_100, 3, 0)
 	seen = 0
-	poll("after a long pause", 10_100+2*evmrpc.ParallelLogReads*evmrpc.LogRange-100, 5, 0)
+	poll("after a long pause", 10_100+2*rpc.ParallelLogReads*rpc.LogRange-100, 5, 0)
 }

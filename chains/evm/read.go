@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 var _ chains.PlanReader = (*contracts)(nil)
@@ -19,7 +19,7 @@ func (k *contracts) ReadPlan(text chains.PlanText) (chains.Reading, error) {
 	}
 	plan := chains.Plan{Signer: text.Signer}
 	for i, one := range text.Txs {
-		tx, err := evmwire.ParseTransaction(one)
+		tx, err := wire.ParseTransaction(one)
 		if err != nil {
 			return chains.Reading{}, fault.Invalid(fieldIn(name, i), "%w", err)
 		}
@@ -46,7 +46,7 @@ func (k *contracts) ReadPlan(text chains.PlanText) (chains.Reading, error) {
 		return chains.Reading{}, err
 	}
 	plan.Signer = from.Hex()
-	var calls []evmwire.Call
+	var calls []wire.Call
 	for _, step := range plan.Steps {
 		more, err := k.calls(context.Background(), step, from, false)
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/relay"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // relayView is the relay as the synchroniser asks for it. It keeps the stored
@@ -25,12 +25,12 @@ type relayView struct {
 	heads chains.Heads
 
 	mu     sync.Mutex
-	stored map[bitcoin.Hash]evmwire.StoredHeader
+	stored map[bitcoin.Hash]wire.StoredHeader
 }
 
 var _ relay.Relay = (*relayView)(nil)
 
-func (v *relayView) keep(h evmwire.StoredHeader) relay.Header {
+func (v *relayView) keep(h wire.StoredHeader) relay.Header {
 	header := h.Header()
 	v.mu.Lock()
 	v.stored[header.Hash()] = h
@@ -41,12 +41,12 @@ func (v *relayView) keep(h evmwire.StoredHeader) relay.Header {
 // Tip takes three round trips, one more if the header came through another
 // contract.
 func (v *relayView) Tip(ctx context.Context) (relay.Header, error) {
-	ask, err := evmwire.RelayABI().Pack("getTipCommitHash")
+	ask, err := wire.RelayABI().Pack("getTipCommitHash")
 	if err != nil {
 		return relay.Header{}, err
 	}
 	var answer hexutil.Bytes
-	if err := evmrpc.AskAll(ctx, v.k.chain.node, []evmrpc.Request{evmrpc.CallRequest(v.k.BtcRelay.Address, ask, "latest", &answer)}); err != nil {
+	if err := rpc.AskAll(ctx, v.k.chain.node, []rpc.Request{rpc.CallRequest(v.k.BtcRelay.Address, ask, "latest", &answer)}); err != nil {
 		return relay.Header{}, err
 	}
 	if len(answer) != 32 || common.Hash(answer) == (common.Hash{}) {
@@ -97,12 +97,12 @@ func (v *relayView) LatestKnown(ctx context.Context) (relay.Header, error) {
 
 // storedBy rebuilds the header that a log says was stored, and asks whether it is
 // in the relay's main chain.
-func (v *relayView) storedBy(ctx context.Context, log types.Log, block bitcoin.Hash) (evmwire.StoredHeader, bool, error) {
+func (v *relayView) storedBy(ctx context.Context, log types.Log, block bitcoin.Hash) (wire.StoredHeader, bool, error) {
 	h, known := v.k.memory.headers.Get(block)
 	if !known {
 		found, err := false, error(nil)
 		if h, found, err = v.k.RebuildHeader(ctx, v.k.chain.node, log.TxHash, log.Topics[1]); err != nil || !found || h.Header().Hash() != block {
-			return evmwire.StoredHeader{}, false, err
+			return wire.StoredHeader{}, false, err
 		}
 	}
 	_, main, err := v.k.ReadMain(ctx, v.k.chain.node, h)
@@ -115,22 +115,22 @@ func (v *relayView) storedBy(ctx context.Context, log types.Log, block bitcoin.H
 // headerLogs yields the logs of stored headers, newest first, optionally only
 // those of one commitment.
 func (v *relayView) headerLogs(ctx context.Context, commit *common.Hash) func(func(types.Log, error) bool) {
-	events := evmwire.RelayABI().Events
+	events := wire.RelayABI().Events
 	topics := [][]common.Hash{{events["StoreHeader"].ID, events["StoreForkHeader"].ID}}
 	if commit != nil {
 		topics = append(topics, []common.Hash{*commit})
 	}
 	return func(yield func(types.Log, error) bool) {
-		ranges := evmrpc.LogRanges(v.k.BtcRelay.Height, v.heads.Latest.Height, evmrpc.LogRange)
+		ranges := rpc.LogRanges(v.k.BtcRelay.Height, v.heads.Latest.Height, rpc.LogRange)
 		for len(ranges) > 0 {
-			some := ranges[max(0, len(ranges)-evmrpc.ParallelLogReads):]
+			some := ranges[max(0, len(ranges)-rpc.ParallelLogReads):]
 			ranges = ranges[:len(ranges)-len(some)]
 			answers := make([][]types.Log, len(some))
-			requests := make([]evmrpc.Request, len(some))
+			requests := make([]rpc.Request, len(some))
 			for i, r := range some {
-				requests[i] = evmrpc.LogRequest(v.k.BtcRelay.Address, r, topics, &answers[i])
+				requests[i] = rpc.LogRequest(v.k.BtcRelay.Address, r, topics, &answers[i])
 			}
-			if err := evmrpc.AskAll(ctx, v.k.chain.node, requests); err != nil {
+			if err := rpc.AskAll(ctx, v.k.chain.node, requests); err != nil {
 				yield(types.Log{}, err)
 				return
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Nodes take a transaction in the place of another one with the same nonce if it
@@ -21,7 +21,7 @@ const (
 )
 
 // replaced are the pending transactions that a signer's plan replaces.
-type replaced []*evmwire.Transaction
+type replaced []*wire.Transaction
 
 func replacedBy(plan chains.Plan, signer string) replaced {
 	var old replaced
@@ -29,7 +29,7 @@ func replacedBy(plan chains.Plan, signer string) replaced {
 		if s.From != signer {
 			continue
 		}
-		if tx, err := evmwire.ParseTransaction(hexutil.Encode(s.Raw)); err == nil && tx.FeeCap != nil {
+		if tx, err := wire.ParseTransaction(hexutil.Encode(s.Raw)); err == nil && tx.FeeCap != nil {
 			old = append(old, tx)
 		}
 	}
@@ -50,17 +50,17 @@ func (old replaced) fees() (feeCap, tip *big.Int) {
 }
 
 // above raises a rate so far that nodes take its transactions instead.
-func (old replaced) above(rate evmwire.FeeRate) evmwire.FeeRate {
+func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
 	feeCap, tip := old.fees()
 	priority := higher(rate.Priority, percent(tip, offerPercent))
 	base := new(big.Int).Sub(percent(feeCap, offerPercent), priority)
-	return evmwire.FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}
+	return wire.FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}
 }
 
 // instead returns the first nonce and the fee rate of a plan that replaces pending
 // transactions. A claim has a deadline: what was sent for the account before it, and
 // still waits, is not waited for any longer, but replaced too.
-func (c *chain) instead(old replaced, plan chains.Plan, signer string, mined uint64, rate evmwire.FeeRate) (first uint64, at evmwire.FeeRate) {
+func (c *chain) instead(old replaced, plan chains.Plan, signer string, mined uint64, rate wire.FeeRate) (first uint64, at wire.FeeRate) {
 	first = old.nonce(mined)
 	if before, ok := c.nonces.fees.Get(nonceKey{signer, mined}); ok && mined < first && claims(plan) {
 		first, old = mined, append(replaced{before}, old...)
@@ -76,7 +76,7 @@ func claims(plan chains.Plan) bool {
 // check demands that new transactions exclude the old ones and that nodes take
 // them instead. A claim may come before the old one, which finds nothing to claim
 // then.
-func (old replaced) check(plan chains.Plan, checked []evmwire.CheckedTx) error {
+func (old replaced) check(plan chains.Plan, checked []wire.CheckedTx) error {
 	if len(old) == 0 {
 		return nil
 	}

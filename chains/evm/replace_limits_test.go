@@ -10,12 +10,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
-func offering(nonce uint64, feeCap, tip int64) *evmwire.Transaction {
-	return &evmwire.Transaction{Nonce: nonce, FeeCap: big.NewInt(feeCap), TipCap: big.NewInt(tip)}
+func offering(nonce uint64, feeCap, tip int64) *wire.Transaction {
+	return &wire.Transaction{Nonce: nonce, FeeCap: big.NewInt(feeCap), TipCap: big.NewInt(tip)}
 }
 
 // Nodes take what offers a tenth more in both fees, and not a wei less in either.
@@ -26,26 +26,26 @@ func TestReplacementLimits(t *testing.T) {
 	old := replaced{offering(5, 1001, 101), offering(6, 9000, 900)}
 	for name, c := range map[string]struct {
 		plan chains.Plan
-		txs  []*evmwire.Transaction
+		txs  []*wire.Transaction
 		ok   bool
 	}{
-		"a tenth more, rounded up":              {refund, []*evmwire.Transaction{offering(5, 1102, 112)}, true},
-		"a wei less per gas":                    {refund, []*evmwire.Transaction{offering(5, 1101, 112)}, false},
-		"a wei less of a tip":                   {refund, []*evmwire.Transaction{offering(5, 1102, 111)}, false},
-		"the second too":                        {refund, []*evmwire.Transaction{offering(5, 1102, 112), offering(6, 9900, 990)}, true},
-		"the second for too little":             {refund, []*evmwire.Transaction{offering(5, 1102, 112), offering(6, 9899, 990)}, false},
-		"from the second on":                    {refund, []*evmwire.Transaction{offering(6, 9900, 990)}, true},
-		"after the last":                        {refund, []*evmwire.Transaction{offering(7, 99_000, 9900)}, false},
-		"before the first":                      {refund, []*evmwire.Transaction{offering(4, 99_000, 9900)}, false},
-		"a claim before the first":              {claim, []*evmwire.Transaction{offering(4, 1, 1)}, true},
-		"a claim by a proof before the first":   {proof, []*evmwire.Transaction{offering(4, 1, 1)}, true},
-		"a claim after the last":                {claim, []*evmwire.Transaction{offering(7, 99_000, 9900)}, false},
-		"a claim that goes on for too little":   {claim, []*evmwire.Transaction{offering(4, 1, 1), offering(5, 1101, 112)}, false},
-		"a claim that goes on for what it must": {claim, []*evmwire.Transaction{offering(4, 1, 1), offering(5, 1102, 112)}, true},
+		"a tenth more, rounded up":              {refund, []*wire.Transaction{offering(5, 1102, 112)}, true},
+		"a wei less per gas":                    {refund, []*wire.Transaction{offering(5, 1101, 112)}, false},
+		"a wei less of a tip":                   {refund, []*wire.Transaction{offering(5, 1102, 111)}, false},
+		"the second too":                        {refund, []*wire.Transaction{offering(5, 1102, 112), offering(6, 9900, 990)}, true},
+		"the second for too little":             {refund, []*wire.Transaction{offering(5, 1102, 112), offering(6, 9899, 990)}, false},
+		"from the second on":                    {refund, []*wire.Transaction{offering(6, 9900, 990)}, true},
+		"after the last":                        {refund, []*wire.Transaction{offering(7, 99_000, 9900)}, false},
+		"before the first":                      {refund, []*wire.Transaction{offering(4, 99_000, 9900)}, false},
+		"a claim before the first":              {claim, []*wire.Transaction{offering(4, 1, 1)}, true},
+		"a claim by a proof before the first":   {proof, []*wire.Transaction{offering(4, 1, 1)}, true},
+		"a claim after the last":                {claim, []*wire.Transaction{offering(7, 99_000, 9900)}, false},
+		"a claim that goes on for too little":   {claim, []*wire.Transaction{offering(4, 1, 1), offering(5, 1101, 112)}, false},
+		"a claim that goes on for what it must": {claim, []*wire.Transaction{offering(4, 1, 1), offering(5, 1102, 112)}, true},
 	} {
-		var checked []evmwire.CheckedTx
+		var checked []wire.CheckedTx
 		for _, tx := range c.txs {
-			checked = append(checked, evmwire.CheckedTx{Transaction: tx})
+			checked = append(checked, wire.CheckedTx{Transaction: tx})
 		}
 		if err := old.check(c.plan, checked); (err == nil) != c.ok || err != nil && fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("%s: %v", name, err)
@@ -72,8 +72,8 @@ func TestReplacedBy(t *testing.T) {
 	}
 
 	// What waits before is replaced by a claim, if it is known.
-	c, _, _ := stagedChain(t, 1, func(evmrpc.Request) any { return nil })
-	rate := evmwire.FeeRate{Base: big.NewInt(10), Priority: big.NewInt(1)}
+	c, _, _ := stagedChain(t, 1, func(rpc.Request) any { return nil })
+	rate := wire.FeeRate{Base: big.NewInt(10), Priority: big.NewInt(1)}
 	claim := chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimSecret}}}
 	c.nonces.fees.Add(nonceKey{signer, 7}, offering(7, 1000, 100))
 	c.nonces.fees.Add(nonceKey{signer, 8}, offering(8, 2000, 200))
@@ -99,7 +99,7 @@ func TestReplacedBy(t *testing.T) {
 	if r := both.above(rate); r.Priority.Int64() != 100 || r.Base.Int64() != 1250-100 {
 		t.Errorf("%s and %s", r.Base, r.Priority)
 	}
-	if r := both.above(evmwire.FeeRate{Base: big.NewInt(5000), Priority: big.NewInt(101)}); r.Priority.Int64() != 101 || r.Base.Int64() != 5000 {
+	if r := both.above(wire.FeeRate{Base: big.NewInt(5000), Priority: big.NewInt(101)}); r.Priority.Int64() != 101 || r.Base.Int64() != 5000 {
 		t.Errorf("%s and %s", r.Base, r.Priority)
 	}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // signAs signs a transaction of a plan with another nonce or other fees.
 func (l *localNet) signAs(text string, change func(*types.DynamicFeeTx)) string {
 	l.t.Helper()
-	p, err := evmwire.ParseTransaction(text)
+	p, err := wire.ParseTransaction(text)
 	l.must(err)
 	inner := &types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data}
 	change(inner)
@@ -70,7 +70,7 @@ func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
 	for name, text := range map[string]string{
 		"another nonce": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) { tx.Nonce += 2 }),
 		"the same fee": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) {
-			old, err := evmwire.ParseTransaction(hexutil.Encode(first[0].Raw))
+			old, err := wire.ParseTransaction(hexutil.Encode(first[0].Raw))
 			l.must(err)
 			tx.GasFeeCap, tx.GasTipCap = old.FeeCap, old.TipCap
 		}),

@@ -6,29 +6,29 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 )
 
 // Of an even number of answers the lower middle counts, of each part alone.
 func TestMedianRate(t *testing.T) {
-	rate := func(base, l1 int64) evmwire.FeeRate {
-		return evmwire.FeeRate{Base: big.NewInt(base), Priority: big.NewInt(1), L1: big.NewInt(l1)}
+	rate := func(base, l1 int64) wire.FeeRate {
+		return wire.FeeRate{Base: big.NewInt(base), Priority: big.NewInt(1), L1: big.NewInt(l1)}
 	}
 	for name, c := range map[string]struct {
-		rates    []evmwire.FeeRate
+		rates    []wire.FeeRate
 		base, l1 int64
 	}{
-		"one":   {[]evmwire.FeeRate{rate(5, 50)}, 5, 50},
-		"two":   {[]evmwire.FeeRate{rate(9, 10), rate(5, 50)}, 5, 10},
-		"three": {[]evmwire.FeeRate{rate(9, 10), rate(5, 50), rate(7, 30)}, 7, 30},
-		"four":  {[]evmwire.FeeRate{rate(9, 10), rate(5, 50), rate(7, 30), rate(6, 40)}, 6, 30},
+		"one":   {[]wire.FeeRate{rate(5, 50)}, 5, 50},
+		"two":   {[]wire.FeeRate{rate(9, 10), rate(5, 50)}, 5, 10},
+		"three": {[]wire.FeeRate{rate(9, 10), rate(5, 50), rate(7, 30)}, 7, 30},
+		"four":  {[]wire.FeeRate{rate(9, 10), rate(5, 50), rate(7, 30), rate(6, 40)}, 6, 30},
 	} {
 		if got := medianRate(c.rates); got.Base.Int64() != c.base || got.L1.Int64() != c.l1 {
 			t.Errorf("%s: %s and %s, want %d and %d", name, got.Base, got.L1, c.base, c.l1)
 		}
 	}
-	if got := medianRate([]evmwire.FeeRate{{Base: big.NewInt(5)}}); got.L1 != nil {
+	if got := medianRate([]wire.FeeRate{{Base: big.NewInt(5)}}); got.L1 != nil {
 		t.Errorf("an L1 fee of %s where there is none", got.L1)
 	}
 }
@@ -64,7 +64,7 @@ func TestTowerRateOfNodesWithoutFees(t *testing.T) {
 		}).URL
 	}
 	honest := func() string { return feeNode(t, 10_000_000, 100, 0).URL }
-	rate := func(urls ...string) (evmwire.FeeRate, error) {
+	rate := func(urls ...string) (wire.FeeRate, error) {
 		c := &chain{net: network, node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}}
 		return c.towerRate(t.Context())
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 )
 
 // feeNode serves blocks with a base fee and an L1 fee; it answers after a while
@@ -46,7 +46,7 @@ func zeros(n int) string {
 // One node that names a thousand times the fee does not decide what a watchtower
 // is paid, wherever it stands in the list.
 func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
-	network, err := evmwire.Preset(evmwire.ChainCitrea, bitcoin.Mainnet)
+	network, err := wire.Preset(wire.ChainCitrea, bitcoin.Mainnet)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // alone reports whether there is one node, whose word is all that can be had.
 func (k *contracts) alone() bool {
-	n, ok := k.chain.node.(*evmrpc.Nodes)
+	n, ok := k.chain.node.(*rpc.Nodes)
 	return !ok || !n.Several()
 }
 
@@ -26,8 +26,8 @@ func (k *contracts) panel() *settle.Panel[*contracts] {
 	if k.alone() {
 		return p
 	}
-	var nodes []*evmrpc.Nodes
-	nodes, p.Retry = k.chain.node.(*evmrpc.Nodes).Singles()
+	var nodes []*rpc.Nodes
+	nodes, p.Retry = k.chain.node.(*rpc.Nodes).Singles()
 	for _, n := range nodes {
 		m := newMemory()
 		m.params = k.memory.params // which their hash proves
@@ -80,28 +80,28 @@ func lowest(p *settle.Panel[*contracts], from uint64, searched func(k *contracts
 // Paid implements [chains.Payouts]. It takes one round trip, to all nodes. Only plain transfers
 // pay the native coin from one account to another; what contracts pass on is not seen.
 func (c *chain) Paid(ctx context.Context, txID, to string) (chains.Payout, error) {
-	p := &settle.Panel[evmrpc.Node]{All: c.env.AllNodes, Now: c.env.Now, Log: c.env.Log}
-	var nodes []*evmrpc.Nodes
-	nodes, p.Retry = c.node.(*evmrpc.Nodes).Singles()
+	p := &settle.Panel[rpc.Node]{All: c.env.AllNodes, Now: c.env.Now, Log: c.env.Log}
+	var nodes []*rpc.Nodes
+	nodes, p.Retry = c.node.(*rpc.Nodes).Singles()
 	for _, n := range nodes {
-		p.Seats = append(p.Seats, settle.Seat[evmrpc.Node]{Node: n, Reader: n})
+		p.Seats = append(p.Seats, settle.Seat[rpc.Node]{Node: n, Reader: n})
 	}
-	return settle.Paid(ctx, p, txID, func(n evmrpc.Node, ctx context.Context) (settle.Payment, error) {
+	return settle.Paid(ctx, p, txID, func(n rpc.Node, ctx context.Context) (settle.Payment, error) {
 		return c.paid(ctx, n, txID, common.HexToAddress(to))
 	})
 }
 
 // paid is what one node says.
-func (c *chain) paid(ctx context.Context, node evmrpc.Node, txID string, to common.Address) (p settle.Payment, err error) {
+func (c *chain) paid(ctx context.Context, node rpc.Node, txID string, to common.Address) (p settle.Payment, err error) {
 	var h headsRequest
 	var tx *struct {
 		To    *common.Address `json:"to"`
 		Value *hexutil.Big    `json:"value"`
 	}
 	var done *receipt
-	if err := evmrpc.AskAll(ctx, node, append(h.requests(c.net),
-		evmrpc.Request{Method: "eth_getTransactionByHash", Params: []any{txID}, Result: &tx},
-		evmrpc.Request{Method: "eth_getTransactionReceipt", Params: []any{txID}, Result: &done})); err != nil {
+	if err := rpc.AskAll(ctx, node, append(h.requests(c.net),
+		rpc.Request{Method: "eth_getTransactionByHash", Params: []any{txID}, Result: &tx},
+		rpc.Request{Method: "eth_getTransactionReceipt", Params: []any{txID}, Result: &done})); err != nil {
 		return p, err
 	}
 	heads, err := h.heads()

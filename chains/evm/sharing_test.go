@@ -13,8 +13,8 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmread"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/read"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
 )
 
 // slowNode answers after a second, with a block or with the funds of an LP.
@@ -23,7 +23,7 @@ type slowNode struct {
 	calls int
 }
 
-func (n *slowNode) Batch(ctx context.Context, requests []evmrpc.Request) error {
+func (n *slowNode) Batch(ctx context.Context, requests []rpc.Request) error {
 	n.mu.Lock()
 	n.calls += len(requests)
 	n.mu.Unlock()
@@ -51,7 +51,7 @@ func TestQuestionsAtTheSameMomentAreOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		node := &slowNode{}
 		c := &chain{net: presetOf(t, "CITREA/MAINNET"), node: node, env: chains.Env{Now: time.Now}}
-		k := &contracts{chain: c, Contracts: evmread.Contracts{Deployment: deploymentOf(t, "CITREA/MAINNET")}, memory: newMemory()}
+		k := &contracts{chain: c, Contracts: read.Contracts{Deployment: deploymentOf(t, "CITREA/MAINNET")}, memory: newMemory()}
 		c.contracts = []*contracts{k}
 		rate := func() {
 			if _, err := c.FeeRate(t.Context()); err != nil {
@@ -93,7 +93,7 @@ func TestQuestionsAtTheSameMomentAreOne(t *testing.T) {
 // What a chain tells of itself is the caller's own.
 func TestInfoIsTheCallersOwn(t *testing.T) {
 	c := &chain{net: presetOf(t, "CITREA/MAINNET")}
-	c.contracts = []*contracts{{chain: c, Contracts: evmread.Contracts{Deployment: deploymentOf(t, "CITREA/MAINNET")}}}
+	c.contracts = []*contracts{{chain: c, Contracts: read.Contracts{Deployment: deploymentOf(t, "CITREA/MAINNET")}}}
 	first := c.Info()
 	contract, version := first.Contracts[0], first.Versions[0].Name
 	first.Contracts[0], first.Versions[0].Name = "changed", "changed"

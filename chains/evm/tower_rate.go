@@ -5,21 +5,21 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // towerRate returns the fee rate that the watchtower's pay is computed from. It is
 // the median of all nodes, so that one lying node cannot inflate the pay. Of an
 // even number of answers the lower median counts, so of two the lower.
-func (c *chain) towerRate(ctx context.Context) (evmwire.FeeRate, error) {
-	n, ok := c.node.(*evmrpc.Nodes)
+func (c *chain) towerRate(ctx context.Context) (wire.FeeRate, error) {
+	n, ok := c.node.(*rpc.Nodes)
 	if !ok || !n.Several() {
 		return c.currentRate(ctx)
 	}
-	var rates []evmwire.FeeRate
+	var rates []wire.FeeRate
 	var last error
-	err := n.Each(ctx, func() []evmrpc.Request { return []evmrpc.Request{feeRequest(new(*feeHead))} }, func(r []evmrpc.Request) {
+	err := n.Each(ctx, func() []rpc.Request { return []rpc.Request{feeRequest(new(*feeHead))} }, func(r []rpc.Request) {
 		if r[0].Err != nil {
 			last = r[0].Err
 			return
@@ -46,8 +46,8 @@ func (c *chain) towerRate(ctx context.Context) (evmwire.FeeRate, error) {
 }
 
 // medianRate takes the lower median of each part.
-func medianRate(rates []evmwire.FeeRate) evmwire.FeeRate {
-	middle := func(part func(evmwire.FeeRate) *big.Int) *big.Int {
+func medianRate(rates []wire.FeeRate) wire.FeeRate {
+	middle := func(part func(wire.FeeRate) *big.Int) *big.Int {
 		all := make([]*big.Int, len(rates))
 		for i, r := range rates {
 			all[i] = part(r)
@@ -55,9 +55,9 @@ func medianRate(rates []evmwire.FeeRate) evmwire.FeeRate {
 		slices.SortFunc(all, (*big.Int).Cmp)
 		return all[(len(all)-1)/2]
 	}
-	r := evmwire.FeeRate{Base: middle(func(r evmwire.FeeRate) *big.Int { return r.Base }), Priority: rates[0].Priority}
+	r := wire.FeeRate{Base: middle(func(r wire.FeeRate) *big.Int { return r.Base }), Priority: rates[0].Priority}
 	if rates[0].L1 != nil {
-		r.L1 = middle(func(r evmwire.FeeRate) *big.Int { return r.L1 })
+		r.L1 = middle(func(r wire.FeeRate) *big.Int { return r.L1 })
 	}
 	return r
 }

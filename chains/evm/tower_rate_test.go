@@ -15,9 +15,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/nonces"
 )
 
@@ -40,8 +40,8 @@ func TestTowerRateIsAskedForAgain(t *testing.T) {
 		}).URL
 	}
 	network := presetOf(t, "CITREA/MAINNET")
-	network.ChainID = rpctest.ChainID
-	on := func(node evmrpc.Node) *chain { return &chain{net: network, node: node, env: chains.Env{Now: time.Now}} }
+	network.ChainID = rpctest.EVMChainID
+	on := func(node rpc.Node) *chain { return &chain{net: network, node: node, env: chains.Env{Now: time.Now}} }
 	want, err := on(newTestNodes(t, node(0))).towerRate(t.Context())
 	if err != nil || want.Base == nil || want.Base.Sign() <= 0 {
 		t.Fatalf("%+v, %v", want, err)
@@ -60,7 +60,7 @@ func TestTowerRateIsAskedForAgain(t *testing.T) {
 		t.Errorf("the block that the fees were read from is remembered: %v, with time %d", ok, at)
 	}
 	// a node of the caller's own is one node
-	staged, _, _ := stagedChain(t, 1, func(evmrpc.Request) any { return block })
+	staged, _, _ := stagedChain(t, 1, func(rpc.Request) any { return block })
 	if got, err := staged.towerRate(t.Context()); err != nil || got.Base.Cmp(want.Base) != 0 {
 		t.Errorf("a single node: %+v, %v", got, err)
 	}
@@ -68,7 +68,7 @@ func TestTowerRateIsAskedForAgain(t *testing.T) {
 
 // Only what an opening cannot do without is called left out.
 func TestWhatIsLeftOut(t *testing.T) {
-	_, k, _ := stagedChain(t, 1, func(evmrpc.Request) any { return nil })
+	_, k, _ := stagedChain(t, 1, func(rpc.Request) any { return nil })
 	user := addressOf(t, userKey)
 	s := payInSwap(t, k.Deployment, user)
 	s.DepositToken, s.SecurityDeposit = common.HexToAddress("0x00000000000000000000000000000000000000cc"), big.NewInt(5)
@@ -81,8 +81,8 @@ func TestWhatIsLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	as := func(c evmwire.Call) *evmwire.Transaction {
-		return &evmwire.Transaction{From: user, To: &c.To, Value: bigs.OrZero(c.Value), Data: c.Data}
+	as := func(c wire.Call) *wire.Transaction {
+		return &wire.Transaction{From: user, To: &c.To, Value: bigs.OrZero(c.Value), Data: c.Data}
 	}
 	last := len(calls) - 1
 	for i, c := range calls {
@@ -128,11 +128,11 @@ func TestNonceLimits(t *testing.T) {
 	now = now.Add(time.Second)
 	next("sent once more", 4, 7)
 
-	a, b := evmwire.Call{To: common.Address{1}, Data: []byte{1}}, evmwire.Call{To: common.Address{2}, Data: []byte{2}}
+	a, b := wire.Call{To: common.Address{1}, Data: []byte{1}}, wire.Call{To: common.Address{2}, Data: []byte{2}}
 	c.nonces = newSentTxs()
-	first := func(what, swap string, call evmwire.Call, pending, mined, want uint64) {
+	first := func(what, swap string, call wire.Call, pending, mined, want uint64) {
 		t.Helper()
-		if got := c.firstNonce("me", swap, []evmwire.Call{call}, pending, mined); got != want {
+		if got := c.firstNonce("me", swap, []wire.Call{call}, pending, mined); got != want {
 			t.Errorf("%s: %d, want %d", what, got, want)
 		}
 	}
@@ -165,7 +165,7 @@ func TestNothingToReplace(t *testing.T) {
 	if len(old) != 0 {
 		t.Fatalf("%d transactions of a stranger", len(old))
 	}
-	if err := old.check(chains.Plan{}, []evmwire.CheckedTx{{Transaction: offering(3, 1, 1)}}); err != nil {
+	if err := old.check(chains.Plan{}, []wire.CheckedTx{{Transaction: offering(3, 1, 1)}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -176,7 +176,7 @@ func TestAdmitDemandsTheBaseFee(t *testing.T) {
 	user := addressOf(t, userKey)
 	to := common.Address{1}
 	for fee, want := range map[int64]fault.Code{99: fault.InvalidInput, 100: ""} {
-		_, k, _ := stagedChain(t, 1, func(r evmrpc.Request) any {
+		_, k, _ := stagedChain(t, 1, func(r rpc.Request) any {
 			switch r.Method {
 			case "eth_getTransactionCount":
 				return "0x5"
@@ -199,7 +199,7 @@ func TestNonceAheadLimits(t *testing.T) {
 	now := time.Unix(1000, 0)
 	asked := 0
 	var answer any = hexutil.Uint64(5)
-	c, _, _ := stagedChain(t, 1, func(evmrpc.Request) any { asked++; return answer })
+	c, _, _ := stagedChain(t, 1, func(rpc.Request) any { asked++; return answer })
 	c.env.Now = func() time.Time { return now }
 	check := func(what string, nonce uint64, code fault.Code, trips int) {
 		t.Helper()

@@ -10,17 +10,17 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Admit takes one round trip. The first transaction is run as it would be if the
 // next block took it, unless it reveals a secret or depends on earlier
 // transactions: the approval or headers that it needs would be missing.
 func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains.Signed) error {
-	txs := make([]*evmwire.Transaction, len(signed))
+	txs := make([]*wire.Transaction, len(signed))
 	for i, s := range signed {
-		tx, err := evmwire.ParseTransaction(hexutil.Encode(s.Raw))
+		tx, err := wire.ParseTransaction(hexutil.Encode(s.Raw))
 		if err != nil {
 			return fault.Invalid(fieldOf(i), "%w", err)
 		}
@@ -33,7 +33,7 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 	var mined, pending hexutil.Uint64
 	var known *json.RawMessage
 	var head *feeHead
-	requests := []evmrpc.Request{
+	requests := []rpc.Request{
 		{Method: "eth_getTransactionCount", Params: []any{first.From, "latest"}, Result: &mined},
 		{Method: "eth_getTransactionCount", Params: []any{first.From, "pending"}, Result: &pending},
 		{Method: "eth_getTransactionByHash", Params: []any{first.ID}, Result: &known},
@@ -67,7 +67,7 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 	if first.Nonce != uint64(mined) || len(requests) == needed || !refusedRun(requests[needed].Err) {
 		return nil
 	}
-	why := evmrpc.Refusal(requests[needed].Err)
+	why := rpc.Refusal(requests[needed].Err)
 	if k.leftOut(plan, first) {
 		return fault.Invalid(fieldOf(0), "cannot be executed without the transaction before it, which is missing: submit all of the action's transactions in order: %w", why)
 	}
@@ -78,8 +78,8 @@ func (k *contracts) Admit(ctx context.Context, plan chains.Plan, signed []chains
 // and is not the first that the plan may need: the approval before it is missing.
 // Claims and refunds are not refused for that: another party may already have done
 // the missing step.
-func (k *contracts) leftOut(plan chains.Plan, first *evmwire.Transaction) bool {
-	var calls []evmwire.Call
+func (k *contracts) leftOut(plan chains.Plan, first *wire.Transaction) bool {
+	var calls []wire.Call
 	var opens []bool
 	for _, step := range plan.Steps {
 		more, err := k.calls(context.Background(), step, first.From, false)
@@ -101,7 +101,7 @@ func fieldIn(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) 
 
 // demandBaseFee refuses transactions that nodes accept but that cannot be mined
 // at the current base fee (protocol: chain-evm.md §13.22).
-func demandBaseFee(head *feeHead, txs []*evmwire.Transaction) error {
+func demandBaseFee(head *feeHead, txs []*wire.Transaction) error {
 	if head == nil || head.BaseFee == nil {
 		return nil
 	}
@@ -115,8 +115,8 @@ func demandBaseFee(head *feeHead, txs []*evmwire.Transaction) error {
 }
 
 // runRequest executes a transaction without sending it.
-func runRequest(tx *evmwire.Transaction) evmrpc.Request {
-	return evmrpc.Request{Method: "eth_call", Params: []any{map[string]any{
+func runRequest(tx *wire.Transaction) rpc.Request {
+	return rpc.Request{Method: "eth_call", Params: []any{map[string]any{
 		"from": tx.From, "to": tx.To, "gas": hexutil.Uint64(tx.Gas), "value": (*hexutil.Big)(tx.Value), "data": hexutil.Bytes(tx.Data),
 	}, "latest"}, Result: new(hexutil.Bytes)}
 }
@@ -124,5 +124,5 @@ func runRequest(tx *evmwire.Transaction) evmrpc.Request {
 // refusedRun reports whether a node says that a transaction, run now, fails; other
 // errors are the node's trouble.
 func refusedRun(err error) bool {
-	return err != nil && (evmrpc.CodeOf(err) == 3 || evmrpc.Says(strings.ToLower(err.Error()), "revert", "insufficient funds", "out of gas"))
+	return err != nil && (rpc.CodeOf(err) == 3 || rpc.Says(strings.ToLower(err.Error()), "revert", "insufficient funds", "out of gas"))
 }

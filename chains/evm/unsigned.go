@@ -4,7 +4,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // UnsignedTransaction decodes a transaction that an action asks a wallet to sign,
@@ -12,7 +12,7 @@ import (
 // types.LatestSignerForChainID(tx.ChainId()), and submit hexutil.Encode of its
 // MarshalBinary. Errors have the code fault.InvalidInput.
 func UnsignedTransaction(text string) (*types.Transaction, error) {
-	p, err := evmwire.ParseTransaction(text)
+	p, err := wire.ParseTransaction(text)
 	if err != nil {
 		return nil, fault.Invalid("", "%w", err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -28,9 +28,9 @@ func (k *contract) Admit(ctx context.Context, plan chains.Plan, signed []chains.
 		txs[i] = tx
 	}
 	needed := len(requests)
-	var trial solrpc.Simulation
+	var trial rpc.Simulation
 	if !signed[0].Reveals {
-		requests = append(requests, solrpc.SimulateRequest(txs[0].Raw, true, false, solrpc.Confirmed, &trial))
+		requests = append(requests, rpc.SimulateRequest(txs[0].Raw, true, false, rpc.Confirmed, &trial))
 	}
 	if err := c.node.Batch(ctx, requests); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/solana/solread"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/read"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -90,7 +90,7 @@ type buildStep struct {
 	init    wire.InitAuth // StepInit
 	initFee wire.FeeRate
 	needed  bool // the LP has to have signed
-	block   solrpc.Block
+	block   rpc.Block
 	past    []wire.Occurrence // what happened to escrows of its payment hash, newest first
 	refund  wire.RefundAuth   // StepRefundAuth
 	proof   *proof            // StepClaimBitcoin
@@ -192,7 +192,7 @@ func (b *building) addInit(s *buildStep) (err error) {
 // read asks for everything that the steps depend on, at the newest confirmed state.
 func (b *building) read(ctx context.Context) error {
 	c := b.k.chain
-	accounts, gather := solrpc.AccountsRequests(b.keys, solrpc.Confirmed)
+	accounts, gather := rpc.AccountsRequests(b.keys, rpc.Confirmed)
 	trial, err := b.tryLayout()
 	if err != nil {
 		return err
@@ -306,7 +306,7 @@ func (b *building) open(s *buildStep) error {
 
 // tokens returns what a token account holds, nil if it does not exist.
 func (b *building) tokens(account wire.Key) (*uint64, error) {
-	t, err := solread.TokenAccount(b.accounts[account])
+	t, err := read.TokenAccount(b.accounts[account])
 	switch {
 	case errors.Is(err, wire.ErrAbsent):
 		return nil, nil
@@ -387,7 +387,7 @@ func (b *building) fitLimit(ctx context.Context, tx *wire.Tx) error {
 
 // try asks a node what a transaction would do, nil if it does not say. The error is that
 // of ctx.
-func (b *building) try(ctx context.Context, tx *wire.Tx) (*solrpc.Simulation, error) {
+func (b *building) try(ctx context.Context, tx *wire.Tx) (*rpc.Simulation, error) {
 	trial := *tx
 	trial.Blockhash = b.present.latest.Hash
 	if trial.Payer.IsZero() {
@@ -397,8 +397,8 @@ func (b *building) try(ctx context.Context, tx *wire.Tx) (*solrpc.Simulation, er
 	if err != nil {
 		return nil, err
 	}
-	var s solrpc.Simulation
-	requests := []solrpc.Request{solrpc.SimulateRequest(raw, false, true, solrpc.Confirmed, &s)}
+	var s rpc.Simulation
+	requests := []rpc.Request{rpc.SimulateRequest(raw, false, true, rpc.Confirmed, &s)}
 	if err := b.k.chain.node.Batch(ctx, requests); err != nil || requests[0].Err != nil {
 		return nil, ctx.Err()
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/internal/solana/solread"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/read"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -96,14 +96,14 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := solrpc.Dial(func(hash string) error { return wire.CheckGenesis(n.Genesis, hash) }, f.o.RPC, env.HTTP, env.Now)
+	nodes, err := rpc.Dial(func(hash string) error { return wire.CheckGenesis(n.Genesis, hash) }, f.o.RPC, env.HTTP, env.Now)
 	if err != nil {
 		return nil, err
 	}
 	c := &chain{net: n, node: nodes, nodes: nodes, most: len(f.o.RPC)/2 + 1, env: env, tokens: known, native: native,
-		ledger: solread.NewLedger(nodes, env.Now, env.Log), hashes: newHashes(), signed: lru.New[uint64, solrpc.Block](1024)}
+		ledger: read.NewLedger(nodes, env.Now, env.Log), hashes: newHashes(), signed: lru.New[uint64, rpc.Block](1024)}
 	for _, p := range programs {
-		c.contracts = append(c.contracts, &contract{chain: c, Programs: p, reader: solread.New(p, c.ledger)})
+		c.contracts = append(c.contracts, &contract{chain: c, Programs: p, reader: read.New(p, c.ledger)})
 	}
 	if err := c.greet(ctx); err != nil {
 		nodes.Close()
@@ -123,7 +123,7 @@ func (c *chain) greet(ctx context.Context) error {
 		keys = append(keys, k.Swap, k.Relay)
 	}
 	var p present
-	requests, gather := solrpc.AccountsRequests(keys, solrpc.Confirmed)
+	requests, gather := rpc.AccountsRequests(keys, rpc.Confirmed)
 	requests = append(requests, p.requests()...)
 	err := c.nodes.Ask(asking, requests)
 	if ctx.Err() != nil {
@@ -162,17 +162,17 @@ func nativeOf(known []tokens.Token) (tokens.Token, error) {
 // chain is a [chains.Chain].
 type chain struct {
 	net       Network
-	node      solrpc.Node
-	nodes     *solrpc.Nodes
+	node      rpc.Node
+	nodes     *rpc.Nodes
 	most      int // answers of so many nodes are most of them
 	env       chains.Env
 	tokens    []tokens.Token
 	native    tokens.Token
-	ledger    *solread.Ledger
+	ledger    *read.Ledger
 	contracts []*contract
 	hashes    *hashes
 	latest    latest
-	signed    *lru.Cache[uint64, solrpc.Block] // whose hashes LPs have signed, by slot
+	signed    *lru.Cache[uint64, rpc.Block] // whose hashes LPs have signed, by slot
 
 	mu       sync.Mutex
 	price    uint64 // of a compute unit, in micro-lamports, as it was estimated last

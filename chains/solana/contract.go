@@ -8,8 +8,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/settle"
-	"github.com/swapper-go/swapper/internal/solana/solread"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/read"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -17,7 +17,7 @@ import (
 type contract struct {
 	chain *chain
 	wire.Programs
-	reader *solread.Reader
+	reader *read.Reader
 }
 
 var _ chains.Contract = (*contract)(nil)
@@ -103,11 +103,11 @@ func (k *contract) panel() *settle.Panel[one] {
 	if !k.chain.nodes.Several() {
 		return p
 	}
-	var nodes []*solrpc.Nodes
+	var nodes []*rpc.Nodes
 	nodes, p.Retry = k.chain.nodes.Singles()
 	for _, n := range nodes {
-		ledger := solread.NewLedger(n, k.chain.env.Now, k.chain.env.Log)
-		p.Seats = append(p.Seats, settle.Seat[one]{Node: n, Reader: one{k.chain, ledger, solread.New(k.Programs, ledger)}})
+		ledger := read.NewLedger(n, k.chain.env.Now, k.chain.env.Log)
+		p.Seats = append(p.Seats, settle.Seat[one]{Node: n, Reader: one{k.chain, ledger, read.New(k.Programs, ledger)}})
 	}
 	return p
 }
@@ -115,8 +115,8 @@ func (k *contract) panel() *settle.Panel[one] {
 // one reads escrows through one node, or the first that is up.
 type one struct {
 	chain  *chain
-	ledger *solread.Ledger
-	reader *solread.Reader
+	ledger *read.Ledger
+	reader *read.Reader
 }
 
 func (o one) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {

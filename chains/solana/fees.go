@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/solana/solread"
+	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -57,8 +57,8 @@ func (c *chain) currentRate(ctx context.Context) (wire.FeeRate, error) {
 	})
 }
 
-func (c *chain) pricePolicy() solread.PricePolicy {
-	return solread.PricePolicy{Cap: maxPrice, Level: priceLevel, Samples: priceSamples, Period: pricePeriod, Draw: c.draw}
+func (c *chain) pricePolicy() read.PricePolicy {
+	return read.PricePolicy{Cap: maxPrice, Level: priceLevel, Samples: priceSamples, Period: pricePeriod, Draw: c.draw}
 }
 
 // vaults are the accounts that nearly every transaction of a swap writes to.

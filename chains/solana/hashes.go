@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -29,11 +29,11 @@ func newHashes() *hashes {
 }
 
 // heightOf is the height of the block whose hash a node names.
-func heightOf(l solrpc.LatestBlockhash) uint64 {
+func heightOf(l rpc.LatestBlockhash) uint64 {
 	return l.LastValid - min(l.LastValid, wire.HashBlocks)
 }
 
-func (h *hashes) note(l solrpc.LatestBlockhash) {
+func (h *hashes) note(l rpc.LatestBlockhash) {
 	h.end(l.Hash, l.LastValid)
 	h.mu.Lock()
 	defer h.mu.Unlock()

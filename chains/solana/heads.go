@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -29,16 +29,16 @@ func (c *chain) noteTime(h chains.Heads) {
 // questions: what is not there at a head that was read before was not there at that head.
 // The clock is asked for because it shows that a node stands still.
 type present struct {
-	latest, final solrpc.LatestBlockhash
-	clock         solrpc.Accounts
+	latest, final rpc.LatestBlockhash
+	clock         rpc.Accounts
 }
 
 // presentRequests is how many requests [present] takes.
 const presentRequests = 3
 
-func (p *present) requests() []solrpc.Request {
-	return []solrpc.Request{solrpc.LatestBlockhashRequest(solrpc.Confirmed, &p.latest), solrpc.LatestBlockhashRequest(solrpc.Finalized, &p.final),
-		solrpc.AccountsRequest([]wire.Key{wire.ClockData}, solrpc.Confirmed, &p.clock)}
+func (p *present) requests() []rpc.Request {
+	return []rpc.Request{rpc.LatestBlockhashRequest(rpc.Confirmed, &p.latest), rpc.LatestBlockhashRequest(rpc.Finalized, &p.final),
+		rpc.AccountsRequest([]wire.Key{wire.ClockData}, rpc.Confirmed, &p.clock)}
 }
 
 // finalSlot is the newest slot that counts as final, not above the newest one.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/retry"
-	"github.com/swapper-go/swapper/internal/solana/solread"
+	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -19,12 +19,12 @@ const eventPoll = 5 * time.Second
 // Hints polls every five seconds: one round trip, and those of [solread.Ledger.Poll]
 // where something happened.
 func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
-	at, err := solread.ParseCursor(from)
+	at, err := read.ParseCursor(from)
 	if err != nil {
 		return err
 	}
 	return retry.Poll(ctx, eventPoll, func() (failure, refused error) {
-		failure = c.ledger.Poll(ctx, c.readers(), at, func(news []solread.News, next solread.Cursor) error {
+		failure = c.ledger.Poll(ctx, c.readers(), at, func(news []read.News, next read.Cursor) error {
 			var text []byte
 			if text, refused = json.Marshal(next); refused == nil {
 				refused = deliver(hints(news), text)
@@ -38,8 +38,8 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 	}, func(err error) { c.env.Log.Warn("reading program events failed", "err", err) })
 }
 
-func (c *chain) readers() []*solread.Reader {
-	all := make([]*solread.Reader, len(c.contracts))
+func (c *chain) readers() []*read.Reader {
+	all := make([]*read.Reader, len(c.contracts))
 	for i, k := range c.contracts {
 		all[i] = k.reader
 	}
@@ -47,7 +47,7 @@ func (c *chain) readers() []*solread.Reader {
 }
 
 // hints says where news point; they are never trusted further.
-func hints(news []solread.News) []chains.Hint {
+func hints(news []read.News) []chains.Hint {
 	all := make([]chains.Hint, 0, len(news))
 	for _, n := range news {
 		hash := n.EscrowHash()

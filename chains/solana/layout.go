@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -28,8 +28,8 @@ type layoutTrial struct {
 	k        *contract
 	payers   []wire.Key // who have SOL, as a rule
 	account  wire.Key
-	tried    []solrpc.Simulation
-	requests []solrpc.Request
+	tried    []rpc.Simulation
+	requests []rpc.Request
 }
 
 // tryLayout prepares the question if a step of the plan depends on the layout: a claim by
@@ -54,13 +54,13 @@ func (b *building) tryLayout() (*layoutTrial, error) {
 	if _, err := b.k.chain.env.Rand.Read(t.account[:]); err != nil {
 		return nil, err
 	}
-	t.tried = make([]solrpc.Simulation, len(t.payers))
+	t.tried = make([]rpc.Simulation, len(t.payers))
 	for i, payer := range t.payers {
 		raw, err := b.k.DataTrialTx(payer, t.account).Bytes()
 		if err != nil {
 			return nil, err
 		}
-		t.requests = append(t.requests, solrpc.SimulateRequest(raw, false, true, solrpc.Confirmed, &t.tried[i], t.account))
+		t.requests = append(t.requests, rpc.SimulateRequest(raw, false, true, rpc.Confirmed, &t.tried[i], t.account))
 	}
 	return t, nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -14,14 +14,14 @@ import (
 func (k *contract) RelayTip(ctx context.Context) (uint32, error) {
 	if c := k.chain; c.nodes != nil && c.nodes.Several() {
 		var tips []uint32
-		ask := func() []solrpc.Request {
-			return []solrpc.Request{solrpc.AccountsRequest([]wire.Key{k.RelayState()}, solrpc.Confirmed, new(solrpc.Accounts))}
+		ask := func() []rpc.Request {
+			return []rpc.Request{rpc.AccountsRequest([]wire.Key{k.RelayState()}, rpc.Confirmed, new(rpc.Accounts))}
 		}
-		err := c.nodes.Each(ctx, ask, func(r []solrpc.Request) {
+		err := c.nodes.Each(ctx, ask, func(r []rpc.Request) {
 			if r[0].Err != nil {
 				return
 			}
-			all := r[0].Result.(*solrpc.Accounts).All
+			all := r[0].Result.(*rpc.Accounts).All
 			if len(all) != 1 || all[0] == nil || all[0].Owner != k.Relay {
 				return
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/jsonrpc"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -22,7 +22,7 @@ func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 	}
 	if tx.Reveals {
 		s := sending{c: c, tx: tx, parsed: parsed}
-		if err := solrpc.AskAll(ctx, c.node, s.questions()); err != nil {
+		if err := rpc.AskAll(ctx, c.node, s.questions()); err != nil {
 			return err
 		}
 		if done, err := s.before(); done || err != nil {
@@ -37,7 +37,7 @@ func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 		}
 		return s.outcome()
 	}
-	return c.nodes.Deliver(ctx, func() []solrpc.Request { return attempt().questions() }, func(r []solrpc.Request) error {
+	return c.nodes.Deliver(ctx, func() []rpc.Request { return attempt().questions() }, func(r []rpc.Request) error {
 		s := attempt()
 		s.read(r)
 		return s.outcome()
@@ -52,10 +52,10 @@ type sending struct {
 	send   bool
 
 	present
-	known    solrpc.Statuses
-	valid    solrpc.Validity
+	known    rpc.Statuses
+	valid    rpc.Validity
 	id       string
-	requests []solrpc.Request
+	requests []rpc.Request
 }
 
 // Where the answers are.
@@ -65,21 +65,21 @@ const (
 	atSent
 )
 
-func (s *sending) questions() []solrpc.Request {
+func (s *sending) questions() []rpc.Request {
 	id, _ := s.parsed.ID()
 	s.requests = append(s.present.requests(),
-		solrpc.StatusesRequest([]wire.Signature{id}, &s.known), solrpc.BlockhashValidRequest(s.parsed.Blockhash, solrpc.Processed, &s.valid))
+		rpc.StatusesRequest([]wire.Signature{id}, &s.known), rpc.BlockhashValidRequest(s.parsed.Blockhash, rpc.Processed, &s.valid))
 	if s.send {
-		s.requests = append(s.requests, solrpc.SendRequest(s.parsed.Raw, &s.id))
+		s.requests = append(s.requests, rpc.SendRequest(s.parsed.Raw, &s.id))
 	}
 	return s.requests
 }
 
 // read takes the answers to questions of the same form.
-func (s *sending) read(r []solrpc.Request) {
+func (s *sending) read(r []rpc.Request) {
 	s.requests = r
-	s.latest, s.final = *r[0].Result.(*solrpc.LatestBlockhash), *r[1].Result.(*solrpc.LatestBlockhash)
-	s.known, s.valid = *r[atKnown].Result.(*solrpc.Statuses), *r[atValid].Result.(*solrpc.Validity)
+	s.latest, s.final = *r[0].Result.(*rpc.LatestBlockhash), *r[1].Result.(*rpc.LatestBlockhash)
+	s.known, s.valid = *r[atKnown].Result.(*rpc.Statuses), *r[atValid].Result.(*rpc.Validity)
 	if s.send {
 		s.id = *r[atSent].Result.(*string)
 	}
@@ -87,7 +87,7 @@ func (s *sending) read(r []solrpc.Request) {
 
 // note remembers what was said of block hashes.
 func (s *sending) note() {
-	for i, l := range []solrpc.LatestBlockhash{s.latest, s.final} {
+	for i, l := range []rpc.LatestBlockhash{s.latest, s.final} {
 		if s.requests[i].Err == nil && l.Slot != 0 {
 			s.c.hashes.note(l)
 		}
@@ -150,7 +150,7 @@ func (s *sending) outcome() error {
 	case err == nil:
 		s.c.hashes.sent.Add(s.tx.ID, struct{}{})
 		return nil
-	case solrpc.IsRefusal(err):
+	case rpc.IsRefusal(err):
 		return fault.New(fault.InvalidState, "the node refused the transaction: %w", err)
 	}
 	return fault.New(fault.Upstream, "the node refused the transaction: %w", err)

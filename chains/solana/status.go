@@ -8,8 +8,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/settle"
-	"github.com/swapper-go/swapper/internal/solana/solread"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/read"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -21,7 +21,7 @@ func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxSta
 		return nil, nil
 	}
 	look := newLook(txs)
-	if err := solrpc.AskAll(ctx, c.node, look.requests()); err != nil {
+	if err := rpc.AskAll(ctx, c.node, look.requests()); err != nil {
 		return nil, err
 	}
 	all := make([]chains.TxStatus, len(txs))
@@ -56,7 +56,7 @@ func (c *chain) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxSta
 type look struct {
 	present
 	at    []int // index into the ids asked for, -1 if a transaction's id is none
-	pages []*solrpc.Statuses
+	pages []*rpc.Statuses
 	ids   []wire.Signature
 }
 
@@ -72,32 +72,32 @@ func newLook(txs []chains.Signed) *look {
 	return l
 }
 
-func (l *look) requests() []solrpc.Request {
+func (l *look) requests() []rpc.Request {
 	requests := l.present.requests()
-	for first := 0; first < len(l.ids); first += solrpc.StatusesPerCall {
-		page := new(solrpc.Statuses)
+	for first := 0; first < len(l.ids); first += rpc.StatusesPerCall {
+		page := new(rpc.Statuses)
 		l.pages = append(l.pages, page)
-		requests = append(requests, solrpc.StatusesRequest(l.ids[first:min(first+solrpc.StatusesPerCall, len(l.ids))], page))
+		requests = append(requests, rpc.StatusesRequest(l.ids[first:min(first+rpc.StatusesPerCall, len(l.ids))], page))
 	}
 	return requests
 }
 
 // known returns what the node knows of the i-th transaction, nil if nothing.
-func (l *look) known(i int) *solrpc.Status {
+func (l *look) known(i int) *rpc.Status {
 	at := l.at[i]
 	if at < 0 {
 		return nil
 	}
-	return l.pages[at/solrpc.StatusesPerCall].All[at%solrpc.StatusesPerCall]
+	return l.pages[at/rpc.StatusesPerCall].All[at%rpc.StatusesPerCall]
 }
 
 // statusOf reads the status of a transaction that a node knows.
-func (c *chain) statusOf(tx chains.Signed, known *solrpc.Status, p *present) (s chains.TxStatus) {
-	if !known.Reached(solrpc.Confirmed) || known.Slot > p.latest.Slot {
+func (c *chain) statusOf(tx chains.Signed, known *rpc.Status, p *present) (s chains.TxStatus) {
+	if !known.Reached(rpc.Confirmed) || known.Slot > p.latest.Slot {
 		return chains.TxStatus{State: chains.TxPending}
 	}
 	s = chains.TxStatus{State: chains.TxConfirmed, Block: chains.Block{Height: known.Slot}}
-	s.Final = known.Reached(solrpc.Finalized) && known.Slot <= p.finalSlot()
+	s.Final = known.Reached(rpc.Finalized) && known.Slot <= p.finalSlot()
 	if known.Err != nil {
 		s.State, s.Reason = chains.TxReverted, c.explain(tx, known.Err)
 	}
@@ -136,8 +136,8 @@ func (c *chain) gone(ctx context.Context, txs []chains.Signed) ([]bool, error) {
 	}
 	answers, against := 0, make([]bool, len(txs))
 	count := len(newLook(txs).requests())
-	ask := func() []solrpc.Request { return newLook(txs).requests() }
-	err := c.nodes.Each(ctx, ask, func(r []solrpc.Request) {
+	ask := func() []rpc.Request { return newLook(txs).requests() }
+	err := c.nodes.Each(ctx, ask, func(r []rpc.Request) {
 		if len(r) != count {
 			return
 		}
@@ -148,9 +148,9 @@ func (c *chain) gone(ctx context.Context, txs []chains.Signed) ([]bool, error) {
 		}
 		l := newLook(txs)
 		l.requests()
-		l.final = *r[1].Result.(*solrpc.LatestBlockhash)
+		l.final = *r[1].Result.(*rpc.LatestBlockhash)
 		for n := range l.pages {
-			l.pages[n] = r[presentRequests+n].Result.(*solrpc.Statuses)
+			l.pages[n] = r[presentRequests+n].Result.(*rpc.Statuses)
 		}
 		answers++
 		for i, tx := range txs {
@@ -180,7 +180,7 @@ func (c *chain) fillBlocks(ctx context.Context, all []chains.TxStatus) error {
 // complete fills in hash and time of blocks, which a slot has for good. It takes one
 // round trip if one is not known yet. Where a node does not have a block, they stay
 // empty.
-func (c *chain) complete(ctx context.Context, l *solread.Ledger, blocks []*chains.Block) error {
+func (c *chain) complete(ctx context.Context, l *read.Ledger, blocks []*chains.Block) error {
 	at := map[uint64][]*chains.Block{}
 	for _, b := range blocks {
 		at[b.Height] = append(at[b.Height], b)
@@ -240,11 +240,11 @@ func (c *chain) Paid(ctx context.Context, txID, to string) (chains.Payout, error
 	if err != nil {
 		return chains.Payout{}, err
 	}
-	p := &settle.Panel[solrpc.Node]{All: c.env.AllNodes, Now: c.env.Now, Log: c.env.Log}
-	var nodes []*solrpc.Nodes
+	p := &settle.Panel[rpc.Node]{All: c.env.AllNodes, Now: c.env.Now, Log: c.env.Log}
+	var nodes []*rpc.Nodes
 	nodes, p.Retry = c.nodes.Singles()
 	for _, n := range nodes {
-		p.Seats = append(p.Seats, settle.Seat[solrpc.Node]{Node: n, Reader: n})
+		p.Seats = append(p.Seats, settle.Seat[rpc.Node]{Node: n, Reader: n})
 	}
-	return settle.Paid(ctx, p, txID, func(n solrpc.Node, ctx context.Context) (settle.Payment, error) { return solread.Paid(ctx, n, id, who) })
+	return settle.Paid(ctx, p, txID, func(n rpc.Node, ctx context.Context) (settle.Payment, error) { return read.Paid(ctx, n, id, who) })
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/retry"
-	"github.com/swapper-go/swapper/internal/solana/solread"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/read"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -112,20 +112,20 @@ func TestVectorsTxStatus(t *testing.T) {
 func chainAt(t *testing.T, url string) *chain {
 	t.Helper()
 	now := func() time.Time { return time.Unix(1_756_278_357, 0) }
-	nodes, err := solrpc.Dial(func(string) error { return nil }, []string{url}, http.DefaultTransport, now)
+	nodes, err := rpc.Dial(func(string) error { return nil }, []string{url}, http.DefaultTransport, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(nodes.Close)
 	nodes.Retry = retry.Policy{Calls: 1}
 	log := slog.New(slog.DiscardHandler)
-	c := &chain{node: nodes, nodes: nodes, most: 1, env: chains.Env{Now: now, Log: log}, ledger: solread.NewLedger(nodes, now, log), hashes: newHashes(), signed: lru.New[uint64, solrpc.Block](16)}
+	c := &chain{node: nodes, nodes: nodes, most: 1, env: chains.Env{Now: now, Log: log}, ledger: read.NewLedger(nodes, now, log), hashes: newHashes(), signed: lru.New[uint64, rpc.Block](16)}
 	w, ok := wire.NetworkFor(bitcoin.Testnet3)
 	if !ok {
 		t.Fatal("no deployment")
 	}
 	for _, p := range w.Programs {
-		c.contracts = append(c.contracts, &contract{chain: c, Programs: p, reader: solread.New(p, c.ledger)})
+		c.contracts = append(c.contracts, &contract{chain: c, Programs: p, reader: read.New(p, c.ledger)})
 	}
 	return c
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/solana/solrpc"
+	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -74,7 +74,7 @@ func usable(a *wire.InitAuth, timeout int64, latest uint64, now time.Time) (int6
 }
 
 // signedBlock returns the block of a slot that an LP has signed, and the newest slot.
-func (c *chain) signedBlock(ctx context.Context, slot uint64) (block solrpc.Block, latest uint64, err error) {
+func (c *chain) signedBlock(ctx context.Context, slot uint64) (block rpc.Block, latest uint64, err error) {
 	latest, fresh := c.latest.get(c.env.Now())
 	block, known := c.signed.Get(slot)
 	if fresh && known {
@@ -90,7 +90,7 @@ func (c *chain) signedBlock(ctx context.Context, slot uint64) (block solrpc.Bloc
 		})
 	}
 	g.Go(func() error {
-		return solrpc.AskAll(inner, c.node, []solrpc.Request{solrpc.SlotRequest(solrpc.Processed, &latest), solrpc.SlotRequest(solrpc.Finalized, &final)})
+		return rpc.AskAll(inner, c.node, []rpc.Request{rpc.SlotRequest(rpc.Processed, &latest), rpc.SlotRequest(rpc.Finalized, &final)})
 	})
 	if err := g.Wait(); err != nil {
 		return block, 0, err
@@ -99,7 +99,7 @@ func (c *chain) signedBlock(ctx context.Context, slot uint64) (block solrpc.Bloc
 	switch {
 	case missing == nil:
 		return block, latest, nil
-	case solrpc.IsSkipped(missing) && slot <= final:
+	case rpc.IsSkipped(missing) && slot <= final:
 		return block, 0, &chains.AuthError{Reason: "it names a slot that has no block", Err: missing}
 	case slot > latest+wire.TxSlots:
 		return block, 0, &chains.AuthError{Reason: "it names a slot that is yet to come"}
@@ -108,7 +108,7 @@ func (c *chain) signedBlock(ctx context.Context, slot uint64) (block solrpc.Bloc
 }
 
 // noteSigned remembers a block whose hash an LP has signed, which proves it.
-func (c *chain) noteSigned(slot uint64, b solrpc.Block) {
+func (c *chain) noteSigned(slot uint64, b rpc.Block) {
 	c.signed.Add(slot, b)
 	c.hashes.end(b.Hash, *b.Height+wire.TxSlots)
 }
@@ -116,19 +116,19 @@ func (c *chain) noteSigned(slot uint64, b solrpc.Block) {
 // otherBlock returns the block of a slot as a node has it that says another hash than
 // the first, one that good accepts. agreed reports whether at least two nodes say the
 // first hash and none another.
-func (c *chain) otherBlock(ctx context.Context, slot uint64, not wire.Hash, good func(wire.Hash) bool) (block solrpc.Block, found, agreed bool) {
+func (c *chain) otherBlock(ctx context.Context, slot uint64, not wire.Hash, good func(wire.Hash) bool) (block rpc.Block, found, agreed bool) {
 	if !c.nodes.Several() {
 		return block, false, false
 	}
 	same, others := 0, 0
-	ask := func() []solrpc.Request {
-		return []solrpc.Request{solrpc.BlockRequest(slot, solrpc.Confirmed, new(solrpc.Block))}
+	ask := func() []rpc.Request {
+		return []rpc.Request{rpc.BlockRequest(slot, rpc.Confirmed, new(rpc.Block))}
 	}
-	_ = c.nodes.Each(ctx, ask, func(r []solrpc.Request) {
+	_ = c.nodes.Each(ctx, ask, func(r []rpc.Request) {
 		if r[0].Err != nil {
 			return
 		}
-		b := *r[0].Result.(*solrpc.Block)
+		b := *r[0].Result.(*rpc.Block)
 		if b.Hash == not {
 			same++
 			return

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/jsonrpc"
-	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -37,20 +37,20 @@ func (k *contract) Admit(ctx context.Context, plan chains.Plan, signed []chains.
 		return fault.Invalid(fieldOf(0), "%w", err)
 	}
 	of := sender{at: first.Sender}
-	var head starkrpc.Head
-	var progress starkrpc.Progress
-	var balance starkrpc.Felts
-	requests := append([]starkrpc.Request{starkrpc.HeadRequest(&head)}, of.requests()...)
+	var head rpc.Head
+	var progress rpc.Progress
+	var balance rpc.Felts
+	requests := append([]rpc.Request{rpc.HeadRequest(&head)}, of.requests()...)
 	atProgress := len(requests)
-	requests = append(requests, starkrpc.ProgressRequest(id, &progress), starkrpc.CallRequest(wire.STRK, wire.Selector(wire.EntryBalanceOf), []wire.Felt{first.Sender}, starkrpc.Latest, &balance))
+	requests = append(requests, rpc.ProgressRequest(id, &progress), rpc.CallRequest(wire.STRK, wire.Selector(wire.EntryBalanceOf), []wire.Felt{first.Sender}, rpc.Latest, &balance))
 	tried := len(requests)
-	var trials []starkrpc.Simulation
+	var trials []rpc.Simulation
 	shown := 0
 	for shown < len(signed) && !signed[shown].Reveals {
 		shown++
 	}
 	if shown > 0 {
-		trial, err := starkrpc.SimulateRequest(txs[:shown], &trials)
+		trial, err := rpc.SimulateRequest(txs[:shown], &trials)
 		if err != nil {
 			return fault.Invalid(fieldOf(0), "%w", err)
 		}
@@ -66,9 +66,9 @@ func (k *contract) Admit(ctx context.Context, plan chains.Plan, signed []chains.
 		return err
 	}
 	switch err := requests[atProgress].Err; {
-	case err == nil && progress != starkrpc.Rejected:
+	case err == nil && progress != rpc.Rejected:
 		return nil // the network has it already
-	case err != nil && !starkrpc.IsNoTx(err):
+	case err != nil && !rpc.IsNoTx(err):
 		return fmt.Errorf("%s: %w", requests[atProgress].Method, err)
 	}
 	if err := demandPrices(head.Prices, txs); err != nil {
@@ -94,13 +94,13 @@ func (k *contract) Admit(ctx context.Context, plan chains.Plan, signed []chains.
 }
 
 // judge reads what came of trying transactions.
-func (k *contract) judge(plan chains.Plan, signed []chains.Signed, refused error, trials []starkrpc.Simulation) error {
-	if starkrpc.IsRefusal(refused) {
-		why, i := starkrpc.RevertReason(refused), min(failedAt(refused), len(signed)-1)
+func (k *contract) judge(plan chains.Plan, signed []chains.Signed, refused error, trials []rpc.Simulation) error {
+	if rpc.IsRefusal(refused) {
+		why, i := rpc.RevertReason(refused), min(failedAt(refused), len(signed)-1)
 		if wire.RefusesSignature(why) {
-			return fault.Invalid(fieldOf(i), "is not signed by its account, but with another key: %w", starkrpc.Reason(why))
+			return fault.Invalid(fieldOf(i), "is not signed by its account, but with another key: %w", rpc.Reason(why))
 		}
-		return fault.Invalid(fieldOf(i), "cannot be executed: %w", starkrpc.Reason(why))
+		return fault.Invalid(fieldOf(i), "cannot be executed: %w", rpc.Reason(why))
 	}
 	if refused != nil {
 		return nil // the node's trouble, or it does not try transactions
@@ -110,12 +110,12 @@ func (k *contract) judge(plan chains.Plan, signed []chains.Signed, refused error
 			continue
 		}
 		if jsonrpc.Says(t.Reason, "Insufficient max L", "Out of gas") {
-			return fault.Invalid(fieldOf(i), "allows too little gas, and would be executed without effect: sign it with higher bounds: %w", starkrpc.Reason(t.Reason))
+			return fault.Invalid(fieldOf(i), "allows too little gas, and would be executed without effect: sign it with higher bounds: %w", rpc.Reason(t.Reason))
 		}
 		if k.leftOut(plan, signed[i]) {
-			return fault.Invalid(fieldOf(i), "cannot be executed without the approval before the call, which is missing: sign the transaction as it was handed out: %w", starkrpc.Reason(t.Reason))
+			return fault.Invalid(fieldOf(i), "cannot be executed without the approval before the call, which is missing: sign the transaction as it was handed out: %w", rpc.Reason(t.Reason))
 		}
-		return fault.New(fault.InvalidState, "the contract would refuse the transaction now: %w", starkrpc.Reason(t.Reason))
+		return fault.New(fault.InvalidState, "the contract would refuse the transaction now: %w", rpc.Reason(t.Reason))
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (k *contract) leftOut(plan chains.Plan, s chains.Signed) bool {
 
 // demandPrices refuses transactions that nodes may take but that are not executed at the
 // present prices.
-func demandPrices(p starkrpc.Prices, txs []*wire.Transaction) error {
+func demandPrices(p rpc.Prices, txs []*wire.Transaction) error {
 	for i, tx := range txs {
 		for _, of := range []struct {
 			name        string

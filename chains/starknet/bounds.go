@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -23,12 +23,12 @@ func (k *contract) fitBounds(ctx context.Context, plan chains.Plan, txs []*wire.
 		slices.ContainsFunc(plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret }) { // which no node may see yet
 		return nil
 	}
-	var used []starkrpc.Estimate
-	trial, err := starkrpc.TrialRequest(txs, &used)
+	var used []rpc.Estimate
+	trial, err := rpc.TrialRequest(txs, &used)
 	if err != nil {
 		return err
 	}
-	requests := []starkrpc.Request{trial}
+	requests := []rpc.Request{trial}
 	if err := k.chain.nodes.Ask(ctx, requests); err != nil || requests[0].Err != nil {
 		return ctx.Err()
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/nonces"
-	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -43,8 +43,8 @@ func (k *contract) serialize(ctx context.Context, plan chains.Plan, signer wire.
 	c := k.chain
 	of := sender{at: signer}
 	states := planStates{}
-	var head starkrpc.Head
-	requests := append([]starkrpc.Request{starkrpc.PricesRequest(&head)}, of.requests()...)
+	var head rpc.Head
+	requests := append([]rpc.Request{rpc.PricesRequest(&head)}, of.requests()...)
 	if err := states.ask(k, plan, &requests); err != nil {
 		return nil, err
 	}
@@ -115,25 +115,25 @@ type sender struct {
 	mined, pending uint64 // next nonces: by accepted blocks, and with the block that is being made
 	absent         bool   // there is no account yet
 
-	nonce        starkrpc.Nonce
-	preConfirmed starkrpc.PreConfirmedNonce
-	class        starkrpc.ClassHash
+	nonce        rpc.Nonce
+	preConfirmed rpc.PreConfirmedNonce
+	class        rpc.ClassHash
 }
 
 // senderRequests is how many requests [sender] takes.
 const senderRequests = 3
 
-func (s *sender) requests() []starkrpc.Request {
-	return []starkrpc.Request{starkrpc.NonceRequest(s.at, starkrpc.Latest, &s.nonce), starkrpc.PreConfirmedNonceRequest(s.at, &s.preConfirmed),
-		starkrpc.ClassHashRequest(s.at, starkrpc.Latest, &s.class)}
+func (s *sender) requests() []rpc.Request {
+	return []rpc.Request{rpc.NonceRequest(s.at, rpc.Latest, &s.nonce), rpc.PreConfirmedNonceRequest(s.at, &s.preConfirmed),
+		rpc.ClassHashRequest(s.at, rpc.Latest, &s.class)}
 }
 
 // read takes what its requests were answered with. That there is no account is told by
 // the class: a nonce of 0 also has one that a factory has deployed (protocol:
 // chain-starknet.md §20.10).
-func (s *sender) read(requests []starkrpc.Request) error {
+func (s *sender) read(requests []rpc.Request) error {
 	for _, r := range requests[:senderRequests] {
-		if r.Err != nil && !starkrpc.IsNoContract(r.Err) {
+		if r.Err != nil && !rpc.IsNoContract(r.Err) {
 			return fmt.Errorf("%s: %w", r.Method, r.Err)
 		}
 	}

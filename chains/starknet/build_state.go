@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -17,7 +17,7 @@ import (
 type planStates struct {
 	steps  []stepState
 	at     int // index of the request
-	answer starkrpc.Felts
+	answer rpc.Felts
 }
 
 type stepState struct {
@@ -27,7 +27,7 @@ type stepState struct {
 	public bool // the secret is known to others already
 }
 
-func (p *planStates) ask(k *contract, plan chains.Plan, requests *[]starkrpc.Request) error {
+func (p *planStates) ask(k *contract, plan chains.Plan, requests *[]rpc.Request) error {
 	opened := map[wire.Felt]bool{}
 	var hashes []wire.Felt
 	for _, step := range plan.Steps {
@@ -48,7 +48,7 @@ func (p *planStates) ask(k *contract, plan chains.Plan, requests *[]starkrpc.Req
 	}
 	if len(hashes) > 0 {
 		p.at = len(*requests)
-		*requests = append(*requests, starkrpc.CallRequest(k.EscrowManager.Address, wire.Selector(wire.EntryHashStates), wire.EscrowStatesCall(hashes), starkrpc.Latest, &p.answer))
+		*requests = append(*requests, rpc.CallRequest(k.EscrowManager.Address, wire.Selector(wire.EntryHashStates), wire.EscrowStatesCall(hashes), rpc.Latest, &p.answer))
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (p *planStates) ask(k *contract, plan chains.Plan, requests *[]starkrpc.Req
 // check refuses steps that the contract is bound to refuse, and claims by secret that
 // come too late by the later of the clock and the newest block's time, unless the secret
 // is public already; and refunds that come too early by the latter.
-func (p *planStates) check(requests []starkrpc.Request, now time.Time, blockTime int64) error {
+func (p *planStates) check(requests []rpc.Request, now time.Time, blockTime int64) error {
 	if len(p.steps) == 0 {
 		return nil
 	}

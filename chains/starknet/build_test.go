@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -36,7 +36,7 @@ func TestTheAccountIsNotDeployed(t *testing.T) {
 	s.must(err) // it may have been deployed meanwhile
 	_, err = s.k.Check(plan, s.sign(txs[1], txs[0]))
 	wants(t, "the deployment at last", err, "signedTxs[1]")
-	stranger := key.Of("stranger")
+	stranger := party.KeyOf("stranger")
 	other := *txs[0]
 	other.Sender = stranger.Address()
 	s.must(stranger.SignTransaction(&other))

@@ -10,8 +10,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/starknet/starkread"
-	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/read"
+	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -85,14 +85,14 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := starkrpc.Dial(net.CheckChainID, f.o.RPC, env.HTTP, env.Now)
+	nodes, err := rpc.Dial(net.CheckChainID, f.o.RPC, env.HTTP, env.Now)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: net, nodes: nodes, ledger: starkread.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: newSentTxs()}
+	c := &chain{net: net, nodes: nodes, ledger: read.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: newSentTxs()}
 	c.ledger.AllNodes = env.AllNodes
 	for _, d := range net.Deployments {
-		c.contracts = append(c.contracts, &contract{chain: c, Deployment: d, reader: starkread.New(d, c.ledger)})
+		c.contracts = append(c.contracts, &contract{chain: c, Deployment: d, reader: read.New(d, c.ledger)})
 	}
 	if err := c.greet(ctx); err != nil {
 		nodes.Close()
@@ -111,9 +111,9 @@ func (c *chain) greet(ctx context.Context) error {
 	for _, k := range c.contracts {
 		at = append(at, k.EscrowManager.Address, k.VaultManager.Address, k.BtcRelay.Address)
 	}
-	requests := []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head))} // so that one that is behind is noticed
+	requests := []rpc.Request{rpc.HeadRequest(new(rpc.Head))} // so that one that is behind is noticed
 	for _, a := range at {
-		requests = append(requests, starkrpc.ClassHashRequest(a, starkrpc.Latest, new(starkrpc.ClassHash)))
+		requests = append(requests, rpc.ClassHashRequest(a, rpc.Latest, new(rpc.ClassHash)))
 	}
 	err := c.nodes.Ask(asking, requests)
 	if ctx.Err() != nil {
@@ -127,7 +127,7 @@ func (c *chain) greet(ctx context.Context) error {
 		return nil
 	}
 	for i, a := range at {
-		if starkrpc.IsNoContract(requests[1+i].Err) {
+		if rpc.IsNoContract(requests[1+i].Err) {
 			return fault.Invalid("deployments", "no contract is deployed at %s: check the address, and that the node is of this network", wire.Hex64(a))
 		}
 	}
@@ -146,8 +146,8 @@ func nativeOf(known []tokens.Token) (tokens.Token, error) {
 // chain is a [chains.Chain].
 type chain struct {
 	net       wire.Network
-	nodes     *starkrpc.Nodes
-	ledger    *starkread.Ledger
+	nodes     *rpc.Nodes
+	ledger    *read.Ledger
 	env       chains.Env
 	tokens    []tokens.Token
 	native    tokens.Token

@@ -20,7 +20,7 @@ import (
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
@@ -275,7 +275,7 @@ func (l *localNet) Withdraw(t *testing.T, id chains.VaultID, data []byte, shares
 	v := l.opened[id.ID.String()]
 	paid, err := l.Bitcoin().Faucet(l.wallet.Address, 50_000)
 	l.must(err)
-	script, err := opreturn.Script(data)
+	script, err := rawtx.OpReturn(data)
 	l.must(err)
 	first, second, err := shares.Sequences()
 	l.must(err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/starknet/starkread"
+	"github.com/swapper-go/swapper/internal/starknet/read"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -14,7 +14,7 @@ import (
 type contract struct {
 	chain *chain
 	wire.Deployment
-	reader *starkread.Reader
+	reader *read.Reader
 }
 
 var _ chains.VaultContract = (*contract)(nil)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/retry"
-	"github.com/swapper-go/swapper/internal/starknet/starkread"
+	"github.com/swapper-go/swapper/internal/starknet/read"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -18,12 +18,12 @@ const eventPoll = 5 * time.Second
 
 // Hints polls every five seconds, with those round trips of [starkread.Ledger.Poll].
 func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
-	at, err := starkread.ParseCursor(from)
+	at, err := read.ParseCursor(from)
 	if err != nil {
 		return err
 	}
 	return retry.Poll(ctx, eventPoll, func() (failure, refused error) {
-		failure = c.ledger.Poll(ctx, c.readers(), at, func(news []starkread.News, next starkread.Cursor) error {
+		failure = c.ledger.Poll(ctx, c.readers(), at, func(news []read.News, next read.Cursor) error {
 			var text []byte
 			if text, refused = json.Marshal(next); refused == nil {
 				refused = deliver(hints(news), text)
@@ -37,8 +37,8 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 	}, func(err error) { c.env.Log.Warn("reading contract events failed", "err", err) })
 }
 
-func (c *chain) readers() []*starkread.Reader {
-	all := make([]*starkread.Reader, len(c.contracts))
+func (c *chain) readers() []*read.Reader {
+	all := make([]*read.Reader, len(c.contracts))
 	for i, k := range c.contracts {
 		all[i] = k.reader
 	}
@@ -46,7 +46,7 @@ func (c *chain) readers() []*starkread.Reader {
 }
 
 // hints says where news point; they are never trusted further.
-func hints(news []starkread.News) []chains.Hint {
+func hints(news []read.News) []chains.Hint {
 	all := make([]chains.Hint, 0, len(news))
 	for _, n := range news {
 		h := chains.Hint{Version: n.Version, TxID: n.Tx}

@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/storage"
@@ -32,7 +32,7 @@ type scripted struct {
 	mined    map[string]uint64
 	pending  map[string]uint64
 	absent   map[string]bool
-	keys     map[string]key.Key       // by account
+	keys     map[string]party.Key     // by account
 	says     func(account string) any // what an account answers about signatures; nil: by its key
 	states   map[string]int
 	balance  *big.Int
@@ -50,7 +50,7 @@ type refusal struct {
 
 func newScripted() *scripted {
 	return &scripted{time: 1_800_000_000, prices: [3]int64{1000, 2000, 3000}, mined: map[string]uint64{}, pending: map[string]uint64{}, absent: map[string]bool{},
-		keys: map[string]key.Key{}, states: map[string]int{}, balance: new(big.Int).Lsh(big.NewInt(1), 80), known: map[string]string{}}
+		keys: map[string]party.Key{}, states: map[string]int{}, balance: new(big.Int).Lsh(big.NewInt(1), 80), known: map[string]string{}}
 }
 
 func (n *scripted) serve(t *testing.T) string {
@@ -196,16 +196,16 @@ type scene struct {
 	node  *scripted
 	chain chains.Chain
 	k     chains.VaultContract
-	user  key.Key
-	lp    key.Key
+	user  party.Key
+	lp    party.Key
 	skew  time.Duration // by which the local clock is ahead
 	n     int64
 }
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{t: t, node: newScripted(), user: key.Of("user"), lp: key.Of("lp")}
-	for _, k := range []key.Key{s.user, s.lp} {
+	s := &scene{t: t, node: newScripted(), user: party.KeyOf("user"), lp: party.KeyOf("lp")}
+	for _, k := range []party.Key{s.user, s.lp} {
 		s.node.keys[wire.Hex64(k.Address())] = k
 	}
 	s.chain = s.open(starknet.Mainnet(starknet.Options{RPC: []string{s.node.serve(t)}}))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/starknet/starkrpc"
+	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -42,13 +42,13 @@ func (c *chain) Send(ctx context.Context, tx chains.Signed) error {
 // beforeReveal judges a transaction that shows a preimage and was not sent yet. done means
 // that it need not be.
 func (c *chain) beforeReveal(ctx context.Context, id wire.Felt, tx *wire.Transaction) (done bool, err error) {
-	var progress starkrpc.Progress
+	var progress rpc.Progress
 	s := sender{at: tx.Sender}
-	requests := append(s.requests(), starkrpc.ProgressRequest(id, &progress))
+	requests := append(s.requests(), rpc.ProgressRequest(id, &progress))
 	if err := c.nodes.Batch(ctx, requests); err != nil {
 		return false, err
 	}
-	if requests[senderRequests].Err == nil && progress == starkrpc.Executed {
+	if requests[senderRequests].Err == nil && progress == rpc.Executed {
 		c.noteSent(tx)
 		return true, nil
 	}

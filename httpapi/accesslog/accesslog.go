@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/httpapi/internal/recorder"
+	"github.com/swapper-go/swapper/httpapi/internal/middleware"
 )
 
 // Options of [New].
@@ -38,7 +38,7 @@ func New(o Options) func(http.Handler) http.Handler {
 				next.ServeHTTP(w, r)
 				return
 			}
-			seen, more := recorder.New(w), &added{}
+			seen, more := middleware.Record(w), &added{}
 			began := time.Now()
 			defer func() {
 				path := r.URL.Path

@@ -23,8 +23,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi/internal/middleware"
 	"github.com/swapper-go/swapper/httpapi/internal/named"
-	"github.com/swapper-go/swapper/httpapi/internal/recorder"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
@@ -101,7 +101,7 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := m.operation(r.URL.Path)
-		seen := recorder.New(w)
+		seen := middleware.Record(w)
 		began := time.Now()
 		m.inFlight.Inc()
 		defer func() {

@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/swapper-go/swapper/httpapi/internal/middleware"
 	"github.com/swapper-go/swapper/httpapi/internal/named"
-	"github.com/swapper-go/swapper/httpapi/internal/recorder"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
@@ -48,7 +48,7 @@ func (t *Tracer) Handler(next http.Handler) http.Handler {
 		ctx, span := t.tracer.Start(r.Context(), method+" "+name, trace.WithSpanKind(trace.SpanKindServer), trace.WithLinks(caller(r)...),
 			trace.WithAttributes(attribute.String("http.request.method", method), attribute.String("http.route", name)))
 		defer span.End()
-		seen := recorder.New(w)
+		seen := middleware.Record(w)
 		next.ServeHTTP(seen, r.WithContext(ctx))
 		status := seen.Status
 		if status == 0 {

@@ -1,6 +1,6 @@
 // Package async is what callers that wait share: a value that becomes known later
 // ([Future]), one call for identical questions ([Group]), and its answer for a while
-// ([Recent]).
+// ([Recent]); and the mark of work for which no caller waits ([Routine]).
 package async
 
 import (

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/routine"
 )
 
 // batch merges the questions of many swaps to one place. A lone question that somebody
@@ -64,7 +63,7 @@ func (b *batch[Q, A]) ask(ctx context.Context, question Q) (A, error) {
 		var none A
 		return none, context.Cause(b.base)
 	}
-	if routine.Is(ctx) {
+	if async.IsRoutine(ctx) {
 		b.routine = append(b.routine, a)
 	} else {
 		b.urgent = append(b.urgent, a)

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/routine"
+	"github.com/swapper-go/swapper/internal/async"
 )
 
 // recorded is a place that answers each question with itself after some time, and notes
@@ -124,7 +124,7 @@ func TestBatchGathersRoutineQuestions(t *testing.T) {
 				var all sync.WaitGroup
 				for i := range c.routine {
 					all.Go(func() {
-						r.ask(t, routine.Mark(t.Context()), b, i, time.Duration(i)*step, time.Hour)
+						r.ask(t, async.Routine(t.Context()), b, i, time.Duration(i)*step, time.Hour)
 					})
 				}
 				if c.urgent > 0 {
@@ -164,7 +164,7 @@ func TestBatchAsksFirstWhatSomebodyWaitsFor(t *testing.T) {
 		b.timeout = time.Hour
 		var all sync.WaitGroup
 		for i := range 20 * mostQuestions {
-			all.Go(func() { _, _ = b.ask(routine.Mark(t.Context()), i) })
+			all.Go(func() { _, _ = b.ask(async.Routine(t.Context()), i) })
 		}
 		time.Sleep(10 * time.Second)
 		all.Go(func() {
@@ -200,7 +200,7 @@ func TestBatchGivesEachAnswerAsItComes(t *testing.T) {
 		for i := range 4 {
 			all.Go(func() {
 				time.Sleep(time.Duration(i) * time.Millisecond) // asked in this order
-				a, err := b.ask(routine.Mark(t.Context()), i)
+				a, err := b.ask(async.Routine(t.Context()), i)
 				want, at := i, gatherFor+time.Duration(i+1)*time.Second
 				if i == 3 {
 					want = -1 // passed over
@@ -222,7 +222,7 @@ func TestBatchEnds(t *testing.T) {
 		b := newBatch(ctx, whole(func(_ context.Context, questions []int) ([]int, error) { return questions, nil }), failedNumber)
 		var all sync.WaitGroup
 		all.Go(func() {
-			if a, err := b.ask(routine.Mark(t.Context()), 1); err != nil || a != -1 {
+			if a, err := b.ask(async.Routine(t.Context()), 1); err != nil || a != -1 {
 				t.Errorf("%d, %v; want the failure", a, err)
 			}
 		})

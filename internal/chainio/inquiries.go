@@ -11,7 +11,6 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/routine"
 )
 
 // inquiries ask LPs for the status of swaps, independently of the passes: a pass
@@ -74,7 +73,7 @@ func newInquiries(base context.Context, reader StatusReader) *inquiries {
 func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
 	key := q.URL + " " + q.Endpoint + " " + q.ID + " " + bigs.OrZero(q.Sequence).String()
 	began := time.Now()
-	i, patience := n.begin(key, q, routine.Is(ctx))
+	i, patience := n.begin(key, q, async.IsRoutine(ctx))
 	if i == nil {
 		return lp.Status{}, errLPSilent
 	}

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/routine"
 )
 
 // lpAt answers after a while, with codes that count up.
@@ -170,7 +170,7 @@ func TestRoutineInquiriesLeaveRoom(t *testing.T) {
 		ask := func(ctx context.Context, host string, i int) (lp.Status, error) {
 			return w.LPStatus(ctx, lp.StatusQuery{URL: "https://" + host + "/tobtc", Endpoint: lp.GetRefundAuthorization, ID: fmt.Sprint(i)})
 		}
-		unhurried := routine.Mark(t.Context())
+		unhurried := async.Routine(t.Context())
 		if _, err := ask(unhurried, "slow", 0); !errors.Is(err, errLPSilent) {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestRestOfProviderThatIsAskedTooMuch(t *testing.T) {
 			_, err := w.LPStatus(ctx, lp.StatusQuery{URL: "https://lp/tobtc", Endpoint: lp.GetRefundAuthorization, ID: fmt.Sprint(i)})
 			return err
 		}
-		unhurried := routine.Mark(t.Context())
+		unhurried := async.Routine(t.Context())
 		began := time.Now()
 		var asked []time.Duration
 		for i := range 1000 { // one each second

@@ -18,7 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 )
@@ -105,7 +105,7 @@ func (k *kit) sign(unsigned []string) []string {
 	k.Helper()
 	var signed []string
 	for _, text := range unsigned {
-		p := must[*evmwire.Transaction](k.T)(evmwire.ParseTransaction(text))
+		p := must[*wire.Transaction](k.T)(wire.ParseTransaction(text))
 		tx := types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data})
 		tx = must[*types.Transaction](k.T)(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), k.EVM.User.Key))
 		signed = append(signed, hexutil.Encode(must[[]byte](k.T)(tx.MarshalBinary())))

@@ -24,7 +24,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
@@ -179,7 +179,7 @@ func liesOfQuotes(t *testing.T) {
 		return lp.Fault{Answer: lp.Change(on, "data."+field, lp.Plus(by))}
 	}
 	set := func(on, field string, v any) lp.Fault { return lp.Fault{Answer: lp.Lie(on, "data."+field, v)} }
-	escrow := func(change func(s *evmwire.SwapData)) lp.Fault { return lp.Fault{Escrow: lp.EscrowLie{EVM: change}} }
+	escrow := func(change func(s *wire.SwapData)) lp.Fault { return lp.Fault{Escrow: lp.EscrowLie{EVM: change}} }
 	vault := n.LPs[0].VaultAddress()
 	out, err := n.Bitcoin.Faucet(vault, 600)
 	if err != nil {
@@ -201,16 +201,16 @@ func liesOfQuotes(t *testing.T) {
 		{"swap fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.swapFee", lp.Plus(5000)), lp.Change(toBTC, "data.totalFee", lp.Plus(5000)))}, lpwire.CheckFee},
 		{"network fee", "TO_BTC", lp.Fault{Answer: both(lp.Change(toBTC, "data.networkFee", lp.Plus(50_000)), lp.Change(toBTC, "data.totalFee", lp.Plus(50_000)))}, lpwire.CheckNetworkFee},
 		{"fee rate", "TO_BTC", set(toBTC, "satsPervByte", "5000"), lpwire.CheckNetworkFee},
-		{"escrowed amount", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Amount = new(big.Int).Add(s.Amount, big.NewInt(1)) }), lpwire.CheckEscrow},
-		{"claim hash", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }), lpwire.CheckEscrow},
-		{"token", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Token = n.EVM.Contracts().Dollar }), lpwire.CheckEscrow},
-		{"claimer", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.Claimer = stranger.Address }), lpwire.CheckEscrow},
-		{"claim handler", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimHandler = stranger.Address }), lpwire.CheckEscrow},
-		{"refund handler", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.RefundHandler = stranger.Address }), lpwire.CheckEscrow},
-		{"deposit", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.SecurityDeposit = big.NewInt(1) }), lpwire.CheckEscrow},
-		{"bounty", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.ClaimerBounty = big.NewInt(1) }), lpwire.CheckEscrow},
-		{"success action", "TO_BTC", escrow(func(s *evmwire.SwapData) { s.SuccessAction = common.Hash{1} }), lpwire.CheckEscrow},
-		{"expiry", "TO_BTC", escrow(func(s *evmwire.SwapData) {
+		{"escrowed amount", "TO_BTC", escrow(func(s *wire.SwapData) { s.Amount = new(big.Int).Add(s.Amount, big.NewInt(1)) }), lpwire.CheckEscrow},
+		{"claim hash", "TO_BTC", escrow(func(s *wire.SwapData) { s.ClaimData[0] ^= 1 }), lpwire.CheckEscrow},
+		{"token", "TO_BTC", escrow(func(s *wire.SwapData) { s.Token = n.EVM.Contracts().Dollar }), lpwire.CheckEscrow},
+		{"claimer", "TO_BTC", escrow(func(s *wire.SwapData) { s.Claimer = stranger.Address }), lpwire.CheckEscrow},
+		{"claim handler", "TO_BTC", escrow(func(s *wire.SwapData) { s.ClaimHandler = stranger.Address }), lpwire.CheckEscrow},
+		{"refund handler", "TO_BTC", escrow(func(s *wire.SwapData) { s.RefundHandler = stranger.Address }), lpwire.CheckEscrow},
+		{"deposit", "TO_BTC", escrow(func(s *wire.SwapData) { s.SecurityDeposit = big.NewInt(1) }), lpwire.CheckEscrow},
+		{"bounty", "TO_BTC", escrow(func(s *wire.SwapData) { s.ClaimerBounty = big.NewInt(1) }), lpwire.CheckEscrow},
+		{"success action", "TO_BTC", escrow(func(s *wire.SwapData) { s.SuccessAction = common.Hash{1} }), lpwire.CheckEscrow},
+		{"expiry", "TO_BTC", escrow(func(s *wire.SwapData) {
 			s.RefundData = common.BigToHash(big.NewInt(n.Clock.Now().Add(20 * time.Hour).Unix()))
 		}), lpwire.CheckExpiry},
 		{"signature", "TO_BTC", lp.Fault{StrangeAuth: true}, lpwire.CheckAuth},
@@ -220,11 +220,11 @@ func liesOfQuotes(t *testing.T) {
 		{"routing fee", "TO_BTCLN", plus(toBTCLN, "routingFeeSats", 1_000_000), lpwire.CheckRoutingFee},
 		{"fee for routing", "TO_BTCLN", plus(toBTCLN, "maxFee", 40_000), lpwire.CheckRoutingFee},
 		{"confidence", "TO_BTCLN", set(toBTCLN, "confidence", 1.5), lpwire.CheckConfidence},
-		{"payment hash", "TO_BTCLN", escrow(func(s *evmwire.SwapData) { s.ClaimData[0] ^= 1 }), lpwire.CheckEscrow},
+		{"payment hash", "TO_BTCLN", escrow(func(s *wire.SwapData) { s.ClaimData[0] ^= 1 }), lpwire.CheckEscrow},
 		{"prepared nothing", "TO_BTCLN in", set(toBTCLN, "amount", "0"), lpwire.CheckPrepared},
 		{"takes more than was given", "TO_BTCLN in", plus("payInvoiceExactIn", "total", 1), lpwire.CheckRequested},
 		{"routing fee of an exact input", "TO_BTCLN in", plus("payInvoiceExactIn", "maxFee", 40_000), lpwire.CheckRoutingFee},
-		{"HTLC expiry", "TO_BTCLN", escrow(func(s *evmwire.SwapData) { s.RefundData[31]++ }), lpwire.CheckEscrow},
+		{"HTLC expiry", "TO_BTCLN", escrow(func(s *wire.SwapData) { s.RefundData[31]++ }), lpwire.CheckEscrow},
 		{"signature for lightning", "TO_BTCLN", lp.Fault{StrangeAuth: true}, lpwire.CheckAuth},
 
 		{"LP's address", "AUTO", set(auto, "intermediaryKey", stranger.Address.Hex()), lpwire.CheckLPKey},

@@ -15,8 +15,8 @@ import (
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -220,7 +220,7 @@ func (k *kit) withdrawal(q lpwire.SPVQuote, recipient string) []byte {
 	v := must[[]chains.VaultFact](k.T)(k.contract.Vaults(k.ctx, []chains.VaultID{{Owner: q.Address, ID: q.VaultID}}))[0].Vault
 	raw := [2]uint64{new(big.Int).Quo(q.Total, v.Multipliers[0]).Uint64(), new(big.Int).Quo(q.TotalGas, v.Multipliers[1]).Uint64()}
 	data := must[[]byte](k.T)(k.contract.WithdrawalData(recipient, raw))
-	script := must[[]byte](k.T)(opreturn.Script(data))
+	script := must[[]byte](k.T)(rawtx.OpReturn(data))
 	utxo := must[btc.OutPoint](k.T)(btc.ParseOutPoint(q.BTCUTXO))
 	vaultAddress := must[btc.Address](k.T)(btc.ParseAddress(q.VaultBTCAddress, k.Bitcoin.Network()))
 	lpAddress := must[btc.Address](k.T)(btc.ParseAddress(q.BTCAddress, k.Bitcoin.Network()))

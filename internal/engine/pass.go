@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/internal/routine"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -322,7 +321,7 @@ func (g *Engine) runPass(id string, l *passSlot, f *passRun, input swap.Input, u
 	defer g.passes.Done()
 	reader, base := g.reader, g.base
 	if unhurried {
-		reader, base = routineReader{g.reader, g, f}, routine.Mark(g.base)
+		reader, base = routineReader{g.reader, g, f}, async.Routine(g.base)
 	}
 	res, err := g.guarded(base, id, reader, input)
 	g.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/routine"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage/storagetest"
 )
@@ -22,7 +22,7 @@ type waitingReader struct {
 }
 
 func (w *waitingReader) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
-	if routine.Is(ctx) {
+	if async.IsRoutine(ctx) {
 		w.routine.Add(1)
 	}
 	return w.toyReader.Escrow(ctx, chain, contract, q)

@@ -14,7 +14,7 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -75,7 +75,7 @@ func TestVectorsEvents(t *testing.T) {
 func families() map[string]func(json.RawMessage) error {
 	return map[string]func(json.RawMessage) error{
 		"evm": func(data json.RawMessage) error {
-			_, err := evmwire.ParseSwapData(data)
+			_, err := wire.ParseSwapData(data)
 			return err
 		},
 		"strk": numbers("sequence", "refundData", "amount", "securityDeposit", "claimerBounty"),

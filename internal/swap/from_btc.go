@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -263,7 +262,7 @@ func fromBTCView(in In) View {
 		switch {
 		case payable(in):
 			v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay exactly this amount to the address, in one output.", Chain: onBitcoin, To: r.Bitcoin.Address,
-				Link: link.Bitcoin(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC()),
+				Link: bitcoinLink(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC()),
 				Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
 		case fromBTCStatus(in) == statusOpen && !in.Obs.Escrow.Value.Final && !tooLateToPay(in):
 			v.Action = &Wait{Name: "Bitcoin confirmations", Description: "Do not pay yet: the escrow is open, but a reorganisation could still remove it; the bitcoin can be paid once it is final.", ExpectedSeconds: 15, PollSeconds: 5}

@@ -3,7 +3,6 @@ package swap
 import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -67,7 +66,7 @@ func payInvoice(in In, v *View, pay *Step) {
 		pay.Status = shownSoftExpired
 	} else if r.Lightning.Invoice != "" {
 		v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
-			To: r.Lightning.Invoice, Link: link.Lightning(r.Lightning.Invoice), Amount: r.Terms.Input}
+			To: r.Lightning.Invoice, Link: lightningLink(r.Lightning.Invoice), Amount: r.Terms.Input}
 	}
 	withholdCancelled(in, v)
 	if in.rivalled() {

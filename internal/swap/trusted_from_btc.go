@@ -7,7 +7,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
@@ -362,7 +361,7 @@ func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
 		pay.Status = shownAwaiting
 		amount := tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC())
 		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: onBitcoin, To: r.Bitcoin.Address,
-			Link: link.Bitcoin(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: amount,
+			Link: bitcoinLink(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: amount,
 			Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
 		withholdCancelled(in, v)
 	}

@@ -3,7 +3,6 @@ package swap
 import (
 	"time"
 
-	"github.com/swapper-go/swapper/internal/btc/link"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swapstate"
 )
@@ -121,7 +120,7 @@ func trustedLNView(in In) View {
 		if !r.Expiry.Reached(in.Now) {
 			pay.Status = shownAwaiting
 			v.Action = &Pay{Name: "Deposit on Lightning", Description: "Pay the Lightning invoice.", Chain: onLightning, Invoice: true,
-				To: r.Lightning.Invoice, Link: link.Lightning(r.Lightning.Invoice), Amount: r.Terms.Input}
+				To: r.Lightning.Invoice, Link: lightningLink(r.Lightning.Invoice), Amount: r.Terms.Input}
 		}
 		v.Blocked = payoutDoubt(in)
 		withholdCancelled(in, &v)

@@ -7,7 +7,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/backendtest"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/bitcoin/playground"
 )
 
 func start(t testing.TB, o devnet.Options) *devnet.Net {
@@ -37,7 +36,7 @@ func client(t testing.TB, o mempoolspace.Options) *mempoolspace.Client {
 func TestConformance(t *testing.T) {
 	n := start(t, devnet.Options{})
 	backendtest.Run(t, backendtest.Setup{
-		Chain:       playground.New(n),
+		Chain:       devnet.NewPlayground(n),
 		MostWaiting: 50, Backend: client(t, mempoolspace.Options{URLs: []string{n.URL()}}),
 	})
 }

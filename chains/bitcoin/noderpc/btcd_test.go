@@ -22,7 +22,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/bitcoin/playground"
 )
 
 // btcd is a real btcd process on regtest.
@@ -305,7 +304,7 @@ func (b *btcd) call(t testing.TB, method string, params ...[]any) []json.RawMess
 func TestConformanceWithBtcd(t *testing.T) {
 	node := startBtcd(t, "--txindex", "--addrindex")
 	m := newMirror(t, node)
-	chain := playground.New(m.net)
+	chain := devnet.NewPlayground(m.net)
 	chain.Before = func(t *testing.T) { m.pull(t) }
 	chain.After = func(t *testing.T) { m.push(t) }
 	backendtest.Run(t, backendtest.Setup{Chain: chain, Backend: node})

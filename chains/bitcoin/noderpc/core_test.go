@@ -24,7 +24,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/bitcoin/playground"
 )
 
 // core answers the calls of Bitcoin Core that the backend makes, in Core's
@@ -355,7 +354,7 @@ func coreClient(t *testing.T, o noderpc.Options) *noderpc.Client {
 
 func TestConformanceWithCoreDialect(t *testing.T) {
 	c, server := newCore(t)
-	backendtest.Run(t, backendtest.Setup{Chain: playground.New(c.net), Backend: coreClient(t, noderpc.Options{URL: server.URL}),
+	backendtest.Run(t, backendtest.Setup{Chain: devnet.NewPlayground(c.net), Backend: coreClient(t, noderpc.Options{URL: server.URL}),
 		NoSpenders: true, NoAddressTxs: true, ConfirmedOnly: true})
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -29,7 +28,7 @@ func (in *signedJSON) agreement(t *testing.T, u *Unchecked) (Agreement, error) {
 	}
 	in.OpReturnData, in.LockTime = "00", VaultLockTime(0)
 	if len(u.tx.TxOut) > 1 {
-		if data, err := opreturn.Data(u.tx.TxOut[1].PkScript); err == nil {
+		if data, err := rawtx.OpReturnData(u.tx.TxOut[1].PkScript); err == nil {
 			in.OpReturnData = hex.EncodeToString(data)
 		}
 	}

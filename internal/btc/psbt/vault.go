@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // VaultTerms is what the transaction of a vault swap commits to (protocol:
@@ -59,7 +59,7 @@ func (v VaultTerms) Template() (Template, error) {
 	if err != nil {
 		return Template{}, err
 	}
-	data, err := opreturn.Script(v.Data)
+	data, err := rawtx.OpReturn(v.Data)
 	if err != nil {
 		return Template{}, err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -37,7 +36,7 @@ func TestVaultTermsAtTheirLimits(t *testing.T) {
 		t.Error("more than all the money")
 	}
 	for _, n := range []int{75, 76} { // where a push takes a byte more
-		script, err := opreturn.Script(make([]byte, n))
+		script, err := rawtx.OpReturn(make([]byte, n))
 		if err != nil {
 			t.Fatal(err)
 		}

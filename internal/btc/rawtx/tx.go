@@ -1,4 +1,5 @@
-// Package rawtx reads and writes Bitcoin transactions, in bounded memory.
+// Package rawtx reads and writes Bitcoin transactions, in bounded memory, and the data in
+// their OP_RETURN outputs, in the pushes that vault contracts understand.
 package rawtx
 
 import (

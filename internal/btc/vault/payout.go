@@ -27,7 +27,7 @@ const (
 	executionHashLen = 32
 )
 
-// Encode returns the payload for p; [opreturn.Script] makes an output script of it.
+// Encode returns the payload for p; [rawtx.OpReturn] makes an output script of it.
 func (f PayoutFormat) Encode(p Payout) ([]byte, error) {
 	if len(p.Recipient) != f.RecipientLen {
 		return nil, fmt.Errorf("recipient has %d bytes instead of %d", len(p.Recipient), f.RecipientLen)

@@ -8,7 +8,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // vaultChain returns n withdrawals, each on top of the one before, the first
@@ -16,7 +16,7 @@ import (
 func vaultChain(t *testing.T, start bitcoin.OutPoint, n int) []*bitcoin.Tx {
 	t.Helper()
 	var chain []*bitcoin.Tx
-	data, err := opreturn.Script(make([]byte, 28))
+	data, err := rawtx.OpReturn(make([]byte, 28))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -290,7 +289,7 @@ func FuzzParseWithdrawal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		script, err := opreturn.Script(w.Payload)
+		script, err := rawtx.OpReturn(w.Payload)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Account is a key of the network. It is safe for concurrent use: transactions
@@ -73,7 +73,7 @@ const (
 // Send signs a call, sends it and waits until it is mined; with mining on demand
 // it mines. A call without a gas limit gets a generous one. A refusal by the
 // contract is a *[RevertError].
-func (a *Account) Send(ctx context.Context, call evmwire.Call) (*types.Receipt, error) {
+func (a *Account) Send(ctx context.Context, call wire.Call) (*types.Receipt, error) {
 	tx, err := a.Submit(ctx, call)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (a *Account) Send(ctx context.Context, call evmwire.Call) (*types.Receipt, 
 
 // SendAll sends calls one after the other, as a wallet does with what an action
 // asks for. It returns the receipt of the last.
-func (a *Account) SendAll(ctx context.Context, calls []evmwire.Call) (r *types.Receipt, err error) {
+func (a *Account) SendAll(ctx context.Context, calls []wire.Call) (r *types.Receipt, err error) {
 	for _, c := range calls {
 		if r, err = a.Send(ctx, c); err != nil {
 			return r, err
@@ -93,7 +93,7 @@ func (a *Account) SendAll(ctx context.Context, calls []evmwire.Call) (r *types.R
 }
 
 // Submit signs a call and puts it into the pool.
-func (a *Account) Submit(ctx context.Context, call evmwire.Call) (*types.Transaction, error) {
+func (a *Account) Submit(ctx context.Context, call wire.Call) (*types.Transaction, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	tx, err := a.sign(&call.To, call)
@@ -104,13 +104,13 @@ func (a *Account) Submit(ctx context.Context, call evmwire.Call) (*types.Transac
 }
 
 // Sign signs a call with the account's next nonce and does not send it.
-func (a *Account) Sign(call evmwire.Call) (*types.Transaction, error) {
+func (a *Account) Sign(call wire.Call) (*types.Transaction, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sign(&call.To, call)
 }
 
-func (a *Account) sign(to *common.Address, call evmwire.Call) (*types.Transaction, error) {
+func (a *Account) sign(to *common.Address, call wire.Call) (*types.Transaction, error) {
 	n := a.net
 	value := call.Value
 	if value == nil {
@@ -175,7 +175,7 @@ func (n *Net) reason(ctx context.Context, id common.Hash) string {
 
 // Read asks a contract without sending anything, at the newest block. A refusal
 // is a *[RevertError] without receipt.
-func (n *Net) Read(ctx context.Context, from common.Address, call evmwire.Call) ([]byte, error) {
+func (n *Net) Read(ctx context.Context, from common.Address, call wire.Call) ([]byte, error) {
 	msg := ethereum.CallMsg{From: from, To: &call.To, Value: call.Value, Data: call.Data, Gas: call.Gas}
 	answer, err := ethclient.NewClient(n.node.client).CallContract(ctx, msg, nil)
 	if data, ok := ethclient.RevertErrorData(err); ok {
@@ -194,11 +194,11 @@ func (n *Net) Balance(ctx context.Context, token, owner common.Address) (*big.In
 	if token == Native {
 		return ethclient.NewClient(n.node.client).BalanceAt(ctx, owner, nil)
 	}
-	data, err := evmwire.BalanceCall(owner)
+	data, err := wire.BalanceCall(owner)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := n.Read(ctx, owner, evmwire.Call{To: token, Data: data})
+	answer, err := n.Read(ctx, owner, wire.Call{To: token, Data: data})
 	return new(big.Int).SetBytes(answer), err
 }
 

@@ -83,11 +83,11 @@ func TestVectorsContractInterfaces(t *testing.T) {
 	})
 }
 
-// The definitions that package evmwire works with are the contracts' own.
+// The definitions that package wire works with are the contracts' own.
 func TestLibraryAgreesWithContracts(t *testing.T) {
 	for file, contract := range map[string]string{"escrow_manager": "EscrowManager", "vault_manager": "VaultManager",
 		"btc_relay": "BtcRelay", "erc20": "TestToken"} {
-		f := must[*os.File](t)(os.Open("../../../internal/evm/evmwire/abi/" + file + ".json"))
+		f := must[*os.File](t)(os.Open("../../../internal/evm/wire/abi/" + file + ".json"))
 		library := must[abi.ABI](t)(abi.JSON(f))
 		if err := f.Close(); err != nil {
 			t.Error(err)

@@ -12,12 +12,12 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/pow"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Contracts are the contracts of a network.
 type Contracts struct {
-	evmwire.Deployment
+	wire.Deployment
 	Wrapped common.Address // the native coin as an ERC-20, for recipients that refuse it
 	Token   common.Address // an ERC-20 with 8 decimals that anybody may mint
 	Dollar  common.Address // another one, with 6
@@ -38,7 +38,7 @@ func (n *Net) deploy(ctx context.Context) error {
 	c := &n.contracts
 	c.Wrapped = d.deploy("WrappedNative")
 	c.Execution = d.deploy("ExecutionContract", c.Wrapped)
-	at := func(a common.Address) evmwire.Contract { return evmwire.Contract{Address: a, Height: 1} }
+	at := func(a common.Address) wire.Contract { return wire.Contract{Address: a, Height: 1} }
 	c.Version = evm.DefaultVersion
 	c.EscrowManager = at(d.deploy("EscrowManager", c.Wrapped))
 	c.BtcRelay = at(d.deploy("BtcRelay", storedHeader(first).tuple(), easiest))
@@ -105,7 +105,7 @@ func (d *deployer) token(ticker string) common.Address {
 }
 
 func (d *deployer) create(code []byte) common.Address {
-	tx, err := d.net.faucet.sign(nil, evmwire.Call{Data: code, Gas: 5_000_000})
+	tx, err := d.net.faucet.sign(nil, wire.Call{Data: code, Gas: 5_000_000})
 	if err == nil {
 		err = d.net.put(tx)
 	}
@@ -153,7 +153,7 @@ func (n *Net) Deploy(ctx context.Context, name string, args ...any) (common.Addr
 
 // Fund gives native coin, in wei, to an address.
 func (n *Net) Fund(ctx context.Context, to common.Address, amount *big.Int) error {
-	_, err := n.faucet.Send(ctx, evmwire.Call{To: to, Value: amount, Gas: 100_000})
+	_, err := n.faucet.Send(ctx, wire.Call{To: to, Value: amount, Gas: 100_000})
 	return err
 }
 
@@ -168,20 +168,20 @@ func (n *Net) Mint(ctx context.Context, token, to common.Address, amount *big.In
 }
 
 // MintCall is the call that mints a token; anybody may send it.
-func (n *Net) MintCall(token, to common.Address, amount *big.Int) (evmwire.Call, error) {
+func (n *Net) MintCall(token, to common.Address, amount *big.Int) (wire.Call, error) {
 	return CallOf("TestToken", token, "mint", to, amount)
 }
 
 // CallOf builds a call of any method of the network's contracts, for what
 // package chains/evm has no builder. Arguments are as accounts/abi wants them.
-func CallOf(contract string, at common.Address, method string, args ...any) (evmwire.Call, error) {
+func CallOf(contract string, at common.Address, method string, args ...any) (wire.Call, error) {
 	a, err := LoadArtifact(contract)
 	if err != nil {
-		return evmwire.Call{}, err
+		return wire.Call{}, err
 	}
 	data, err := a.ABI.Pack(method, args...)
 	if err != nil {
-		return evmwire.Call{}, fmt.Errorf("%s.%s: %w", contract, method, err)
+		return wire.Call{}, fmt.Errorf("%s.%s: %w", contract, method, err)
 	}
-	return evmwire.Call{To: at, Data: data}, nil
+	return wire.Call{To: at, Data: data}, nil
 }

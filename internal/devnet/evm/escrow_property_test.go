@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Escrow hash and EIP-712 digest are the contract's for whatever stands in an
@@ -35,7 +35,7 @@ func TestHashesAgree(t *testing.T) {
 			return h
 		}
 		amount := func(name string) *big.Int { return big.NewInt(rapid.Int64Range(0, 1e6).Draw(r, name)) } // the user has 21e8 of a token
-		s := evmwire.SwapData{
+		s := wire.SwapData{
 			Offerer: k.LP.Address, Claimer: k.User.Address, Token: rapid.SampledFrom(tokens).Draw(r, "token"), Amount: amount("amount"),
 			PayOut: rapid.Bool().Draw(r, "pay out"), Reputation: rapid.Bool().Draw(r, "reputation"), Sequence: new(big.Int).Add(new(big.Int).Lsh(word("sequence", 16).Big(), 64), big.NewInt(escrows)), // each escrow once
 			ClaimHandler: address("claim handler"), ClaimData: word("claim data", 32),
@@ -47,7 +47,7 @@ func TestHashesAgree(t *testing.T) {
 			s.Offerer, s.Claimer = s.Claimer, s.Offerer
 			s.PayIn = true
 		}
-		calls := must[[]evmwire.Call](t)(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))
+		calls := must[[]wire.Call](t)(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))
 		init := calls[len(calls)-1]
 		init.Gas = 0
 		receipt, err := k.User.Send(k.ctx, init)

@@ -11,7 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 func TestPayInIsClaimedWithTheSecret(t *testing.T) {
@@ -24,7 +24,7 @@ func TestPayInIsClaimedWithTheSecret(t *testing.T) {
 		claim := k.one(k.d.ClaimBySecret(s, secret))
 		paid := must[*types.Receipt](t)(k.LP.Send(k.ctx, claim))
 		t.Logf("%s: init %d gas, claim %d of %d", token, r.GasUsed, paid.GasUsed, claim.Gas)
-		e, isClaim := k.events(paid)[0].(evmwire.ClaimEvent)
+		e, isClaim := k.events(paid)[0].(wire.ClaimEvent)
 		if !isClaim || hex.EncodeToString(e.Result) != hex.EncodeToString(secret[:]) {
 			t.Errorf("event %+v", e)
 		}
@@ -58,7 +58,7 @@ func TestPayOutIsClaimedByAThirdParty(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			k := kit{t, k.Net, k.ctx, k.d}
-			s := k.payOut(test.token, func(x *evmwire.Terms) {
+			s := k.payOut(test.token, func(x *wire.Terms) {
 				x.DepositToken, x.Sequence, x.Amount = test.deposit, big.NewInt(test.sequence), big.NewInt(1e9)
 			})
 			init := k.open(s, k.User)
@@ -84,8 +84,8 @@ func TestPayOutIsClaimedByAThirdParty(t *testing.T) {
 func TestLPOpensWithoutTheUser(t *testing.T) {
 	k := newKit(t, Options{})
 	k.stock(Native, 1e9)
-	s := k.payOut(Native, func(x *evmwire.Terms) { x.SecurityDeposit, x.ClaimerBounty = big.NewInt(2e6), big.NewInt(5e6) })
-	calls := must[[]evmwire.Call](t)(k.d.Init(s, k.LP.Address, chains.Auth{Timeout: k.Time().Add(time.Minute).Unix()}))
+	s := k.payOut(Native, func(x *wire.Terms) { x.SecurityDeposit, x.ClaimerBounty = big.NewInt(2e6), big.NewInt(5e6) })
+	calls := must[[]wire.Call](t)(k.d.Init(s, k.LP.Address, chains.Auth{Timeout: k.Time().Add(time.Minute).Unix()}))
 	must[*types.Receipt](t)(k.LP.SendAll(k.ctx, calls))
 	k.wantState(s, chains.EscrowOpen)
 }
@@ -96,7 +96,7 @@ func TestTimelockRefund(t *testing.T) {
 	paid := k.payIn(token, nil)
 	k.open(paid, k.User)
 	k.stock(token, 1e9)
-	offered := k.payOut(token, func(x *evmwire.Terms) { x.SecurityDeposit, x.ClaimerBounty = big.NewInt(2e6), big.NewInt(5e6) })
+	offered := k.payOut(token, func(x *wire.Terms) { x.SecurityDeposit, x.ClaimerBounty = big.NewInt(2e6), big.NewInt(5e6) })
 	k.open(offered, k.User)
 
 	later := time.Unix(paid.Expiry(), 0)
@@ -111,7 +111,7 @@ func TestTimelockRefund(t *testing.T) {
 	k.gained(k.User.Address, token, 1e9, func() {
 		r := must[*types.Receipt](t)(k.Watchtower.Send(k.ctx, refund)) // by anybody
 		t.Logf("refund %d gas of %d", r.GasUsed, refund.Gas)
-		e, isRefund := k.events(r)[0].(evmwire.RefundEvent)
+		e, isRefund := k.events(r)[0].(wire.RefundEvent)
 		if !isRefund || e.RefundHandler != k.d.RefundHandler || common.BytesToHash(e.Result) != paid.RefundData {
 			t.Errorf("event %+v", e)
 		}
@@ -129,7 +129,7 @@ func TestTimelockRefund(t *testing.T) {
 		t.Errorf("the LP has %s", got)
 	}
 	k.refused("_finalize: Not committed", k.User, refund)
-	again := must[[]evmwire.Call](t)(k.d.Init(paid, k.User.Address, k.authorize(paid, k.LP)))
+	again := must[[]wire.Call](t)(k.d.Init(paid, k.User.Address, k.authorize(paid, k.LP)))
 	k.refused("_commit: Already committed", k.User, again...)
 }
 
@@ -153,7 +153,7 @@ func TestCooperativeRefund(t *testing.T) {
 	k.gained(k.User.Address, Native, s.Amount.Int64(), func() {
 		r := must[*types.Receipt](t)(k.LP.Send(k.ctx, call))
 		t.Logf("cooperative refund %d gas of %d", r.GasUsed, call.Gas)
-		e, isRefund := k.events(r)[0].(evmwire.RefundEvent)
+		e, isRefund := k.events(r)[0].(wire.RefundEvent)
 		if !isRefund || e.RefundHandler != (common.Address{}) || len(e.Result) != 0 {
 			t.Errorf("event %+v", e)
 		}
@@ -167,8 +167,8 @@ func TestCooperativeRefund(t *testing.T) {
 func TestOpeningIsGuarded(t *testing.T) {
 	k := newKit(t, Options{})
 	token := k.Contracts().Token
-	init := func(s evmwire.SwapData, sender *Account, auth chains.Auth) []evmwire.Call {
-		return must[[]evmwire.Call](t)(k.d.Init(s, sender.Address, auth))
+	init := func(s wire.SwapData, sender *Account, auth chains.Auth) []wire.Call {
+		return must[[]wire.Call](t)(k.d.Init(s, sender.Address, auth))
 	}
 	s := k.payIn(Native, nil)
 	good := k.authorize(s, k.LP)
@@ -204,12 +204,12 @@ func TestOpeningIsGuarded(t *testing.T) {
 		k.refused(bad, k.User, init(s, k.User, longer)...)
 		extra.ExtraData = []byte{1}
 		k.refused(bad, k.User, init(extra, k.User, good)...)
-		for i, other := range []evmwire.SwapData{
-			k.payIn(Native, func(x *evmwire.Terms) { x.Amount = big.NewInt(1e9 + 1) }),
-			k.payIn(Native, func(x *evmwire.Terms) { x.Sequence = big.NewInt(8) }),
-			k.payIn(Native, func(x *evmwire.Terms) { x.Expiry++ }),
-			k.payIn(Native, func(x *evmwire.Terms) { x.PayOut = true }),
-			k.payIn(Native, func(x *evmwire.Terms) { x.ClaimData[0] ^= 1 }),
+		for i, other := range []wire.SwapData{
+			k.payIn(Native, func(x *wire.Terms) { x.Amount = big.NewInt(1e9 + 1) }),
+			k.payIn(Native, func(x *wire.Terms) { x.Sequence = big.NewInt(8) }),
+			k.payIn(Native, func(x *wire.Terms) { x.Expiry++ }),
+			k.payIn(Native, func(x *wire.Terms) { x.PayOut = true }),
+			k.payIn(Native, func(x *wire.Terms) { x.ClaimData[0] ^= 1 }),
 		} {
 			if _, err := k.User.Send(k.ctx, init(other, k.User, good)[0]); err == nil {
 				t.Errorf("escrow %d opened with the authorisation of another", i)
@@ -246,7 +246,7 @@ func TestOpeningIsGuarded(t *testing.T) {
 func TestClaimingIsGuarded(t *testing.T) {
 	k := newKit(t, Options{})
 	s := k.payIn(Native, nil)
-	claim := func(witness []byte) evmwire.Call {
+	claim := func(witness []byte) wire.Call {
 		return k.one(CallOf("EscrowManager", k.d.EscrowManager.Address, "claim", tupleOf(s), witness))
 	}
 	k.refused("_finalize: Not committed", k.LP, claim(secret[:]))
@@ -257,7 +257,7 @@ func TestClaimingIsGuarded(t *testing.T) {
 	must[*types.Receipt](t)(k.LP.Send(k.ctx, claim(secret[:])))
 	k.refused("_finalize: Not committed", k.LP, claim(secret[:]))
 
-	tuple := tupleOf(k.payIn(Native, func(x *evmwire.Terms) { x.Sequence = big.NewInt(99) }))
+	tuple := tupleOf(k.payIn(Native, func(x *wire.Terms) { x.Sequence = big.NewInt(99) }))
 	tuple.SuccessActionCommitment = common.Hash{1}
 	k.refused("claim: has success action", k.LP, k.one(CallOf("EscrowManager", k.d.EscrowManager.Address, "claim", tuple, secret[:])))
 }
@@ -267,8 +267,8 @@ func TestRefusedNativePayoutsArriveWrapped(t *testing.T) {
 	k := newKit(t, Options{})
 	wallet := must[common.Address](t)(k.Deploy(k.ctx, "ContractWallet", k.User.Address))
 	k.stock(Native, 1e9)
-	s := k.payOut(Native, func(x *evmwire.Terms) { x.Claimer, x.SecurityDeposit, x.ClaimerBounty = wallet, nil, nil })
-	must[*types.Receipt](t)(k.LP.SendAll(k.ctx, must[[]evmwire.Call](t)(k.d.Init(s, k.LP.Address, k.authorize(s, k.LP)))))
+	s := k.payOut(Native, func(x *wire.Terms) { x.Claimer, x.SecurityDeposit, x.ClaimerBounty = wallet, nil, nil })
+	must[*types.Receipt](t)(k.LP.SendAll(k.ctx, must[[]wire.Call](t)(k.d.Init(s, k.LP.Address, k.authorize(s, k.LP)))))
 	k.gained(wallet, k.Contracts().Wrapped, 1e9, func() {
 		must[*types.Receipt](t)(k.Watchtower.Send(k.ctx, k.one(k.d.ClaimBySecret(s, secret))))
 	})
@@ -277,9 +277,9 @@ func TestRefusedNativePayoutsArriveWrapped(t *testing.T) {
 func TestContractWalletsAuthorise(t *testing.T) {
 	k := newKit(t, Options{})
 	wallet := must[common.Address](t)(k.Deploy(k.ctx, "ContractWallet", k.LP.Address))
-	s := k.payIn(Native, func(x *evmwire.Terms) { x.Claimer = wallet })
-	k.refused("init: invalid signature", k.User, must[[]evmwire.Call](t)(k.d.Init(s, k.User.Address, k.authorize(s, k.User)))...)
-	init := must[[]evmwire.Call](t)(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))[0]
+	s := k.payIn(Native, func(x *wire.Terms) { x.Claimer = wallet })
+	k.refused("init: invalid signature", k.User, must[[]wire.Call](t)(k.d.Init(s, k.User.Address, k.authorize(s, k.User)))...)
+	init := must[[]wire.Call](t)(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))[0]
 	init.Gas = 0 // asking a contract costs more than the protocol's limit allows
 	must[*types.Receipt](t)(k.User.Send(k.ctx, init))
 	must[*types.Receipt](t)(k.User.Send(k.ctx, k.one(k.d.RefundAuthorized(s, k.authorizeRefund(s, k.LP)))))
@@ -328,7 +328,7 @@ type escrowTuple struct {
 	SuccessActionCommitment common.Hash
 }
 
-func tupleOf(s evmwire.SwapData) escrowTuple {
+func tupleOf(s wire.SwapData) escrowTuple {
 	return escrowTuple{s.Offerer, s.Claimer, s.Amount, s.Token, s.Flags(), s.ClaimHandler, s.ClaimData, s.RefundHandler,
 		s.RefundData, s.SecurityDeposit, s.ClaimerBounty, s.DepositToken, s.SuccessAction}
 }

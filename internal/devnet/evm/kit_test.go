@@ -12,7 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // kit is a network under test. Its helpers fail the test on errors.
@@ -20,7 +20,7 @@ type kit struct {
 	*testing.T
 	*Net
 	ctx context.Context
-	d   evmwire.Deployment
+	d   wire.Deployment
 }
 
 func newKit(t *testing.T, o Options) kit {
@@ -31,21 +31,21 @@ func newKit(t *testing.T, o Options) kit {
 var secret = [32]byte{1, 2, 3} // of all hash locks here
 
 // payIn is what a user opens towards the LP.
-func (k kit) payIn(token common.Address, change func(*evmwire.Terms)) evmwire.SwapData {
-	return k.terms(evmwire.Terms{
+func (k kit) payIn(token common.Address, change func(*wire.Terms)) wire.SwapData {
+	return k.terms(wire.Terms{
 		Kind: chains.HTLC, Offerer: k.User.Address, Claimer: k.LP.Address, Token: token, Amount: big.NewInt(1e9), PayIn: true,
 	}, change)
 }
 
 // payOut is what an LP offers a user from its balance.
-func (k kit) payOut(token common.Address, change func(*evmwire.Terms)) evmwire.SwapData {
-	return k.terms(evmwire.Terms{
+func (k kit) payOut(token common.Address, change func(*wire.Terms)) wire.SwapData {
+	return k.terms(wire.Terms{
 		Kind: chains.HTLC, Offerer: k.LP.Address, Claimer: k.User.Address, Token: token, Amount: big.NewInt(1e9), PayOut: true,
 		SecurityDeposit: big.NewInt(5e6), ClaimerBounty: big.NewInt(2e6),
 	}, change)
 }
 
-func (k kit) terms(terms evmwire.Terms, change func(*evmwire.Terms)) evmwire.SwapData {
+func (k kit) terms(terms wire.Terms, change func(*wire.Terms)) wire.SwapData {
 	k.Helper()
 	terms.ClaimData = sha256.Sum256(secret[:])
 	terms.Sequence = big.NewInt(7)
@@ -53,11 +53,11 @@ func (k kit) terms(terms evmwire.Terms, change func(*evmwire.Terms)) evmwire.Swa
 	if change != nil {
 		change(&terms)
 	}
-	return must[evmwire.SwapData](k.T)(k.d.NewSwapData(terms))
+	return must[wire.SwapData](k.T)(k.d.NewSwapData(terms))
 }
 
 // authorize signs for opening.
-func (k kit) authorize(s evmwire.SwapData, by *Account) chains.Auth {
+func (k kit) authorize(s wire.SwapData, by *Account) chains.Auth {
 	k.Helper()
 	a := chains.Auth{Prefix: "initialize", Timeout: k.Time().Add(10 * time.Minute).Unix()}
 	if s.PayIn {
@@ -68,7 +68,7 @@ func (k kit) authorize(s evmwire.SwapData, by *Account) chains.Auth {
 	return a
 }
 
-func (k kit) authorizeRefund(s evmwire.SwapData, by *Account) chains.Auth {
+func (k kit) authorizeRefund(s wire.SwapData, by *Account) chains.Auth {
 	k.Helper()
 	a := chains.Auth{Prefix: "refund", Timeout: k.Time().Add(10 * time.Minute).Unix()}
 	digest := must[common.Hash](k.T)(k.Network().RefundDigest(k.d, s, a.Timeout))
@@ -77,12 +77,12 @@ func (k kit) authorizeRefund(s evmwire.SwapData, by *Account) chains.Auth {
 }
 
 // open opens an escrow with the other party's authorisation and checks the event.
-func (k kit) open(s evmwire.SwapData, sender *Account) *types.Receipt {
+func (k kit) open(s wire.SwapData, sender *Account) *types.Receipt {
 	k.Helper()
 	signer := k.LP
-	calls := must[[]evmwire.Call](k.T)(k.d.Init(s, sender.Address, k.authorize(s, signer)))
+	calls := must[[]wire.Call](k.T)(k.d.Init(s, sender.Address, k.authorize(s, signer)))
 	r := must[*types.Receipt](k.T)(sender.SendAll(k.ctx, calls))
-	e, isInit := k.events(r)[0].(evmwire.InitializeEvent)
+	e, isInit := k.events(r)[0].(wire.InitializeEvent)
 	if hash := must[common.Hash](k.T)(s.EscrowHash()); !isInit || e.EscrowHash != hash || e.Kind != s.Kind {
 		k.Fatalf("event %+v for escrow %s", e, hash)
 	}
@@ -90,10 +90,10 @@ func (k kit) open(s evmwire.SwapData, sender *Account) *types.Receipt {
 	return r
 }
 
-func (k kit) events(r *types.Receipt) (all []evmwire.Event) {
+func (k kit) events(r *types.Receipt) (all []wire.Event) {
 	k.Helper()
 	for _, l := range r.Logs {
-		if e := must[evmwire.Event](k.T)(k.d.DecodeLog(*l)); e != nil {
+		if e := must[wire.Event](k.T)(k.d.DecodeLog(*l)); e != nil {
 			all = append(all, e)
 		}
 	}
@@ -103,15 +103,15 @@ func (k kit) events(r *types.Receipt) (all []evmwire.Event) {
 	return all
 }
 
-func (k kit) state(s evmwire.SwapData) evmwire.EscrowRecord {
+func (k kit) state(s wire.SwapData) wire.EscrowRecord {
 	k.Helper()
 	hash := must[common.Hash](k.T)(s.EscrowHash())
-	data := must[[]byte](k.T)(evmwire.StateCall([]common.Hash{hash}))
-	answer := must[[]byte](k.T)(k.Read(k.ctx, k.User.Address, evmwire.Call{To: k.d.EscrowManager.Address, Data: data}))
-	return must[[]evmwire.EscrowRecord](k.T)(evmwire.DecodeStates(answer, 1))[0]
+	data := must[[]byte](k.T)(wire.StateCall([]common.Hash{hash}))
+	answer := must[[]byte](k.T)(k.Read(k.ctx, k.User.Address, wire.Call{To: k.d.EscrowManager.Address, Data: data}))
+	return must[[]wire.EscrowRecord](k.T)(wire.DecodeStates(answer, 1))[0]
 }
 
-func (k kit) wantState(s evmwire.SwapData, want chains.EscrowState) {
+func (k kit) wantState(s wire.SwapData, want chains.EscrowState) {
 	k.Helper()
 	if got := k.state(s); chains.EscrowState(got.State) != want {
 		k.Errorf("escrow state %v, want %v", got.State, want)
@@ -134,16 +134,16 @@ func (k kit) balance(of, token common.Address) *big.Int {
 // inContract is an LP's balance in the contract.
 func (k kit) inContract(of, token common.Address) *big.Int {
 	k.Helper()
-	data := must[[]byte](k.T)(evmwire.FundsCall(of, token))
-	answer := must[[]byte](k.T)(k.Read(k.ctx, of, evmwire.Call{To: k.d.EscrowManager.Address, Data: data}))
+	data := must[[]byte](k.T)(wire.FundsCall(of, token))
+	answer := must[[]byte](k.T)(k.Read(k.ctx, of, wire.Call{To: k.d.EscrowManager.Address, Data: data}))
 	return new(big.Int).SetBytes(answer[64:])
 }
 
 func (k kit) reputation(token common.Address, kind chains.Kind) chains.Reputation {
 	k.Helper()
 	data := must[[]byte](k.T)(k.d.ReputationCall(k.LP.Address, token))
-	answer := must[[]byte](k.T)(k.Read(k.ctx, k.LP.Address, evmwire.Call{To: k.d.EscrowManager.Address, Data: data}))
-	return must[map[chains.Kind]chains.Reputation](k.T)(evmwire.DecodeReputation(answer))[kind]
+	answer := must[[]byte](k.T)(k.Read(k.ctx, k.LP.Address, wire.Call{To: k.d.EscrowManager.Address, Data: data}))
+	return must[map[chains.Kind]chains.Reputation](k.T)(wire.DecodeReputation(answer))[kind]
 }
 
 // stock puts tokens into the LP's balance.
@@ -164,7 +164,7 @@ func (k kit) gained(of, token common.Address, want int64, do func()) {
 }
 
 // refused checks that a contract refuses calls for a reason, the last of them.
-func (k kit) refused(reason string, sender *Account, calls ...evmwire.Call) {
+func (k kit) refused(reason string, sender *Account, calls ...wire.Call) {
 	k.Helper()
 	for i, c := range calls {
 		c.Gas = 0 // the reason must not be that the gas ran out
@@ -179,7 +179,7 @@ func (k kit) refused(reason string, sender *Account, calls ...evmwire.Call) {
 	}
 }
 
-func (k kit) one(call evmwire.Call, err error) evmwire.Call {
+func (k kit) one(call wire.Call, err error) wire.Call {
 	k.Helper()
 	ok(k.T, err)
 	return call

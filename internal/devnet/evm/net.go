@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Drift is how far chain time may lag behind the network's clock.
@@ -52,8 +52,8 @@ type Net struct {
 	newNode    func() (*engineNode, error) // one that has the first block alone
 	node       *engineNode
 	contracts  Contracts
-	relayFirst evmwire.StoredHeader // that the relay was deployed with
-	relayStart uint32               // its height
+	relayFirst wire.StoredHeader // that the relay was deployed with
+	relayStart uint32            // its height
 	faucet     *Account
 	first      *Server
 	closing    sync.Once
@@ -77,7 +77,7 @@ func Start(o Options) (*Net, error) {
 		o.Now = time.Now
 	}
 	if o.Chain == "" {
-		o.Chain = evmwire.ChainCitrea
+		o.Chain = wire.ChainCitrea
 	}
 	if o.ChainID == 0 {
 		o.ChainID = 31337
@@ -187,10 +187,10 @@ func (n *Net) Config() evm.Network {
 }
 
 // Network returns the same as the parties of the swaps need it, who sign for it.
-func (n *Net) Network() evmwire.Network {
-	return evmwire.Network{
+func (n *Net) Network() wire.Network {
+	return wire.Network{
 		Chain: n.options.Chain, Bitcoin: n.Bitcoin().Network(), ChainID: n.options.ChainID,
-		Deployments: []evmwire.Deployment{n.contracts.Deployment},
+		Deployments: []wire.Deployment{n.contracts.Deployment},
 		SafeTag:     "latest", FinalizedTag: "safe",
 		PriorityFee: 100_000, MaxBaseFee: 2_000_000_000, FeePPM: 1_250_000,
 		StateDiffFee: n.options.L1FeeRate != 0, WrappedNative: n.contracts.Wrapped,
@@ -201,7 +201,7 @@ func (n *Net) Network() evmwire.Network {
 func (n *Net) Contracts() Contracts { return n.contracts }
 
 // Deployment returns the contracts that clients use.
-func (n *Net) Deployment() evmwire.Deployment { return n.contracts.Deployment }
+func (n *Net) Deployment() wire.Deployment { return n.contracts.Deployment }
 
 // Coins returns a number of native coins, or of tokens with 18 decimals, in base units.
 func Coins(n int64) *big.Int {

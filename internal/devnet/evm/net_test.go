@@ -11,7 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/ethclient"
 
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 func start(t *testing.T, o Options) *Net {
@@ -84,7 +84,7 @@ func TestBranchesOfAnyLength(t *testing.T) {
 	defer client.Close()
 	for _, c := range []struct{ depth, length uint64 }{{1, 1}, {3, 1}, {2, 2}, {1, 3}, {3, 2}} {
 		ok(t, n.Mine(2))
-		r := must[*types.Receipt](t)(n.User.Send(ctx, evmwire.Call{To: common.Address{9}, Value: big.NewInt(5), Gas: 21_000}))
+		r := must[*types.Receipt](t)(n.User.Send(ctx, wire.Call{To: common.Address{9}, Value: big.NewInt(5), Gas: 21_000}))
 		head := n.Head()
 		ok(t, n.Branch(c.depth, c.length))
 		shown := must[*types.Header](t)(client.HeaderByNumber(ctx, nil))
@@ -115,7 +115,7 @@ func TestTimeAndReorganisation(t *testing.T) {
 	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
 	defer client.Close()
 	to := common.Address{9}
-	r := must[*types.Receipt](t)(n.User.Send(ctx, evmwire.Call{To: to, Value: big.NewInt(5), Gas: 21_000}))
+	r := must[*types.Receipt](t)(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(5), Gas: 21_000}))
 	before := n.Time()
 	ok(t, n.Advance(time.Hour))
 	if got := n.Time().Sub(before); got != time.Hour {
@@ -152,7 +152,7 @@ func TestTimeAndReorganisation(t *testing.T) {
 func TestMiningOnDemand(t *testing.T) {
 	ctx := context.Background()
 	n := start(t, Options{Manual: true})
-	call := evmwire.Call{To: common.Address{1}, Value: big.NewInt(1), Gas: 21_000}
+	call := wire.Call{To: common.Address{1}, Value: big.NewInt(1), Gas: 21_000}
 	height := n.Head().Number.Uint64()
 	first := must[*types.Transaction](t)(n.User.Submit(ctx, call))
 	second := must[*types.Transaction](t)(n.User.Submit(ctx, call))
@@ -187,7 +187,7 @@ func TestBlocksByTheClock(t *testing.T) {
 func TestRefusalsSayWhy(t *testing.T) {
 	ctx := context.Background()
 	n := start(t, Options{})
-	call := must[evmwire.Call](t)(n.Withdraw(Native, big.NewInt(1), n.LP.Address))
+	call := must[wire.Call](t)(n.Withdraw(Native, big.NewInt(1), n.LP.Address))
 	for _, err := range []error{second(n.LP.Send(ctx, call)), second(n.Read(ctx, n.LP.Address, call))} {
 		if r, isRevert := errors.AsType[*RevertError](err); !isRevert || r.Reason != "withdraw: not enough balance" {
 			t.Errorf("got %v", err)

@@ -11,11 +11,11 @@ import (
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // storedHeader can be passed to contracts.
-type storedHeader evmwire.StoredHeader
+type storedHeader wire.StoredHeader
 
 // headerTuple is the form that accounts/abi packs.
 type headerTuple struct{ Data [5][32]byte }
@@ -29,7 +29,7 @@ func (s storedHeader) tuple() (t headerTuple) {
 
 // firstStoredHeader is the Bitcoin network's tip as a relay would have stored it
 // that had followed the chain from its first block.
-func (n *Net) firstStoredHeader() (s evmwire.StoredHeader, err error) {
+func (n *Net) firstStoredHeader() (s wire.StoredHeader, err error) {
 	tip, _ := n.Bitcoin().Tip()
 	n.relayStart = tip
 	if tip < 10 {
@@ -63,15 +63,15 @@ func (n *Net) firstStoredHeader() (s evmwire.StoredHeader, err error) {
 
 // storedHeaders are those of the Bitcoin network's present chain, from the
 // relay's first one on.
-func (n *Net) storedHeaders() ([]evmwire.StoredHeader, error) {
+func (n *Net) storedHeaders() ([]wire.StoredHeader, error) {
 	tip, _ := n.Bitcoin().Tip()
-	all := []evmwire.StoredHeader{n.relayFirst}
+	all := []wire.StoredHeader{n.relayFirst}
 	for height := n.relayStart + 1; height <= tip; height++ {
 		h, err := n.Bitcoin().Header(height)
 		if err != nil {
 			return nil, err
 		}
-		next, err := all[len(all)-1].Next(evmwire.Compact(h))
+		next, err := all[len(all)-1].Next(wire.Compact(h))
 		if err != nil {
 			return nil, err
 		}
@@ -82,13 +82,13 @@ func (n *Net) storedHeaders() ([]evmwire.StoredHeader, error) {
 
 // StoredHeader returns the header of the Bitcoin network's present chain as the
 // relay stores it, whether it knows it yet or not.
-func (n *Net) StoredHeader(height uint32) (evmwire.StoredHeader, error) {
+func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
 	all, err := n.storedHeaders()
 	if err != nil {
-		return evmwire.StoredHeader{}, err
+		return wire.StoredHeader{}, err
 	}
 	if height < n.relayStart || height-n.relayStart >= uint32(len(all)) {
-		return evmwire.StoredHeader{}, fmt.Errorf("the relay's headers are from %d to %d", n.relayStart, n.relayStart+uint32(len(all))-1)
+		return wire.StoredHeader{}, fmt.Errorf("the relay's headers are from %d to %d", n.relayStart, n.relayStart+uint32(len(all))-1)
 	}
 	return all[height-n.relayStart], nil
 }
@@ -121,11 +121,11 @@ func (n *Net) SyncRelay(ctx context.Context) error {
 		return errors.New("the relay's first header is not in Bitcoin's chain any more")
 	}
 	for rest := all[known+1:]; len(rest) > 0; {
-		branch := evmwire.Branch{Short: all[known].Height() < tip}
-		count := min(len(rest), evmwire.MainHeaders)
-		var compact []evmwire.CompactHeader
+		branch := wire.Branch{Short: all[known].Height() < tip}
+		count := min(len(rest), wire.MainHeaders)
+		var compact []wire.CompactHeader
 		for _, s := range rest[:count] {
-			compact = append(compact, evmwire.Compact(s.Header()))
+			compact = append(compact, wire.Compact(s.Header()))
 		}
 		call, _, err := n.Deployment().SubmitHeaders(branch, all[known], compact)
 		if err != nil {
@@ -162,15 +162,15 @@ func (n *Net) readRelay(ctx context.Context, method string, args ...any) ([]byte
 
 // Proof returns what a claim needs to prove a mined Bitcoin transaction: the
 // relay must know its block, see [Net.SyncRelay].
-func (n *Net) Proof(id btc.Hash, vout, confirmations uint32) (evmwire.BitcoinProof, error) {
+func (n *Net) Proof(id btc.Hash, vout, confirmations uint32) (wire.BitcoinProof, error) {
 	tx, merkle, err := n.Bitcoin().Proof(id)
 	if err != nil {
-		return evmwire.BitcoinProof{}, err
+		return wire.BitcoinProof{}, err
 	}
 	header, err := n.StoredHeader(merkle.Height)
 	if err != nil {
-		return evmwire.BitcoinProof{}, err
+		return wire.BitcoinProof{}, err
 	}
 	raw, err := rawtx.Strip(tx)
-	return evmwire.BitcoinProof{Tx: raw, Vout: vout, Confirmations: confirmations, Header: header, Merkle: merkle}, err
+	return wire.BitcoinProof{Tx: raw, Vout: vout, Confirmations: confirmations, Header: header, Merkle: merkle}, err
 }

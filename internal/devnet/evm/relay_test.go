@@ -14,7 +14,7 @@ import (
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/pow"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // outputOf is what the commitment of a nonced output is about.
@@ -25,7 +25,7 @@ func outputOf(script []byte, nonce uint64) []byte {
 }
 
 // solve returns a header on a stored one with work as its bits say, or without.
-func solve(t testing.TB, on evmwire.StoredHeader, at, bits uint32, worked bool) evmwire.CompactHeader {
+func solve(t testing.TB, on wire.StoredHeader, at, bits uint32, worked bool) wire.CompactHeader {
 	t.Helper()
 	target, err := pow.Target(bits)
 	if err != nil {
@@ -33,7 +33,7 @@ func solve(t testing.TB, on evmwire.StoredHeader, at, bits uint32, worked bool) 
 	}
 	h := btc.Header{Version: 4, MerkleRoot: btc.Hash{7}, Time: at, Bits: bits}
 	for ; ; h.Nonce++ {
-		header, err := evmwire.Compact(h).On(on.Header().Hash(), on.Height()+1)
+		header, err := wire.Compact(h).On(on.Header().Hash(), on.Height()+1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func solve(t testing.TB, on evmwire.StoredHeader, at, bits uint32, worked bool) 
 			hash[i], hash[j] = hash[j], hash[i]
 		}
 		if (new(big.Int).SetBytes(hash[:]).Cmp(target) < 0) == worked {
-			return evmwire.Compact(h)
+			return wire.Compact(h)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestRelayFollowsBitcoin(t *testing.T) {
 	if got := must[uint32](t)(k.RelayHeight(k.ctx)); got != tip {
 		t.Fatalf("relay at %d of %d", got, tip)
 	}
-	old := must[evmwire.StoredHeader](t)(k.StoredHeader(tip))
+	old := must[wire.StoredHeader](t)(k.StoredHeader(tip))
 	ok(t, k.Bitcoin().Reorg(3))
 	ok(t, k.SyncRelay(k.ctx))
 	if got := must[uint32](t)(k.RelayHeight(k.ctx)); got != tip+1 {
@@ -66,14 +66,14 @@ func TestRelayFollowsBitcoin(t *testing.T) {
 	verify := k.one(CallOf("BtcRelay", k.d.BtcRelay.Address, "verifyBlockheader", storedHeader(old).tuple()))
 	k.refused("verify: block commitment", k.User, verify)
 	for back := range uint32(5) {
-		s := must[evmwire.StoredHeader](t)(k.StoredHeader(tip + 1 - back))
+		s := must[wire.StoredHeader](t)(k.StoredHeader(tip + 1 - back))
 		data := must[[]byte](t)(k.readRelay(k.ctx, "verifyBlockheader", storedHeader(s).tuple()))
 		if got := new(big.Int).SetBytes(data); got.Uint64() != uint64(back+1) {
 			t.Errorf("%d confirmations, want %d", got, back+1)
 		}
 	}
 	work := must[[]byte](t)(k.readRelay(k.ctx, "getChainwork"))
-	if top := must[evmwire.StoredHeader](t)(k.StoredHeader(tip + 1)); new(big.Int).SetBytes(work).Cmp(top.ChainWork()) != 0 {
+	if top := must[wire.StoredHeader](t)(k.StoredHeader(tip + 1)); new(big.Int).SetBytes(work).Cmp(top.ChainWork()) != 0 {
 		t.Error("chain work")
 	}
 	if got := must[common.Hash](t)(k.relayCommit(k.ctx, tip+2)); got != (common.Hash{}) {
@@ -83,41 +83,41 @@ func TestRelayFollowsBitcoin(t *testing.T) {
 
 func TestRelayIsGuarded(t *testing.T) {
 	k := newKit(t, Options{})
-	base := must[evmwire.StoredHeader](t)(k.StoredHeader(k.relayStart))
+	base := must[wire.StoredHeader](t)(k.StoredHeader(k.relayStart))
 	now := uint32(k.Time().Unix())
-	submit := func(to evmwire.Branch, on evmwire.StoredHeader, headers ...evmwire.CompactHeader) evmwire.Call {
+	submit := func(to wire.Branch, on wire.StoredHeader, headers ...wire.CompactHeader) wire.Call {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
 		return k.one(call, err)
 	}
 	median := binary.BigEndian.Uint32(base[120+4*5:]) // of the ten blocks before and this one, each later than the one before
 	good := solve(t, base, base.Header().Time+1, regtestBits, true)
-	k.refused("header: work", k.LP, submit(evmwire.Branch{}, base, solve(t, base, now, regtestBits, false)))
-	k.refused("header: time not above median", k.LP, submit(evmwire.Branch{}, base, solve(t, base, median, regtestBits, true)))
-	k.refused("header: time in future", k.LP, submit(evmwire.Branch{}, base, solve(t, base, now+4*3600+10, regtestBits, true)))
+	k.refused("header: work", k.LP, submit(wire.Branch{}, base, solve(t, base, now, regtestBits, false)))
+	k.refused("header: time not above median", k.LP, submit(wire.Branch{}, base, solve(t, base, median, regtestBits, true)))
+	k.refused("header: time in future", k.LP, submit(wire.Branch{}, base, solve(t, base, now+4*3600+10, regtestBits, true)))
 	k.refused("header: nBits", k.LP, k.submitRaw(base, regtestBits+0x01000000))
 	forged := base
 	forged[90]++ // more work than there was
-	k.refused("submitMain: block commitment", k.LP, submit(evmwire.Branch{}, forged, good))
-	k.refused("shortFork: block commitment", k.LP, submit(evmwire.Branch{Short: true}, forged, good))
-	k.refused("fork: block commitment", k.LP, submit(evmwire.Branch{Fork: 5}, forged, good))
+	k.refused("submitMain: block commitment", k.LP, submit(wire.Branch{}, forged, good))
+	k.refused("shortFork: block commitment", k.LP, submit(wire.Branch{Short: true}, forged, good))
+	k.refused("fork: block commitment", k.LP, submit(wire.Branch{Fork: 5}, forged, good))
 	for _, size := range []int{0, 159, 160, 160 + 47, 160 + 49} {
 		k.refused("submit: data length", k.LP, k.one(CallOf("BtcRelay", k.d.BtcRelay.Address, "submitMainBlockheaders", make([]byte, size))))
 	}
 	k.refused("fork: forkId 0", k.LP, k.one(CallOf("BtcRelay", k.d.BtcRelay.Address, "submitForkBlockheaders", new(big.Int), make([]byte, 208))))
 
-	main := submit(evmwire.Branch{}, base, good)
+	main := submit(wire.Branch{}, base, good)
 	r := must[*types.Receipt](t)(k.LP.Send(k.ctx, main))
 	t.Logf("one header: %d gas of %d", r.GasUsed, main.Gas)
 	k.refused("submitMain: block commitment", k.LP, main)
-	next := must[evmwire.StoredHeader](t)(base.Next(good))
-	two := submit(evmwire.Branch{}, next, solve(t, next, now, regtestBits, true))
+	next := must[wire.StoredHeader](t)(base.Next(good))
+	two := submit(wire.Branch{}, next, solve(t, next, now, regtestBits, true))
 	other := solve(t, base, now, regtestBits, true)
-	k.refused("shortFork: not enough work", k.LP, submit(evmwire.Branch{Short: true}, base, other))
+	k.refused("shortFork: not enough work", k.LP, submit(wire.Branch{Short: true}, base, other))
 	must[*types.Receipt](t)(k.LP.Send(k.ctx, two))
 }
 
 // submitRaw submits a header whose bits the client would not.
-func (k kit) submitRaw(base evmwire.StoredHeader, bits uint32) evmwire.Call {
+func (k kit) submitRaw(base wire.StoredHeader, bits uint32) wire.Call {
 	k.Helper()
 	c := solve(k.T, base, uint32(k.Time().Unix()), regtestBits, true)
 	binary.LittleEndian.PutUint32(c[40:], bits)
@@ -126,61 +126,61 @@ func (k kit) submitRaw(base evmwire.StoredHeader, bits uint32) evmwire.Call {
 
 func TestLongForks(t *testing.T) {
 	k := newKit(t, Options{})
-	base := must[evmwire.StoredHeader](t)(k.StoredHeader(k.relayStart))
+	base := must[wire.StoredHeader](t)(k.StoredHeader(k.relayStart))
 	now := uint32(k.Time().Unix())
-	grow := func(on evmwire.StoredHeader, n int, at uint32) (headers []evmwire.CompactHeader, top evmwire.StoredHeader) {
+	grow := func(on wire.StoredHeader, n int, at uint32) (headers []wire.CompactHeader, top wire.StoredHeader) {
 		top = on
 		for range n {
 			c := solve(t, top, at, regtestBits, true)
-			headers, top = append(headers, c), must[evmwire.StoredHeader](t)(top.Next(c))
+			headers, top = append(headers, c), must[wire.StoredHeader](t)(top.Next(c))
 		}
 		return headers, top
 	}
-	submit := func(by *Account, to evmwire.Branch, on evmwire.StoredHeader, headers []evmwire.CompactHeader) *types.Receipt {
+	submit := func(by *Account, to wire.Branch, on wire.StoredHeader, headers []wire.CompactHeader) *types.Receipt {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
 		r := must[*types.Receipt](t)(by.Send(k.ctx, k.one(call, err)))
 		t.Logf("%+v of %d headers: %d gas of %d", to, len(headers), r.GasUsed, call.Gas)
 		return r
 	}
 	headers, mainTop := grow(base, 3, now)
-	submit(k.LP, evmwire.Branch{}, base, headers)
+	submit(k.LP, wire.Branch{}, base, headers)
 
 	first, mid := grow(base, 2, now+60)
 	rest, forkTop := grow(mid, 2, now+60)
-	submit(k.User, evmwire.Branch{Fork: 9}, base, first)
+	submit(k.User, wire.Branch{Fork: 9}, base, first)
 	if got := must[uint32](t)(k.RelayHeight(k.ctx)); got != mainTop.Height() {
 		t.Errorf("a fork with less work is the main chain: %d", got)
 	}
-	alien, _, err := k.d.SubmitHeaders(evmwire.Branch{Fork: 9}, mid, rest)
+	alien, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 9}, mid, rest)
 	k.refused("fork: block commitment", k.LP, k.one(alien, err)) // forks belong to their senders
-	skipping, _, err := k.d.SubmitHeaders(evmwire.Branch{Fork: 9}, base, first)
+	skipping, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 9}, base, first)
 	k.refused("fork: fork block commitment", k.User, k.one(skipping, err))
-	r := submit(k.User, evmwire.Branch{Fork: 9}, mid, rest)
+	r := submit(k.User, wire.Branch{Fork: 9}, mid, rest)
 	a := must[Artifact](t)(LoadArtifact("BtcRelay"))
 	last := r.Logs[len(r.Logs)-1]
 	if last.Topics[0] != a.ABI.Events["ChainReorg"].ID || last.Topics[1] != forkTop.CommitHash() || last.Topics[3].Big().Uint64() != 9 {
 		t.Errorf("log %+v", last)
 	}
-	for _, s := range []evmwire.StoredHeader{forkTop, mid} {
+	for _, s := range []wire.StoredHeader{forkTop, mid} {
 		if got := must[common.Hash](t)(k.relayCommit(k.ctx, s.Height())); got != s.CommitHash() {
 			t.Errorf("height %d is not the fork's", s.Height())
 		}
 	}
 	// A fork whose base is not in the main chain any more cannot win.
 	more, _ := grow(mainTop, 4, now+90)
-	stale, _, err := k.d.SubmitHeaders(evmwire.Branch{Fork: 3}, mainTop, more)
+	stale, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 3}, mainTop, more)
 	k.refused("fork: block commitment", k.User, k.one(stale, err))
 }
 
 func TestForkWhoseBaseIsGone(t *testing.T) {
 	k := newKit(t, Options{})
-	base := must[evmwire.StoredHeader](t)(k.StoredHeader(k.relayStart))
+	base := must[wire.StoredHeader](t)(k.StoredHeader(k.relayStart))
 	now := uint32(k.Time().Unix())
-	next := func(on evmwire.StoredHeader, at uint32) (evmwire.CompactHeader, evmwire.StoredHeader) {
+	next := func(on wire.StoredHeader, at uint32) (wire.CompactHeader, wire.StoredHeader) {
 		c := solve(t, on, at, regtestBits, true)
-		return c, must[evmwire.StoredHeader](t)(on.Next(c))
+		return c, must[wire.StoredHeader](t)(on.Next(c))
 	}
-	send := func(to evmwire.Branch, on evmwire.StoredHeader, headers ...evmwire.CompactHeader) error {
+	send := func(to wire.Branch, on wire.StoredHeader, headers ...wire.CompactHeader) error {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
 		_, err = k.LP.Send(k.ctx, k.one(call, err))
 		return err
@@ -188,15 +188,15 @@ func TestForkWhoseBaseIsGone(t *testing.T) {
 	a1, a1s := next(base, now)
 	a2, _ := next(a1s, now)
 	a2x, a2xs := next(a1s, now+9)
-	ok(t, send(evmwire.Branch{}, base, a1, a2))
-	ok(t, send(evmwire.Branch{Fork: 4}, a1s, a2x)) // as heavy as the tip: waits
+	ok(t, send(wire.Branch{}, base, a1, a2))
+	ok(t, send(wire.Branch{Fork: 4}, a1s, a2x)) // as heavy as the tip: waits
 	b1, b1s := next(base, now+20)
 	b2, b2s := next(b1s, now+20)
 	b3, _ := next(b2s, now+20)
-	ok(t, send(evmwire.Branch{Short: true}, base, b1, b2, b3)) // a1 is gone
+	ok(t, send(wire.Branch{Short: true}, base, b1, b2, b3)) // a1 is gone
 	a3, a3s := next(a2xs, now+9)
 	a4, _ := next(a3s, now+9)
-	if err := send(evmwire.Branch{Fork: 4}, a2xs, a3, a4); err == nil || err.Error() != "reverted: fork: base left the main chain" {
+	if err := send(wire.Branch{Fork: 4}, a2xs, a3, a4); err == nil || err.Error() != "reverted: fork: base left the main chain" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -206,7 +206,7 @@ func TestStoredHeadersAgree(t *testing.T) {
 	k := newKit(t, Options{})
 	easiest := must[*big.Int](t)(pow.Target(regtestBits))
 	rapid.Check(t, func(r *rapid.T) {
-		var first evmwire.StoredHeader
+		var first wire.StoredHeader
 		copy(first[:], rapid.SliceOfN(rapid.Byte(), 80, 80).Draw(r, "header"))
 		early := uint32(k.Time().Add(-24 * time.Hour).Unix())
 		at := func() uint32 { return early + rapid.Uint32Range(0, 3600).Draw(r, "time") }
@@ -221,13 +221,13 @@ func TestStoredHeadersAgree(t *testing.T) {
 		d := k.d
 		d.BtcRelay.Address = must[common.Address](t)(k.Deploy(k.ctx, "BtcRelay", storedHeader(first).tuple(), easiest))
 		base := first
-		var headers []evmwire.CompactHeader
+		var headers []wire.CompactHeader
 		for range rapid.IntRange(1, 4).Draw(r, "headers") {
 			bits := rapid.SampledFrom([]uint32{regtestBits, 0x203fffff, 0x2012abcd, 0x1f7fffff}).Draw(r, "bits")
 			c := solve(t, base, early+3601+uint32(len(headers)), bits, true)
-			headers, base = append(headers, c), must[evmwire.StoredHeader](t)(base.Next(c))
+			headers, base = append(headers, c), must[wire.StoredHeader](t)(base.Next(c))
 		}
-		call, stored, err := d.SubmitHeaders(evmwire.Branch{}, first, headers)
+		call, stored, err := d.SubmitHeaders(wire.Branch{}, first, headers)
 		ok(t, err)
 		receipt := must[*types.Receipt](t)(k.LP.Send(k.ctx, call))
 		for i, l := range receipt.Logs {

@@ -18,7 +18,7 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 func TestServerMisbehaves(t *testing.T) {
@@ -88,8 +88,8 @@ func TestServerBehind(t *testing.T) {
 	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
 	defer client.Close()
 	to := common.Address{9}
-	sent := must[*types.Receipt](t)(n.User.Send(ctx, evmwire.Call{To: to, Value: big.NewInt(7), Gas: 21_000}))
-	mint := must[evmwire.Call](t)(n.MintCall(n.Contracts().Token, to, big.NewInt(1)))
+	sent := must[*types.Receipt](t)(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(7), Gas: 21_000}))
+	mint := must[wire.Call](t)(n.MintCall(n.Contracts().Token, to, big.NewInt(1)))
 	minted := must[*types.Receipt](t)(n.User.Send(ctx, mint))
 	head := n.Head().Number.Uint64()
 
@@ -135,7 +135,7 @@ func TestAnswerIsLostButTransactionIsNot(t *testing.T) {
 	n := start(t, Options{})
 	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
 	defer client.Close()
-	tx := must[*types.Transaction](t)(n.User.Sign(evmwire.Call{To: common.Address{9}, Value: big.NewInt(7), Gas: 21_000}))
+	tx := must[*types.Transaction](t)(n.User.Sign(wire.Call{To: common.Address{9}, Value: big.NewInt(7), Gas: 21_000}))
 	n.Server().Misbehave(Fault{LoseAnswer: true})
 	if err := client.SendTransaction(ctx, tx); err == nil {
 		t.Error("answered")
@@ -167,9 +167,9 @@ func TestTracesAreServed(t *testing.T) {
 	r := k.open(s, k.User)
 	client := must[*rpc.Client](t)(rpc.Dial(k.URL()))
 	defer client.Close()
-	var frame evmwire.CallFrame
+	var frame wire.CallFrame
 	ok(t, client.CallContext(ctx, &frame, "debug_traceTransaction", r.TxHash, map[string]string{"tracer": "callTracer"}))
-	found := must[evmwire.SwapData](t)(k.d.FindSwapData(frame, must[common.Hash](t)(s.EscrowHash())))
+	found := must[wire.SwapData](t)(k.d.FindSwapData(frame, must[common.Hash](t)(s.EscrowHash())))
 	if found.Claimer != k.LP.Address {
 		t.Errorf("found %+v", found)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/ethclient"
 
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // Two nodes have one chain, then each its own, of the same heights and times, and then one
@@ -24,7 +24,7 @@ func TestSplit(t *testing.T) {
 			here, there := must[*ethclient.Client](t)(ethclient.Dial(n.URL())), must[*ethclient.Client](t)(ethclient.Dial(second.URL()))
 			defer here.Close()
 			defer there.Close()
-			pay := func(to common.Address) evmwire.Call { return evmwire.Call{To: to, Value: big.NewInt(5), Gas: 21_000} }
+			pay := func(to common.Address) wire.Call { return wire.Call{To: to, Value: big.NewInt(5), Gas: 21_000} }
 			heads := func() (heads []*types.Header) {
 				for _, c := range []*ethclient.Client{here, there} {
 					heads = append(heads, must[*types.Header](t)(c.HeaderByNumber(ctx, nil)))

@@ -14,10 +14,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // vaultKit is a vault with 1 000 000 raw units of a token and 500 000 sats of
@@ -60,7 +60,7 @@ func (k vaultKit) withdraw(script []byte, shares btc.FeeShares) *wire.MsgTx {
 func (k vaultKit) script(recipient common.Address, raw [2]uint64, execution []byte) []byte {
 	k.Helper()
 	data := must[[]byte](k.T)(evmwire.PayoutFormat().Encode(vault.Payout{Recipient: recipient[:], Raw: raw, ExecutionHash: execution}))
-	return must[[]byte](k.T)(opreturn.Script(data))
+	return must[[]byte](k.T)(rawtx.OpReturn(data))
 }
 
 // claim builds the claim of a mined withdrawal, whatever the client thinks of it.
@@ -169,7 +169,7 @@ func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
 		{"too much of token 1", "withdraw: amount 1", k.script(to, [2]uint64{1, 500_001}, nil), btc.FeeShares{}},
 		{"nobody", "parse: zero recipient", k.script(common.Address{}, [2]uint64{1, 0}, nil), btc.FeeShares{}},
 		{"no data", "parse: output 1 not op_return", append([]byte{0x51, 28}, make([]byte, 28)...), btc.FeeShares{}},
-		{"another length", "parse: output 1 length", must[[]byte](t)(opreturn.Script(make([]byte, 29))), btc.FeeShares{}},
+		{"another length", "parse: output 1 length", must[[]byte](t)(rawtx.OpReturn(make([]byte, 29))), btc.FeeShares{}},
 		{"overflow", "parse: amount 0 overflow", k.script(to, [2]uint64{math.MaxUint64, 0}, nil), btc.FeeShares{Caller: 1}},
 	}
 	for i, test := range tests {

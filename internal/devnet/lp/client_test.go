@@ -17,7 +17,7 @@ import (
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 )
@@ -84,10 +84,10 @@ func (k *kit) toBTC() lpwire.ToBTCRequest {
 }
 
 // open opens an escrow of the user's with an LP's authorisation.
-func (k *kit) open(data []byte, auth chains.Auth) evmwire.SwapData {
+func (k *kit) open(data []byte, auth chains.Auth) wire.SwapData {
 	k.Helper()
-	s := must[evmwire.SwapData](k.T)(evmwire.ParseSwapData(data))
-	calls := must[[]evmwire.Call](k.T)(k.evm.Deployment().Init(s, k.evm.User.Address, auth))
+	s := must[wire.SwapData](k.T)(wire.ParseSwapData(data))
+	calls := must[[]wire.Call](k.T)(k.evm.Deployment().Init(s, k.evm.User.Address, auth))
 	if _, err := k.evm.User.SendAll(k.ctx, calls); err != nil {
 		k.Fatal(err)
 	}
@@ -137,10 +137,10 @@ func TestToBTC(t *testing.T) {
 	k.eventually("claimed", func() bool { return k.state(s) == stateClaimed })
 }
 
-func (k *kit) state(s evmwire.SwapData) uint8 {
+func (k *kit) state(s wire.SwapData) uint8 {
 	k.Helper()
 	hash := must[common.Hash](k.T)(s.EscrowHash())
-	data := must[[]byte](k.T)(evmwire.StateCall([]common.Hash{hash}))
-	answer := must[[]byte](k.T)(k.evm.Read(k.ctx, k.evm.User.Address, evmwire.Call{To: k.evm.Deployment().EscrowManager.Address, Data: data}))
-	return must[[]evmwire.EscrowRecord](k.T)(evmwire.DecodeStates(answer, 1))[0].State
+	data := must[[]byte](k.T)(wire.StateCall([]common.Hash{hash}))
+	answer := must[[]byte](k.T)(k.evm.Read(k.ctx, k.evm.User.Address, wire.Call{To: k.evm.Deployment().EscrowManager.Address, Data: data}))
+	return must[[]wire.EscrowRecord](k.T)(wire.DecodeStates(answer, 1))[0].State
 }

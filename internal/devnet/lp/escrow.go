@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -17,7 +17,7 @@ import (
 // zero value changes nothing.
 type EscrowLie struct {
 	Terms    func(*chains.Spec)
-	EVM      func(*evmwire.SwapData)
+	EVM      func(*wire.SwapData)
 	Solana   func(*solwire.SwapData)
 	Starknet func(*starkwire.SwapData)
 }

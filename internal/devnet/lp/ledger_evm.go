@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // refundGas is what a refund takes at most.
@@ -82,7 +82,7 @@ func (g *evmLedger) escrow(spec chains.Spec, lie EscrowLie) (chains.Escrow, erro
 }
 
 func (g *evmLedger) authorizeInit(_ context.Context, e chains.Escrow, _ string, until int64, stranger bool) (chains.Auth, error) {
-	s, err := evmwire.SwapDataOf(e)
+	s, err := wire.SwapDataOf(e)
 	if err != nil {
 		return chains.Auth{}, err
 	}
@@ -96,7 +96,7 @@ func (g *evmLedger) authorizeInit(_ context.Context, e chains.Escrow, _ string, 
 }
 
 func (g *evmLedger) authorizeRefund(e chains.Escrow, until int64, stranger bool) (chains.Auth, error) {
-	s, err := evmwire.SwapDataOf(e)
+	s, err := wire.SwapDataOf(e)
 	if err != nil {
 		return chains.Auth{}, err
 	}
@@ -151,7 +151,7 @@ func (g *evmLedger) pay(ctx context.Context, to string, amount *big.Int) (string
 }
 
 func (g *evmLedger) open(ctx context.Context, e chains.Escrow, until int64) error {
-	s, err := evmwire.SwapDataOf(e)
+	s, err := wire.SwapDataOf(e)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (g *evmLedger) open(ctx context.Context, e chains.Escrow, until int64) erro
 }
 
 func (g *evmLedger) claimSecret(ctx context.Context, e chains.Escrow, secret [32]byte) error {
-	return g.send(ctx, e, func(s evmwire.SwapData) (evmwire.Call, error) {
+	return g.send(ctx, e, func(s wire.SwapData) (wire.Call, error) {
 		return g.net.Deployment().ClaimBySecret(s, secret)
 	})
 }
@@ -181,20 +181,20 @@ func (g *evmLedger) claimBitcoin(ctx context.Context, e chains.Escrow, id btc.Ha
 	if err != nil {
 		return err
 	}
-	return g.send(ctx, e, func(s evmwire.SwapData) (evmwire.Call, error) {
+	return g.send(ctx, e, func(s wire.SwapData) (wire.Call, error) {
 		return g.net.Deployment().ClaimByBitcoin(s, proof)
 	})
 }
 
 func (g *evmLedger) refund(ctx context.Context, e chains.Escrow, now time.Time) error {
-	return g.send(ctx, e, func(s evmwire.SwapData) (evmwire.Call, error) {
+	return g.send(ctx, e, func(s wire.SwapData) (wire.Call, error) {
 		return g.net.Deployment().Refund(s, now)
 	})
 }
 
 // send sends one call about an escrow, and waits for it.
-func (g *evmLedger) send(ctx context.Context, e chains.Escrow, of func(evmwire.SwapData) (evmwire.Call, error)) error {
-	s, err := evmwire.SwapDataOf(e)
+func (g *evmLedger) send(ctx context.Context, e chains.Escrow, of func(wire.SwapData) (wire.Call, error)) error {
+	s, err := wire.SwapDataOf(e)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -22,11 +21,11 @@ var starknetRefundCost = big.NewInt(1e18)
 // starknetLedger is Starknet.
 type starknetLedger struct {
 	*party.Party
-	stranger key.Key // signs where the LP lies
+	stranger party.Key // signs where the LP lies
 }
 
 func newStarknetLedger(p *party.Party) *starknetLedger {
-	return &starknetLedger{p, key.Of("stranger")}
+	return &starknetLedger{p, party.KeyOf("stranger")}
 }
 
 func (g *starknetLedger) chain() string   { return starknetChain }

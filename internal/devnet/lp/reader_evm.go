@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/evm/evmread"
-	"github.com/swapper-go/swapper/internal/evm/evmrpc"
+	"github.com/swapper-go/swapper/internal/evm/read"
+	evmrpc "github.com/swapper-go/swapper/internal/evm/rpc"
 )
 
 // chainReader reads the EVM network over a JSON-RPC server of the LP's own, so that
@@ -66,7 +66,7 @@ func (c *chainReader) head() chains.Block {
 
 // escrows returns the facts of escrows by [factKey].
 func (c *chainReader) escrows(ctx context.Context, hashes []common.Hash, at chains.Block) (map[string]chains.EscrowFact, error) {
-	facts, err := evmread.Contracts{Deployment: c.net.Deployment()}.ReadEscrows(ctx, c, hashes, chains.Heads{Latest: at, Final: at}, evmread.Known{})
+	facts, err := read.Contracts{Deployment: c.net.Deployment()}.ReadEscrows(ctx, c, hashes, chains.Heads{Latest: at, Final: at}, read.Known{})
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +81,6 @@ func (c *chainReader) escrows(ctx context.Context, hashes []common.Hash, at chai
 
 // funds is what an LP has of a token in the escrow contract.
 func (c *chainReader) funds(ctx context.Context, lp, token common.Address) (*big.Int, error) {
-	f, err := evmread.Contracts{Deployment: c.net.Deployment()}.ReadFunds(ctx, c, lp, token)
+	f, err := read.Contracts{Deployment: c.net.Deployment()}.ReadFunds(ctx, c, lp, token)
 	return f.Balance, err
 }

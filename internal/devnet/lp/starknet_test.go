@@ -15,13 +15,12 @@ import (
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
@@ -296,7 +295,7 @@ func TestAutoOnStarknetWhileBlocksCome(t *testing.T) {
 func (s *starknet) withdrawal(q lpwire.SPVQuote, v chains.Vault, recipient string) []byte {
 	s.Helper()
 	raw := [2]uint64{new(big.Int).Quo(q.Total, v.Multipliers[0]).Uint64(), new(big.Int).Quo(q.TotalGas, v.Multipliers[1]).Uint64()}
-	script := must[[]byte](s.T)(opreturn.Script(must[[]byte](s.T)(starkwire.WithdrawalData(recipient, raw, nil))))
+	script := must[[]byte](s.T)(rawtx.OpReturn(must[[]byte](s.T)(starkwire.WithdrawalData(recipient, raw, nil))))
 	vault := must[btc.Address](s.T)(btc.ParseAddress(q.VaultBTCAddress, btc.Regtest))
 	to := must[btc.Address](s.T)(btc.ParseAddress(q.BTCAddress, btc.Regtest))
 	s0, s1, err := btc.FeeShares{Caller: uint32(q.CallerFeeShare.Uint64())}.Sequences()
@@ -331,7 +330,7 @@ func TestVaultsOnStarknet(t *testing.T) {
 	if len(vaults) != 3 || !vaults[0].OurRelay || vaults[0].Owner != starkwire.Hex64(s.me.Address()) {
 		t.Fatalf("%+v", vaults)
 	}
-	to := key.Of("a recipient").Address()
+	to := party.KeyOf("a recipient").Address()
 	gas, want, shares := big.NewInt(1e18), new(big.Int), big.NewInt(1000)
 	const waiting = 5 // the LP waits for others so long
 	for i := range waiting {
@@ -365,7 +364,7 @@ func TestVaultsOnStarknet(t *testing.T) {
 
 func TestGasOnStarknet(t *testing.T) {
 	s := newStarknet(t)
-	to, amount := key.Of("a newcomer").Address(), new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))
+	to, amount := party.KeyOf("a newcomer").Address(), new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))
 	q := must[lpwire.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: amount, Token: starkwire.Hex64(starkwire.STRK)}))
 	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 	s.eventually("paid out", func() bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/crypto"
 
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -41,7 +41,7 @@ func TestVectorsInfoServer(t *testing.T) {
 		}
 		claims := []claim{
 			{"CITREA", crypto.PubkeyToAddress(key.PublicKey).Hex(), "v1", func(envelope []byte) (string, error) {
-				digest := evmwire.Network{ChainID: in.Config.EVMChainID}.DataDigest(envelope)
+				digest := wire.Network{ChainID: in.Config.EVMChainID}.DataDigest(envelope)
 				sig, err := crypto.Sign(digest[:], key)
 				if err == nil {
 					sig[64] += 27

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -17,7 +16,7 @@ import (
 // nonce after the other, also beside others that somebody else sent for the same key.
 type Account struct {
 	Address wire.Felt
-	Key     key.Key
+	Key     party.Key
 	net     *Net
 	mu      loopback.Mutex // held while a transaction gets its nonce and is sent
 }
@@ -35,11 +34,11 @@ func (n *Net) NewAccount() *Account {
 }
 
 func (n *Net) account(name string) *Account {
-	return n.AccountOf(key.Of(name))
+	return n.AccountOf(party.KeyOf(name))
 }
 
 // AccountOf is the account of a key on this network.
-func (n *Net) AccountOf(k key.Key) *Account {
+func (n *Net) AccountOf(k party.Key) *Account {
 	return &Account{Address: k.Address(), Key: k, net: n}
 }
 

@@ -27,7 +27,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -43,7 +43,7 @@ type Wallet struct {
 	Swaps     swapper.Service
 	EVM       *evm.Account
 	Solana    *solana.Account
-	Starknet  *key.Key
+	Starknet  *party.Key
 	Bitcoin   *devbitcoin.Wallet
 	Lightning *lightning.Node
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ethereum/go-ethereum"
 
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // ready reports whether it is time to claim what can be claimed: the delay is over
@@ -44,7 +44,7 @@ func (t *Tower) ready(ctx context.Context, what any, delay time.Duration) (bool,
 
 // send tries a claim, and sends it if the contract would take it. It does not wait
 // for it to be mined.
-func (t *Tower) send(ctx context.Context, what any, call evmwire.Call, c Claim) error {
+func (t *Tower) send(ctx context.Context, what any, call wire.Call, c Claim) error {
 	if _, err := t.options.EVM.Read(ctx, t.options.Account.Address, call); err != nil {
 		return fmt.Errorf("the claim would fail: %w", err)
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/nostr"
 )
 
 // escrow is one that can be claimed once the contract has it.
 type escrow struct {
-	data   evmwire.SwapData
+	data   wire.SwapData
 	secret [32]byte
 }
 
@@ -25,8 +25,8 @@ const maxEscrows = 10_000
 
 // parse accepts the escrows that this watchtower can claim: hash locks of the
 // network's contracts.
-func (t *Tower) parse(data json.RawMessage) (evmwire.SwapData, error) {
-	s, err := evmwire.ParseSwapData(data)
+func (t *Tower) parse(data json.RawMessage) (wire.SwapData, error) {
+	s, err := wire.ParseSwapData(data)
 	if err != nil {
 		return s, err
 	}
@@ -76,15 +76,15 @@ func (t *Tower) claimEscrows(ctx context.Context, b Behaviour) error {
 		return nil
 	}
 	d := t.options.EVM.Deployment()
-	data, err := evmwire.StateCall(hashes)
+	data, err := wire.StateCall(hashes)
 	if err != nil {
 		return err
 	}
-	answer, err := t.options.EVM.Read(ctx, t.options.Account.Address, evmwire.Call{To: d.EscrowManager.Address, Data: data})
+	answer, err := t.options.EVM.Read(ctx, t.options.Account.Address, wire.Call{To: d.EscrowManager.Address, Data: data})
 	if err != nil {
 		return err
 	}
-	states, err := evmwire.DecodeStates(answer, len(hashes))
+	states, err := wire.DecodeStates(answer, len(hashes))
 	if err != nil {
 		return err
 	}

@@ -11,11 +11,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
 	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
@@ -143,10 +142,10 @@ func TestClaimsWithdrawalsOnStarknet(t *testing.T) {
 	owner, user := must[*bitcoin.Wallet](t)(n.NewWallet(btc.P2TR)), must[*bitcoin.Wallet](t)(n.NewWallet(btc.P2WPKH))
 	utxo := must[btc.OutPoint](t)(n.Fund(owner.Address, 1000))
 	v := must[starkwire.Vault](t)(s.lp.OpenVault(s.ctx, big.NewInt(7), [2]starkwire.Felt{devstarknet.WBTC, starkwire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1e10)}, 2, utxo, [2]uint64{1_000_000, 500_000}))
-	to := key.Of("a recipient").Address()
+	to := party.KeyOf("a recipient").Address()
 	withdraw := func(of btc.OutPoint) *wire.MsgTx {
 		paid := must[btc.OutPoint](t)(n.Fund(user.Address, 50_000))
-		script := must[[]byte](t)(opreturn.Script(must[[]byte](t)(starkwire.WithdrawalData(starkwire.Hex64(to), [2]uint64{100_000, 20_000}, nil))))
+		script := must[[]byte](t)(rawtx.OpReturn(must[[]byte](t)(starkwire.WithdrawalData(starkwire.Hex64(to), [2]uint64{100_000, 20_000}, nil))))
 		s0, s1, err := btc.FeeShares{Caller: 1000}.Sequences()
 		if err != nil {
 			t.Fatal(err)

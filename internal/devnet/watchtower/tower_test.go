@@ -14,12 +14,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
@@ -239,7 +239,7 @@ func (k *kit) vault(confirmations int64) (evmwire.Vault, func(v btc.OutPoint, to
 		k.Helper()
 		paid := must[btc.OutPoint](k.T)(k.Bitcoin().Fund(user.Address, 50_000))
 		data := must[[]byte](k.T)(evmwire.WithdrawalData(to.Hex(), [2]uint64{100_000, 20_000}, nil))
-		script := must[[]byte](k.T)(opreturn.Script(data))
+		script := must[[]byte](k.T)(rawtx.OpReturn(data))
 		s0, s1, err := btc.FeeShares{Caller: 1000}.Sequences()
 		if err != nil {
 			k.Fatal(err)

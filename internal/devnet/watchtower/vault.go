@@ -11,14 +11,14 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // vaults are the vaults that the chain's logs have told of.
 type vaults struct {
 	next uint64 // first block whose logs have not been read
 	last common.Hash
-	open []evmwire.Vault
+	open []wire.Vault
 	seen [2]common.Hash // heads of both chains at which there was nothing left to do
 }
 
@@ -77,8 +77,8 @@ func (t *Tower) findVaults(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if opened, ok := event.(evmwire.VaultOpenEvent); ok {
-			known.open = append(known.open, evmwire.Vault{VaultRef: opened.VaultRef, Params: opened.Params})
+		if opened, ok := event.(wire.VaultOpenEvent); ok {
+			known.open = append(known.open, wire.Vault{VaultRef: opened.VaultRef, Params: opened.Params})
 		}
 	}
 	known.next, known.last = head.Number.Uint64()+1, head.Hash()
@@ -87,7 +87,7 @@ func (t *Tower) findVaults(ctx context.Context) error {
 
 // claimNext claims the withdrawal that spends the vault's output, if Bitcoin has
 // confirmed it often enough.
-func (t *Tower) claimNext(ctx context.Context, v evmwire.Vault, b Behaviour) error {
+func (t *Tower) claimNext(ctx context.Context, v wire.Vault, b Behaviour) error {
 	spend, err := bitcoin.GetOutspend(ctx, t.bitcoin, v.UTXO)
 	if err != nil || spend.State != bitcoin.SpentConfirmed {
 		return err
@@ -100,7 +100,7 @@ func (t *Tower) claimNext(ctx context.Context, v evmwire.Vault, b Behaviour) err
 	if uint64(proof.Height)+v.Params.Confirmations.Uint64() > uint64(tip)+1 {
 		return nil
 	}
-	w, err := evmwire.ParseWithdrawal(tx)
+	w, err := wire.ParseWithdrawal(tx)
 	if err != nil {
 		return nil // claiming it would close the vault: no claimer earns by that
 	}

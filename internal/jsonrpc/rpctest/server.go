@@ -50,8 +50,14 @@ func Serve(t testing.TB, handle func(calls []Call) any) *httptest.Server {
 	return s
 }
 
-// Result answers a call.
+// EVMChainID is the chain that servers name when they are asked as a node of an EVM chain.
+const EVMChainID = 7
+
+// Result answers a call; eth_chainId is always answered with [EVMChainID].
 func Result(c Call, value any) any {
+	if c.Method == "eth_chainId" {
+		value = "0x7"
+	}
 	return map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": value}
 }
 

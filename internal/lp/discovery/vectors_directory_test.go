@@ -23,7 +23,7 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/lptest"
@@ -278,7 +278,7 @@ func TestVectorsInfoEnvelope(t *testing.T) {
 		chain := testChain{info: chains.Info{ID: "X", Versions: []chains.Version{{Name: "v1"}}}}
 		switch in.ChainFamily {
 		case "evm":
-			n := evmwire.Network{ChainID: in.EVMChainID}
+			n := wire.Network{ChainID: in.EVMChainID}
 			chain.verify = func(_ context.Context, signer string, data []byte, signature string) error {
 				if !common.IsHexAddress(signer) {
 					return &chains.AuthError{Reason: "no address"}
@@ -549,7 +549,7 @@ func registryOf(t testing.TB, ids ...string) *tokens.Registry {
 	t.Helper()
 	var list []tokens.Chain
 	for _, id := range ids {
-		rule := evmwire.TokenAddress
+		rule := wire.TokenAddress
 		switch id {
 		case "SOLANA":
 			rule = solana.TokenAddress

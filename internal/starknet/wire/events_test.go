@@ -21,7 +21,7 @@ type logJSON struct {
 }
 
 func TestVectorsEvents(t *testing.T) {
-	// Polls are read in package starkread.
+	// Polls are read in package read.
 	vectors.Load(t, "chain-starknet", "events").But(t, "poll").Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Fn, BitcoinNetwork string
@@ -30,7 +30,7 @@ func TestVectorsEvents(t *testing.T) {
 		}
 		c.Input(t, &in)
 		if c.Name == "event without block number is refused" {
-			if !vectors.Refused(c.Want(t)) { // it is in no block, which its log does not tell: package starkrpc leaves it out
+			if !vectors.Refused(c.Want(t)) { // it is in no block, which its log does not tell: package rpc leaves it out
 				t.Error("the reference reads it")
 			}
 			return

@@ -15,7 +15,7 @@ import (
 )
 
 func TestVectorsState(t *testing.T) {
-	// Blocks, nonces, confirmations and scans are read in package starkread.
+	// Blocks, nonces, confirmations and scans are read in package read.
 	f := vectors.Load(t, "chain-starknet", "state").But(t, "getCommitStatusEventMissing", "getTxIdStatus", "getFinalizedBlock", "getNonce", "getHistoricalSwaps")
 	f.Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {

@@ -13,7 +13,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -412,7 +411,7 @@ func withdrawalTx(t testing.TB, spends bitcoin.OutPoint) *btcwire.MsgTx {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := opreturn.Script(data)
+	script, err := rawtx.OpReturn(data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -45,7 +45,7 @@ func TestOpenZeppelinAccountSignature(t *testing.T) {
 
 func TestOpenZeppelinAccountChangesKey(t *testing.T) {
 	k := newKit(t)
-	next := key.Of("next")
+	next := party.KeyOf("next")
 	accept := wire.Poseidon(wire.ShortString("StarkNet Message"), wire.ShortString("accept_ownership"), user, keys[user].Public())
 	signature, err := next.Sign(accept)
 	k.must(err)
@@ -78,13 +78,13 @@ func TestAccountExecutesOnlyForTheNetwork(t *testing.T) {
 	k.must(k.Place(proxy, ClassExecutionProxy))
 	_, err = k.try(lp, proxy, "execute", callsArg([]contractCall{{user, wire.Selector("__execute__"), calls}})...)
 	reverts(t, err, "Invalid argument") // the network does not let a contract call it
-	argent := k.argent(key.Of("user"), nil)
+	argent := k.argent(party.KeyOf("user"), nil)
 	_, err = k.try(lp, argent, "__execute__", calls...)
 	reverts(t, err, "argent/non-null-caller")
 }
 
 // argent deploys an account of Argent's class.
-func (k *kit) argent(owner key.Key, guardian *key.Key) Felt {
+func (k *kit) argent(owner party.Key, guardian *party.Key) Felt {
 	k.Helper()
 	args := felts(nil).uint(0).add(owner.Public())
 	if guardian == nil {
@@ -99,14 +99,14 @@ func (k *kit) argent(owner key.Key, guardian *key.Key) Felt {
 
 func TestArgentAccountSignature(t *testing.T) {
 	k := newKit(t)
-	owner, guardian, other := key.Of("owner"), key.Of("guardian"), key.Of("other")
+	owner, guardian, other := party.KeyOf("owner"), party.KeyOf("guardian"), party.KeyOf("other")
 	hash := wire.FeltOf(12345)
-	by := func(who key.Key) []Felt {
+	by := func(who party.Key) []Felt {
 		s, err := who.Sign(hash)
 		k.must(err)
 		return s
 	}
-	listed := func(all ...key.Key) []Felt {
+	listed := func(all ...party.Key) []Felt {
 		w := felts(nil).uint(uint64(len(all)))
 		for _, who := range all {
 			w = w.uint(0).add(who.Public()).add(by(who)...)
@@ -200,7 +200,7 @@ func TestUniversalDeployer(t *testing.T) {
 }
 
 // signedBy is a transaction with the signatures of several keys, one after the other.
-func (k *kit) signedBy(t *wire.Transaction, query bool, who ...key.Key) *state.Tx {
+func (k *kit) signedBy(t *wire.Transaction, query bool, who ...party.Key) *state.Tx {
 	k.Helper()
 	t.Signed = true
 	if t.Type != wire.DeployAccount {
@@ -220,7 +220,7 @@ func (k *kit) signedBy(t *wire.Transaction, query bool, who ...key.Key) *state.T
 func TestArgentAccountTransactions(t *testing.T) {
 	k := newKit(t)
 	k.must(k.Place(wire.STRK, Token().Hash, TokenArgs("Starknet Token", "STRK", 18, minter)...))
-	owner, guardian := key.Of("owner"), key.Of("guardian")
+	owner, guardian := party.KeyOf("owner"), party.KeyOf("guardian")
 	deploy := wire.Deploy{ClassHash: ClassArgent, Salt: owner.Public(), ConstructorCalldata: felts(nil).uint(0).add(owner.Public()).uint(0).uint(0).add(guardian.Public())}
 	at := deploy.Address()
 	k.do(minter, wire.STRK, "permissioned_mint", felts{at}.u256(new(big.Int).Mul(big.NewInt(1000), big.NewInt(1e18)))...)

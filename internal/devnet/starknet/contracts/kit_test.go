@@ -10,16 +10,16 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // keys are those of the parties, by their accounts.
-var keys = map[Felt]key.Key{}
+var keys = map[Felt]party.Key{}
 
 func keyOf(name string) Felt {
-	k := key.Of(name)
+	k := party.KeyOf(name)
 	keys[k.Address()] = k
 	return k.Address()
 }

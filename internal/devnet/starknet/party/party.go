@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -58,7 +57,7 @@ type Account interface {
 type Party struct {
 	Net     Net
 	Account Account
-	Key     key.Key // the account's
+	Key     Key // the account's
 }
 
 // Address is the party's.

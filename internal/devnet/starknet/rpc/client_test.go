@@ -11,13 +11,13 @@ import (
 	"github.com/NethermindEth/starknet.go/account"
 	client "github.com/NethermindEth/starknet.go/rpc"
 
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // sdk is a client of another make, with an account of it.
-func sdk(t *testing.T, k *kit, of key.Key) (*client.Provider, *account.Account) {
+func sdk(t *testing.T, k *kit, of party.Key) (*client.Provider, *account.Account) {
 	t.Helper()
 	p, err := client.NewProvider(t.Context(), k.server.URL())
 	k.must(err)

@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-var alice, bob = key.Of("alice"), key.Of("bob")
+var alice, bob = party.KeyOf("alice"), party.KeyOf("bob")
 
 var network = wire.Network{ChainID: wire.Sepolia}
 
@@ -41,7 +41,7 @@ func newKit(t testing.TB, o state.Options) *kit {
 	k.must(k.chain.Place(wire.STRK, contracts.Token().Hash, contracts.TokenArgs("Starknet Token", "STRK", 18, minter)...))
 	k.must(k.chain.Place(contracts.DeployerAddress, contracts.UniversalDeployer().Hash))
 	k.must(k.chain.Place(alice.Address(), alice.Deploy().ClassHash, alice.Deploy().ConstructorCalldata...))
-	for _, a := range []key.Key{alice, bob} {
+	for _, a := range []party.Key{alice, bob} {
 		low, high := state.Split(strk(1000))
 		_, err := k.chain.Impersonate(minter, wire.STRK, wire.Selector("permissioned_mint"), a.Address(), low, high)
 		k.must(err)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -21,7 +21,7 @@ type tb interface {
 }
 
 var (
-	alice, bob, carol = key.Of("alice"), key.Of("bob"), key.Of("carol")
+	alice, bob, carol = party.KeyOf("alice"), party.KeyOf("bob"), party.KeyOf("carol")
 	network           = wire.Network{ChainID: wire.Sepolia}
 )
 
@@ -42,10 +42,10 @@ func newKit(t tb, o state.Options, more ...state.Class) *kit {
 	k.must(err)
 	minter := wire.ShortString("minter")
 	k.must(k.Place(wire.STRK, contracts.Token().Hash, contracts.TokenArgs("Starknet Token", "STRK", 18, minter)...))
-	for _, a := range []key.Key{alice, bob} {
+	for _, a := range []party.Key{alice, bob} {
 		k.must(k.Place(a.Address(), a.Deploy().ClassHash, a.Deploy().ConstructorCalldata...))
 	}
-	for _, a := range []key.Key{alice, bob, carol} {
+	for _, a := range []party.Key{alice, bob, carol} {
 		low, high := state.Split(strk(1000))
 		_, err := k.Impersonate(minter, wire.STRK, wire.Selector("permissioned_mint"), a.Address(), low, high)
 		k.must(err)
@@ -66,7 +66,7 @@ func strk(n int64) *big.Int { return new(big.Int).Mul(big.NewInt(n), big.NewInt(
 func rate() wire.FeeRate { return state.DefaultPrices().Fri }
 
 // signed returns a transaction with its signature.
-func (k *kit) signed(by key.Key, t *wire.Transaction) *state.Tx {
+func (k *kit) signed(by party.Key, t *wire.Transaction) *state.Tx {
 	k.Helper()
 	k.must(by.SignTransaction(t))
 	tx, err := state.NewTx(t, false)
@@ -75,7 +75,7 @@ func (k *kit) signed(by key.Key, t *wire.Transaction) *state.Tx {
 }
 
 // transfer is a transfer that Bob gets, signed.
-func (k *kit) transfer(by key.Key, nonce uint64, amount *big.Int) *state.Tx {
+func (k *kit) transfer(by party.Key, nonce uint64, amount *big.Int) *state.Tx {
 	k.Helper()
 	call, err := wire.Transfer(wire.STRK, bob.Address(), amount)
 	k.must(err)

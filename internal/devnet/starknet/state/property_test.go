@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/swapper-go/swapper/internal/devnet/starknet/key"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -20,7 +20,7 @@ import (
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := newKit(t, state.Options{Manual: rapid.Bool().Draw(t, "manual"), L1Lag: rapid.IntRange(0, 2).Draw(t, "lag")})
-		people := []key.Key{alice, bob, carol}
+		people := []party.Key{alice, bob, carol}
 		t.Repeat(map[string]func(*rapid.T){
 			"send": func(t *rapid.T) {
 				by := people[rapid.IntRange(0, 1).Draw(t, "by")]
@@ -49,7 +49,7 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-func checkInvariants(k *kit, people []key.Key) {
+func checkInvariants(k *kit, people []party.Key) {
 	k.Read(0, func(v *state.View) {
 		counts := map[wire.Felt]uint64{}
 		last := uint64(0)

@@ -1,0 +1,162 @@
+package read
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/settle"
+)
+
+// escrowPlace is a block in which something happened to an escrow.
+type escrowPlace struct {
+	height uint64
+	escrow int
+}
+
+// likelyPlaces are the blocks in which things were seen to happen that could
+// still be undone. Asked about together with the state, they save a trip if
+// nothing was.
+func likelyPlaces(escrows []common.Hash, known Known) (places []escrowPlace) {
+	for i, e := range escrows {
+		if known.Likely == nil {
+			break
+		}
+		if at, ok := known.Likely(e); ok {
+			places = appendPlaces(places, i, at)
+		}
+	}
+	return places
+}
+
+// placesLeft are the blocks of which the logs are needed and not there.
+func (d Contracts) placesLeft(escrows []common.Hash, lookups []escrowLookup) (places []escrowPlace) {
+	for i, l := range lookups {
+		var at settle.Blocks
+		if l.record.State != uint8(chains.EscrowNone) && l.opened == nil {
+			if _, event := d.logOf(l.logs, escrows[i], "Initialize", l.record.InitBlockheight); event == nil {
+				at.Opened = l.record.InitBlockheight
+			}
+		}
+		if state := chains.EscrowState(l.record.State); state == chains.EscrowClaimed || state == chains.EscrowRefunded {
+			if _, event := d.logOf(l.logs, escrows[i], endEvent(state), l.record.FinishBlockheight); event == nil {
+				at.Ended = l.record.FinishBlockheight
+			}
+		}
+		places = appendPlaces(places, i, at)
+	}
+	return places
+}
+
+func appendPlaces(places []escrowPlace, escrow int, at settle.Blocks) []escrowPlace {
+	for _, height := range []uint64{at.Opened, at.Ended} {
+		if height != 0 {
+			places = append(places, escrowPlace{height, escrow})
+		}
+	}
+	return places
+}
+
+// escrowSearch asks for what happened to escrows in known blocks. One search of
+// logs serves as many escrows as a topic may list and a range of blocks holds.
+type escrowSearch struct {
+	of       common.Address
+	escrows  []common.Hash
+	groups   [][]escrowPlace
+	found    [][]types.Log // by group
+	requests []rpc.Request // those of the groups come first
+	times    blockTimes
+}
+
+// searchHistory makes the requests for places. The times of their blocks are added to times.
+func (d Contracts) searchHistory(escrows []common.Hash, places []escrowPlace, times blockTimes) *escrowSearch {
+	slices.SortFunc(places, func(a, b escrowPlace) int {
+		if a.height != b.height {
+			return cmp.Compare(a.height, b.height)
+		}
+		return a.escrow - b.escrow
+	})
+	events := wire.EscrowABI().Events
+	kinds := []common.Hash{events["Initialize"].ID, events["Claim"].ID, events["Refund"].ID}
+	s := &escrowSearch{of: d.EscrowManager.Address, escrows: escrows, groups: groupPlaces(places), times: times}
+	s.found = make([][]types.Log, len(s.groups))
+	for g, group := range s.groups {
+		var hashes []common.Hash
+		for _, p := range group {
+			if h := escrows[p.escrow]; !slices.Contains(hashes, h) {
+				hashes = append(hashes, h)
+			}
+		}
+		s.requests = append(s.requests, rpc.LogRequest(s.of, rpc.BlockRange{From: group[0].height, To: group[len(group)-1].height},
+			[][]common.Hash{kinds, nil, nil, hashes}, &s.found[g]))
+	}
+	heights := slices.CompactFunc(slices.Clone(places), func(a, b escrowPlace) bool { return a.height == b.height })
+	if len(heights) <= timesAsked {
+		for _, p := range heights {
+			s.requests = append(s.requests, times.request(p.height))
+		}
+	}
+	return s
+}
+
+// handOut gives the logs that were found to their escrows, and, where the search
+// must have found something, why it failed.
+func (s *escrowSearch) handOut(lookups []escrowLookup, must bool) {
+	for g, group := range s.groups {
+		for _, p := range group {
+			l := &lookups[p.escrow]
+			if err := s.requests[g].Err; err != nil {
+				if must {
+					l.err = err
+				}
+				continue
+			}
+			for _, log := range s.found[g] {
+				if log.Address == s.of && !log.Removed && len(log.Topics) == 4 && log.Topics[3] == s.escrows[p.escrow] && log.BlockNumber == p.height {
+					l.logs = append(l.logs, log)
+				}
+			}
+		}
+	}
+}
+
+// groupPlaces cuts places in ascending order into groups that one search of logs
+// can serve.
+func groupPlaces(places []escrowPlace) [][]escrowPlace {
+	var groups [][]escrowPlace
+	for len(places) > 0 {
+		n := 1
+		for n < len(places) && n < rpc.LogTopicValues && places[n].height-places[0].height < rpc.LogRange {
+			n++
+		}
+		groups = append(groups, places[:n])
+		places = places[n:]
+	}
+	return groups
+}
+
+// timesAsked is up to how many blocks are asked for their times. Where more are
+// concerned only nodes whose logs carry the time of a block report it.
+const timesAsked = 64
+
+// blockTimes are heads of blocks by height.
+type blockTimes map[uint64]**rpc.BlockHead
+
+func (t blockTimes) request(height uint64) rpc.Request {
+	t[height] = new(*rpc.BlockHead)
+	return rpc.BlockRequest(height, t[height])
+}
+
+// block names the block of a log.
+func (t blockTimes) block(log types.Log) chains.Block {
+	b := chains.Block{Height: log.BlockNumber, Hash: log.BlockHash.Hex(), Time: int64(log.BlockTimestamp)}
+	if asked := t[log.BlockNumber]; asked != nil && *asked != nil && (*asked).Hash == log.BlockHash {
+		b.Time = int64((*asked).Timestamp)
+	}
+	return b
+}

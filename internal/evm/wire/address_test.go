@@ -1,0 +1,69 @@
+package wire
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestAddress(t *testing.T) {
+	const good = "0xc2e749AE01e89fD10Ec5bD2B811f9D8Ab139F1e1"
+	for name, tc := range map[string]struct {
+		text, want string
+		err        error
+	}{
+		"checksummed":        {good, good, nil},
+		"lower":              {strings.ToLower(good), good, nil},
+		"upper digits":       {"0x" + strings.ToUpper(good[2:]), good, nil},
+		"upper prefix":       {"0X" + good[2:], "", ErrAddressForm},
+		"wrong checksum":     {"0xC2e749AE01e89fD10Ec5bD2B811f9D8Ab139F1e1", "", ErrAddressChecksum},
+		"no prefix":          {good[2:], "", ErrAddressForm},
+		"short":              {good[:41], "", ErrAddressForm},
+		"long":               {good + "0", "", ErrAddressForm},
+		"not hex":            {good[:41] + "g", "", ErrAddressForm},
+		"not hex, high bit":  {good[:41] + "\xc1", "", ErrAddressForm},
+		"control character":  {good[:41] + "\x11", "", ErrAddressForm},
+		"blanks":             {strings.Repeat(" ", 42), "", ErrAddressForm},
+		"Bitcoin of its own": {"bc1q34rxumemlu3cha6gnc8pmx5g558yk3rwhd4j0t", "", ErrAddressForm},
+		"zero":               {zeroAddress, "", ErrZeroAddress},
+		"empty":              {"", "", ErrAddressForm},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, strict := range []bool{false, true} {
+				got, err := Address(tc.text, strict)
+				if got != tc.want || !errors.Is(err, tc.err) {
+					t.Errorf("strict %v: %q, %v; want %q, %v", strict, got, err, tc.want, tc.err)
+				}
+			}
+		})
+	}
+	if got, err := TokenAddress(zeroAddress); got != zeroAddress || err != nil {
+		t.Errorf("the chain's own currency: %q, %v", got, err)
+	}
+}
+
+func FuzzAddress(f *testing.F) {
+	f.Add("0xc2e749AE01e89fD10Ec5bD2B811f9D8Ab139F1e1")
+	f.Add(zeroAddress)
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := Address(s, true)
+		if err != nil {
+			if got != "" {
+				t.Fatalf("%q: an error and %q", s, got)
+			}
+			return
+		}
+		if again, err := Address(got, true); again != got || err != nil || !strings.EqualFold(got, s) {
+			t.Fatalf("%q is %q, which is %q, %v", s, got, again, err)
+		}
+	})
+}
+
+func BenchmarkAddress(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Address("0xc2e749AE01e89fD10Ec5bD2B811f9D8Ab139F1e1", true); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package read
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// place is a block in which something happened to an escrow.
+type place struct {
+	height uint64
+	escrow int
+}
+
+func appendPlaces(places []place, escrow int, at settle.Blocks) []place {
+	for _, height := range []uint64{at.Opened, at.Ended} {
+		if height != 0 {
+			places = append(places, place{height, escrow})
+		}
+	}
+	return places
+}
+
+// Bounds of a search that serves several escrows: as many as fit one page with opening and
+// end, and a range of blocks that nodes search at once.
+const (
+	groupEscrows = rpc.EventsPerPage / 2
+	groupBlocks  = 2000
+)
+
+// group cuts places in ascending order into those that one search can serve.
+func group(places []place) (groups [][]place) {
+	for len(places) > 0 {
+		n := 1
+		for n < len(places) && n < groupEscrows && places[n].height-places[0].height < groupBlocks {
+			n++
+		}
+		groups = append(groups, places[:n])
+		places = places[n:]
+	}
+	return groups
+}
+
+// pastOf asks what happened to escrows in known blocks, and when that was.
+type pastOf struct {
+	r       *Reader
+	escrows []wire.Felt
+	groups  [][]place
+	scans   []*scan
+	blocks  []*rpc.Block
+	asks    []rpc.Request // for the blocks
+}
+
+// timesAsked is up to how many blocks are asked for their times at once. Where more are
+// concerned the times of the others stay unknown until they are asked for again.
+const timesAsked = 64
+
+// pastOf also asks for the times of the blocks at untimed, as far as they are not too many.
+func (r *Reader) pastOf(escrows []wire.Felt, places []place, untimed []uint64) *pastOf {
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.height, b.height), a.escrow-b.escrow)
+	})
+	p := &pastOf{r: r, escrows: escrows, groups: group(places)}
+	kinds := []wire.Felt{wire.SelectorInitialize, wire.SelectorClaim, wire.SelectorRefund}
+	for _, g := range p.groups {
+		var hashes []wire.Felt
+		for _, at := range g {
+			if h := escrows[at.escrow]; !slices.Contains(hashes, h) {
+				hashes = append(hashes, h)
+			}
+		}
+		p.scans = append(p.scans, newScan(rpc.Filter{From: r.EscrowManager.Address, Keys: [][]wire.Felt{kinds, nil, nil, nil, hashes},
+			Blocks: rpc.Range{First: g[0].height, Last: g[len(g)-1].height}}))
+	}
+	slices.Sort(untimed)
+	untimed = slices.Compact(untimed)
+	for _, height := range untimed[:min(len(untimed), timesAsked)] {
+		b := new(rpc.Block)
+		p.blocks = append(p.blocks, b)
+		p.asks = append(p.asks, rpc.BlockRequest(rpc.AtHeight(height), b))
+	}
+	return p
+}
+
+// handOut gives what was found to its escrows, and, where a search must have found
+// something, why it failed.
+func (p *pastOf) handOut(lookups []lookup, must bool) {
+	for i, b := range p.blocks {
+		if p.asks[i].Err == nil && !b.Hash.IsZero() {
+			p.r.ledger.times.Add(b.Hash, b.Time)
+		}
+	}
+	for i, g := range p.groups {
+		for _, at := range g {
+			l := &lookups[at.escrow]
+			if err := p.scans[i].err; err != nil {
+				if must {
+					l.err = err
+				}
+				continue
+			}
+			for _, e := range p.scans[i].found {
+				if e.Height == at.height && e.Keys[4] == p.escrows[at.escrow] { // the filter demands five
+					l.events = append(l.events, e)
+				}
+			}
+		}
+	}
+}
+
+// blockOf names the block of an event, with its time if that is known.
+func (l *Ledger) blockOf(e rpc.Event) chains.Block {
+	b := chains.Block{Height: e.Height, Hash: wire.Hex(e.Block)}
+	b.Time, _ = l.times.Get(e.Block)
+	return b
+}
+
+// timed reports whether the time of a block is known.
+func (l *Ledger) timed(block wire.Felt) bool {
+	_, ok := l.times.Get(block)
+	return ok
+}

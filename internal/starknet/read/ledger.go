@@ -1,0 +1,123 @@
+package read
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// Nodes are the nodes of one network; *[starkrpc.Nodes] are.
+type Nodes interface {
+	rpc.Node
+	Several() bool
+	Singles() ([]*rpc.Nodes, retry.Policy)
+	Each(ctx context.Context, questions func() []rpc.Request, take func([]rpc.Request)) error
+	Deliver(ctx context.Context, questions func() []rpc.Request, judge func([]rpc.Request) error) error
+}
+
+// Ledger is what all readers of one network share: its nodes, and what stays true of
+// blocks. It is safe for concurrent use.
+type Ledger struct {
+	Nodes    Nodes
+	Now      func() time.Time
+	Log      *slog.Logger
+	AllNodes bool                         // all nodes have to confirm what is settled, not only half
+	times    *lru.Cache[wire.Felt, int64] // of blocks, by hash: Unix seconds
+	rate     rate
+	latest   latest
+}
+
+// NewLedger returns a ledger that nothing is known of.
+func NewLedger(nodes Nodes, now func() time.Time, log *slog.Logger) *Ledger {
+	return &Ledger{Nodes: nodes, Now: now, Log: log, times: lru.New[wire.Felt, int64](16384)}
+}
+
+// panel are the nodes, each alone.
+func (l *Ledger) panel() *settle.Panel[rpc.Node] {
+	p := &settle.Panel[rpc.Node]{All: l.AllNodes, Now: l.Now, Log: l.Log}
+	var nodes []*rpc.Nodes
+	nodes, p.Retry = l.Nodes.Singles()
+	for _, n := range nodes {
+		p.Seats = append(p.Seats, settle.Seat[rpc.Node]{Node: n, Reader: n})
+	}
+	return p
+}
+
+// Heads returns the newest block that was accepted on L2, which is final by the rule that
+// the network acts on. It takes one round trip.
+func (l *Ledger) Heads(ctx context.Context) (chains.Heads, error) {
+	var head rpc.Head
+	if err := rpc.AskAll(ctx, l.Nodes, []rpc.Request{rpc.HeadRequest(&head)}); err != nil {
+		return chains.Heads{}, err
+	}
+	return l.heads(&head), nil
+}
+
+// heads remembers a head, and gives it in the form that all chains do.
+func (l *Ledger) heads(head *rpc.Head) chains.Heads {
+	l.times.Add(head.Hash, head.Time)
+	l.latest.note(head.Block, l.Now())
+	b := head.Neutral()
+	return chains.Heads{Latest: b, Final: b}
+}
+
+// BlockTime returns the Unix time of the block that is being made, which contracts see
+// before an accepted block has it. It takes one round trip, none if it, or the newest
+// accepted block, was read in the last ten seconds.
+func (l *Ledger) BlockTime(ctx context.Context) (int64, error) {
+	if t, ok := l.latest.get(l.Now()); ok {
+		return t, nil
+	}
+	var making rpc.PreConfirmed
+	var head rpc.Head
+	err := rpc.AskAll(ctx, l.Nodes, []rpc.Request{rpc.HeadRequest(&head), rpc.PreConfirmedRequest(&making)})
+	if err != nil {
+		return 0, err
+	}
+	l.heads(&head)
+	t := max(head.Time, making.Time)
+	l.latest.noteTime(t, l.Now())
+	return t, nil
+}
+
+// latestAge is how old the last word on the newest block may be where a check needs no
+// newer one.
+const latestAge = 10 * time.Second
+
+// latest is what is known of the newest block that was read lately.
+type latest struct {
+	height atomic.Uint64 // of the last head; 0: none was read
+
+	mu   sync.Mutex
+	time int64
+	at   time.Time // when it was read
+}
+
+func (l *latest) note(b rpc.Block, now time.Time) {
+	l.height.Store(b.Height)
+	l.noteTime(b.Time, now)
+}
+
+func (l *latest) noteTime(t int64, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t >= l.time || now.Sub(l.at) >= latestAge {
+		l.time, l.at = t, now
+	}
+}
+
+func (l *latest) get(now time.Time) (blockTime int64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	age := now.Sub(l.at)
+	return l.time, !l.at.IsZero() && age >= 0 && age < latestAge
+}
