@@ -109,7 +109,7 @@ func (l *localNet) open(t *testing.T, o evm.Options) chains.Chain {
 func (l *localNet) Listening(t *testing.T) chains.Chain {
 	t.Helper()
 	o := l.options
-	o.WebSocket = []string{l.nodes[1].Socket()}
+	o.WebSocket = []string{l.nodes[1].SocketURL()}
 	c := l.open(t, o)
 	t.Cleanup(func() { l.must(c.(io.Closer).Close()) })
 	return c

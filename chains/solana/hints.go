@@ -7,34 +7,34 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/solana/solread"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/subscribe"
 )
 
 // eventPoll is how often new transactions of the programs are asked for (protocol:
 // chain-solana.md §18).
 const eventPoll = 5 * time.Second
 
-// Hints polls every five seconds: one round trip, and those of [solread.Ledger.Poll]
+// Hints polls every five seconds, or by what a subscription tells: one round trip, and those of [solread.Ledger.Poll]
 // where something happened.
 func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
 	at, err := solread.ParseCursor(from)
 	if err != nil {
 		return err
 	}
-	return retry.Poll(ctx, eventPoll, func() (failure, refused error) {
+	return subscribe.Poll(ctx, c.subscribed, eventPoll, func() (found bool, failure, refused error) {
 		failure = c.ledger.Poll(ctx, c.readers(), at, func(news []solread.News, next solread.Cursor) error {
 			var text []byte
 			if text, refused = json.Marshal(next); refused == nil {
 				refused = deliver(hints(news), text)
 			}
 			if refused == nil {
-				at = next
+				at, found = next, found || len(news) > 0
 			}
 			return refused
 		})
-		return failure, refused
+		return found, failure, refused
 	}, func(err error) { c.env.Log.Warn("reading program events failed", "err", err) })
 }
 

@@ -27,7 +27,9 @@ type connection struct {
 type message struct {
 	ID     *uint64         `json:"id"`
 	Result json.RawMessage `json:"result"`
-	Error  json.RawMessage `json:"error"`
+	Error  *struct {
+		Code int `json:"code"` // its text may repeat a URL with a key
+	} `json:"error"`
 	Method string          `json:"method"`
 	Params struct {
 		Subscription   json.RawMessage `json:"subscription"`
@@ -165,8 +167,8 @@ func (c *connection) call(ctx context.Context, id uint64, method string, params 
 			c.early = append(c.early, m)
 		case m.ID == nil || *m.ID != id:
 			return nil, fmt.Errorf("%s: the node answered another call", method)
-		case len(m.Error) > 0 && string(m.Error) != "null":
-			return nil, fmt.Errorf("%s: the node refused", method)
+		case m.Error != nil:
+			return nil, fmt.Errorf("%s: the node refused with error %d", method, m.Error.Code)
 		case len(m.Result) == 0 || string(m.Result) == "null":
 			return nil, fmt.Errorf("%s: the node's answer has no result", method)
 		default:

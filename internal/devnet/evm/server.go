@@ -71,8 +71,8 @@ func (n *Net) Serve(address string) (*Server, error) {
 // URL returns the server's URL.
 func (s *Server) URL() string { return s.http.URL() }
 
-// Socket returns the server's URL for websockets.
-func (s *Server) Socket() string { return "ws://" + s.http.Host() }
+// SocketURL returns the server's URL for websockets.
+func (s *Server) SocketURL() string { return "ws://" + s.http.Host() }
 
 // Misbehave changes what is wrong with the server from the next request on.
 func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }

@@ -18,7 +18,7 @@ func TestSubscriptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { n.Close() })
-	client, err := ethclient.DialContext(t.Context(), n.Server().Socket())
+	client, err := ethclient.DialContext(t.Context(), n.Server().SocketURL())
 	if err != nil {
 		t.Fatal(err)
 	}
