@@ -136,7 +136,9 @@ type Chain interface {
 	// delivered at least once; deliver is called with the cursor to continue
 	// from, which the caller stores only after it has acted; if deliver returns
 	// an error, Hints ends with it. An empty cursor starts at the head. A
-	// node's failures are retried with growing pauses, not returned.
+	// node's failures are retried with growing pauses, not returned. A chain may
+	// hear of events over WebSocket (see [Subscriptions]); it then asks its nodes
+	// when it has heard something, and otherwise less often.
 	Hints(ctx context.Context, from Cursor, deliver func([]Hint, Cursor) error) error
 
 	// History yields every escrow and every vault withdrawal in which signer is
@@ -166,6 +168,20 @@ type Contradictions interface {
 	// since the chain was opened other nodes contradicted it. Of two that contradict each
 	// other, both count. No round trip.
 	Contradictions() []uint64
+}
+
+// Subscriptions is implemented by chains that can hear of events over WebSocket.
+type Subscriptions interface {
+	// Subscriptions returns the state of each WebSocket URL, in their order. A subscription
+	// begins with Hints, which one process of those on a store calls. No round trip.
+	Subscriptions() []Subscription
+}
+
+// Subscription is the state of the connection to one WebSocket URL.
+type Subscription struct {
+	Alive    bool   // it is subscribed, and new blocks come
+	Lost     uint64 // connections that ended, or could not be opened, since the chain was opened
+	Messages uint64 // since the chain was opened
 }
 
 // Info holds the constants of a chain.

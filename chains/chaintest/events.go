@@ -92,12 +92,12 @@ type listener struct {
 	stop   func() error
 }
 
-func (k *kit) listen(from chains.Cursor) *listener {
+func (k *kit) listen(c chains.Chain, from chains.Cursor) *listener {
 	l := &listener{cursor: from}
 	ctx, cancel := context.WithCancel(k.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- k.chain.Hints(ctx, from, func(hints []chains.Hint, next chains.Cursor) error {
+		ended <- c.Hints(ctx, from, func(hints []chains.Hint, next chains.Cursor) error {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.seen, l.cursor = append(l.seen, hints...), bytes.Clone(next)
@@ -129,7 +129,7 @@ func (l *listener) has(tx string, e chains.Escrow, claimHash bool) bool {
 }
 
 func testHints(k *kit) {
-	first := k.listen(nil)
+	first := k.listen(k.chain, nil)
 	k.eventually("the first cursor", func() bool { return first.position() != nil })
 	s := secret(120)
 	e := k.expect(k.payOut(lock(s), k.facts.Token))
@@ -141,7 +141,7 @@ func testHints(k *kit) {
 	}
 	// What happens in between is reported afterwards, from the cursor on.
 	claim := k.run(k.user, chains.Plan{SwapID: "claim", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}})
-	second := k.listen(first.position())
+	second := k.listen(k.chain, first.position())
 	k.eventually("the hint of the claim", func() bool { return second.has(claim[len(claim)-1].ID, e, false) })
 	k.must(ignoreCancel(second.stop()))
 
@@ -174,13 +174,13 @@ func ignoreCancel(err error) error {
 func (k *kit) reorgHints() {
 	user, e, plan := k.opening(121)
 	tx := k.prepare(user, plan)[0]
-	start := k.listen(nil)
+	start := k.listen(k.chain, nil)
 	k.eventually("the first cursor", func() bool { return start.position() != nil })
 	k.must(start.stopped())
 	k.net.Mine(k.T, 3)
 	other := k.expect(k.payOut(lock(secret(122)), k.facts.Token))
 	opening := k.open(other)
-	read := k.listen(start.position())
+	read := k.listen(k.chain, start.position())
 	k.eventually("the hint of the other opening", func() bool { return read.has(opening[len(opening)-1].ID, other, true) })
 	k.must(read.stopped())
 	k.net.Hold(k.T, true)
@@ -189,7 +189,7 @@ func (k *kit) reorgHints() {
 	k.net.Hold(k.T, false)
 	k.net.Mine(k.T, 1)
 	k.settle(tx, chains.TxConfirmed)
-	after := k.listen(read.position())
+	after := k.listen(k.chain, read.position())
 	k.eventually("the hint of what the reorganisation brought", func() bool { return after.has(tx.ID, e, true) })
 	k.must(after.stopped())
 }
@@ -202,13 +202,13 @@ func (k *kit) vaultHints(net VaultNet) {
 	id := net.OpenVault(k.T, [2]uint64{1_000_000, 0}, 1)
 	data, err := v.WithdrawalData(k.user.Address(), [2]uint64{50_000, 0})
 	k.must(err)
-	start := k.listen(nil)
+	start := k.listen(k.chain, nil)
 	k.eventually("the first cursor", func() bool { return start.position() != nil })
 	k.must(start.stopped())
 	tx := net.Withdraw(k.T, id, data, bitcoin.FeeShares{})
 	k.net.MineBitcoin(k.T, 1)
 	txs := k.run(k.user, chains.Plan{SwapID: "vault", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: tx}}}})
-	l := k.listen(start.position())
+	l := k.listen(k.chain, start.position())
 	k.eventually("the hint of the withdrawal", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()

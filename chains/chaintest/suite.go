@@ -32,6 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) Net) {
 		{"search by claim hash", testSearch},
 		{"reorganisation", testReorg},
 		{"hints", testHints},
+		{"subscriptions", testSubscriptions},
 		{"history", testHistory},
 		{"funds and costs", testFunds},
 		{"round trips", testTrips},

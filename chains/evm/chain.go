@@ -20,12 +20,19 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/subscribe"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 // Options configures an EVM chain.
 type Options struct {
 	RPC []string // JSON-RPC URLs, http or https, in order of preference; required
+
+	// WebSocket are ws or wss URLs of nodes that tell of new blocks and logs. Each is listened
+	// to. What they say is asked of the nodes of RPC before anything is done, so that they
+	// need not be trusted; while one of them responds, the contracts' logs are asked for once
+	// a minute and after each of its messages, instead of every five seconds.
+	WebSocket []string
 
 	// Network replaces the preset. Set it for a chain that has no preset, or to
 	// use another deployment of the same contracts.
@@ -89,7 +96,10 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	for _, d := range n.Deployments {
 		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: read.Contracts{Deployment: d}, memory: newMemory()})
 	}
-	if err := c.greet(ctx, node); err != nil {
+	if c.subscribed, err = rpc.Subscribe(n.ChainID, f.o.WebSocket, c.addresses(), env.HTTP, env.Now, env.Log); err == nil {
+		err = c.greet(ctx, node)
+	}
+	if err != nil {
 		node.Close()
 		return nil, fmt.Errorf("open %s: %w", f.id, err)
 	}
@@ -139,17 +149,18 @@ func nativeOf(id string, known []tokens.Token) (tokens.Token, error) {
 
 // chain is a [chains.Chain].
 type chain struct {
-	net       wire.Network
-	node      rpc.Node
-	closeNode func()
-	env       chains.Env
-	tokens    []tokens.Token
-	native    tokens.Token
-	contracts []*contracts
-	nonces    *sentTxs
-	gas       *lru.Cache[gasKey, measured]
-	latest    latest
-	sharing   async.Group
+	net        wire.Network
+	node       rpc.Node
+	closeNode  func()
+	env        chains.Env
+	tokens     []tokens.Token
+	native     tokens.Token
+	contracts  []*contracts
+	subscribed *subscribe.Nodes // nil: to none
+	nonces     *sentTxs
+	gas        *lru.Cache[gasKey, measured]
+	latest     latest
+	sharing    async.Group
 
 	described sync.Once
 	info      chains.Info
@@ -158,10 +169,14 @@ type chain struct {
 var (
 	_ chains.Chain          = (*chain)(nil)
 	_ chains.Contradictions = (*chain)(nil)
+	_ chains.Subscriptions  = (*chain)(nil)
 )
 
 // Close ends the connections.
 func (c *chain) Close() error { c.closeNode(); return nil }
+
+// Subscriptions implements [chains.Subscriptions].
+func (c *chain) Subscriptions() []chains.Subscription { return c.subscribed.States() }
 
 // Contradictions implements [chains.Contradictions].
 func (c *chain) Contradictions() []uint64 {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"math/big"
 	"net/http"
@@ -43,6 +44,7 @@ type localNet struct {
 	*devnet.Net
 	t       *testing.T
 	chain   chains.Chain
+	options evm.Options
 	backend bitcoin.Backend
 	nodes   [2]*devnet.Server
 	lp      account
@@ -54,7 +56,10 @@ type localNet struct {
 	counts map[string]uint32        // withdrawals by number
 }
 
-var _ chaintest.VaultNet = (*localNet)(nil)
+var (
+	_ chaintest.VaultNet  = (*localNet)(nil)
+	_ chaintest.SocketNet = (*localNet)(nil)
+)
 
 func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *localNet {
 	t.Helper()
@@ -84,15 +89,30 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	}
 	native := tokens.Token{Chain: network.Chain, Ticker: "CBTC", Decimals: 18, DisplayDecimals: 8, Address: evmwire.Native.Hex()}
 	token := tokens.Token{Chain: network.Chain, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: n.Contracts().Token.Hex()}
-	f := evm.Custom(evm.Options{RPC: []string{l.nodes[0].URL(), l.nodes[1].URL()}, Network: &network, Tokens: []tokens.Token{native, token}})
-	l.chain, err = f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: n.Time, Rand: rand.Reader,
-		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
-	l.must(err)
+	l.options = evm.Options{RPC: []string{l.nodes[0].URL(), l.nodes[1].URL()}, Network: &network, Tokens: []tokens.Token{native, token}}
+	l.chain = l.open(t, l.options)
 	l.lp = account{l, n.LP}
 	for _, at := range []common.Address{evmwire.Native, n.Contracts().Token} {
 		l.must(n.Deposit(t.Context(), n.LP, at, devnet.Coins(100)))
 	}
 	return l
+}
+
+func (l *localNet) open(t *testing.T, o evm.Options) chains.Chain {
+	t.Helper()
+	c, err := evm.Custom(o).Open(t.Context(), chains.Env{Network: o.Network.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
+	l.must(err)
+	return c
+}
+
+func (l *localNet) Listening(t *testing.T) chains.Chain {
+	t.Helper()
+	o := l.options
+	o.WebSocket = []string{l.nodes[1].SocketURL()}
+	c := l.open(t, o)
+	t.Cleanup(func() { l.must(c.(io.Closer).Close()) })
+	return c
 }
 
 // noNotes keeps nothing: the chain does without.

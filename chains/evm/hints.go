@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/subscribe"
 )
 
 // eventPoll is how often new logs are asked for (protocol: chain-evm.md §1.4).
@@ -24,8 +24,8 @@ const eventPoll = 5 * time.Second
 // hintCursor is the cursor of a chain: where each contract set was read up to.
 type hintCursor map[string][2]rpc.LogCursor // by version: escrow manager, vault manager
 
-// Hints polls every five seconds: one round trip, one more to read the escrows
-// that were opened, and those of the blocks in between after a pause.
+// Hints polls every five seconds, or by what a subscription tells: one round trip, one more to
+// read the escrows that were opened, and those of the blocks in between after a pause.
 func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
 	at := hintCursor{}
 	if len(from) > 0 {
@@ -34,10 +34,10 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 		}
 	}
 	tip := uint64(0)
-	return retry.Poll(ctx, eventPoll, func() (failure, refused error) {
+	return subscribe.Poll(ctx, c.subscribed, eventPoll, func() (news bool, failure, refused error) {
 		hints, next, seen, err := c.poll(ctx, at, tip)
 		if err != nil {
-			return err, nil
+			return false, err, nil
 		}
 		if len(hints) > 0 || !maps.Equal(at, next) {
 			text, err := json.Marshal(next)
@@ -45,12 +45,20 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 				err = deliver(hints, text)
 			}
 			if err != nil {
-				return nil, err
+				return false, nil, err
 			}
 		}
 		at, tip = next, seen
-		return nil, nil
+		return len(hints) > 0, nil, nil
 	}, func(err error) { c.env.Log.Warn("reading contract events failed", "err", err) })
+}
+
+// addresses are the contracts whose logs are read.
+func (c *chain) addresses() (all []common.Address) {
+	for _, k := range c.contracts {
+		all = append(all, k.EscrowManager.Address, k.VaultManager.Address)
+	}
+	return all
 }
 
 // feed is one contract whose logs are read.

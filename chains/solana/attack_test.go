@@ -391,7 +391,7 @@ func TestClocksThatDiffer(t *testing.T) {
 	s := newScene(t, wire.V1)
 	var log bytes.Buffer
 	s.log = slog.New(slog.NewJSONHandler(&log, nil))
-	c := s.open(t, wire.V1, s.nodes[0].URL())
+	c := s.open(t, wire.V1, nil, s.nodes[0].URL())
 	s.skew = -20 * time.Minute
 	for range 3 {
 		_, err := c.Heads(t.Context())

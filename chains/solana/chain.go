@@ -15,12 +15,19 @@ import (
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/subscribe"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 // Options configures the chain.
 type Options struct {
 	RPC []string // JSON-RPC URLs, http or https, in order of preference; required
+
+	// WebSocket are ws or wss URLs of nodes that tell of new slots and logs. Each is listened
+	// to. What they say is asked of the nodes of RPC before anything is done, so that they
+	// need not be trusted; while one of them responds, events are asked for once a minute and
+	// after each of its messages, instead of every five seconds.
+	WebSocket []string
 
 	// Version is the version of the swap program that new swaps use: v1 if it is
 	// empty, the network's default with a Network. All deployed versions are served.
@@ -96,7 +103,8 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	nodes, err := rpc.Dial(func(hash string) error { return wire.CheckGenesis(n.Genesis, hash) }, f.o.RPC, env.HTTP, env.Now)
+	check := func(hash string) error { return wire.CheckGenesis(n.Genesis, hash) }
+	nodes, err := rpc.Dial(check, f.o.RPC, env.HTTP, env.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +113,14 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	for _, p := range programs {
 		c.contracts = append(c.contracts, &contract{chain: c, Programs: p, reader: read.New(p, c.ledger)})
 	}
-	if err := c.greet(ctx); err != nil {
+	programsOf := make([]wire.Key, len(c.contracts))
+	for i, k := range c.contracts {
+		programsOf[i] = k.Swap
+	}
+	if c.subscribed, err = rpc.Subscribe(check, f.o.WebSocket, programsOf, func() (uint64, bool) { return c.latest.get(env.Now()) }, env.HTTP, env.Log); err == nil {
+		err = c.greet(ctx)
+	}
+	if err != nil {
 		nodes.Close()
 		return nil, fmt.Errorf("open %s: %w", ChainID, err)
 	}
@@ -161,18 +176,19 @@ func nativeOf(known []tokens.Token) (tokens.Token, error) {
 
 // chain is a [chains.Chain].
 type chain struct {
-	net       Network
-	node      rpc.Node
-	nodes     *rpc.Nodes
-	most      int // answers of so many nodes are most of them
-	env       chains.Env
-	tokens    []tokens.Token
-	native    tokens.Token
-	ledger    *read.Ledger
-	contracts []*contract
-	hashes    *hashes
-	latest    latest
-	signed    *lru.Cache[uint64, rpc.Block] // whose hashes LPs have signed, by slot
+	net        Network
+	node       rpc.Node
+	nodes      *rpc.Nodes
+	most       int // answers of so many nodes are most of them
+	env        chains.Env
+	tokens     []tokens.Token
+	native     tokens.Token
+	ledger     *read.Ledger
+	contracts  []*contract
+	subscribed *subscribe.Nodes // nil: to none
+	hashes     *hashes
+	latest     latest
+	signed     *lru.Cache[uint64, rpc.Block] // whose hashes LPs have signed, by slot
 
 	mu       sync.Mutex
 	price    uint64 // of a compute unit, in micro-lamports, as it was estimated last
@@ -186,10 +202,14 @@ var (
 	_ chains.RandomAddresser = (*chain)(nil)
 	_ chains.Payouts         = (*chain)(nil)
 	_ chains.Contradictions  = (*chain)(nil)
+	_ chains.Subscriptions   = (*chain)(nil)
 )
 
 // Close ends the connections.
 func (c *chain) Close() error { c.nodes.Close(); return nil }
+
+// Subscriptions implements [chains.Subscriptions].
+func (c *chain) Subscriptions() []chains.Subscription { return c.subscribed.States() }
 
 // Contradictions implements [chains.Contradictions].
 func (c *chain) Contradictions() []uint64 { return c.nodes.Contradictions() }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -57,7 +58,7 @@ type localNet struct {
 	log     *slog.Logger
 }
 
-var _ chaintest.Net = (*localNet)(nil)
+var _ chaintest.SocketNet = (*localNet)(nil)
 
 func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	t.Helper()
@@ -81,7 +82,7 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	l.must(err)
 	l.program, err = n.Network().Version(version)
 	l.must(err)
-	l.chain = l.open(t, version, l.nodes[0].URL(), l.nodes[1].URL())
+	l.chain = l.open(t, version, nil, l.nodes[0].URL(), l.nodes[1].URL())
 	l.lp = account{l, n.LP}
 	for _, mint := range []wire.Key{wire.WSOL, devnet.WBTC} {
 		l.must(n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))
@@ -89,8 +90,15 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	return l
 }
 
-// open opens the chain of the network at some nodes.
-func (l *localNet) open(t *testing.T, version string, urls ...string) chains.Chain {
+func (l *localNet) Listening(t *testing.T) chains.Chain {
+	t.Helper()
+	c := l.open(t, l.program.Version, []string{l.nodes[1].SocketURL()}, l.nodes[0].URL(), l.nodes[1].URL())
+	t.Cleanup(func() { l.must(c.(io.Closer).Close()) })
+	return c
+}
+
+// open opens the chain of the network at some nodes, listening to some.
+func (l *localNet) open(t *testing.T, version string, sockets []string, urls ...string) chains.Chain {
 	t.Helper()
 	network := solana.Network{Bitcoin: l.Bitcoin().Network(), Genesis: l.Genesis().String()}
 	for _, p := range l.Programs() {
@@ -100,7 +108,7 @@ func (l *localNet) open(t *testing.T, version string, urls ...string) chains.Cha
 		{Chain: solana.ChainID, Ticker: "SOL", Decimals: 9, DisplayDecimals: 9, Address: wire.WSOL.String()},
 		{Chain: solana.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: devnet.WBTC.String()},
 	}
-	f := solana.Custom(solana.Options{RPC: urls, Version: version, Network: &network, Tokens: known})
+	f := solana.Custom(solana.Options{RPC: urls, WebSocket: sockets, Version: version, Network: &network, Tokens: known})
 	c, err := f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: func() time.Time { return l.Time().Add(l.skew) }, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
 		HTTP: http.DefaultTransport, Log: l.log, Notes: &l.notes})
 	l.must(err)

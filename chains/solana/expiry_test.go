@@ -89,7 +89,7 @@ func TestExpiryAfterARestart(t *testing.T) {
 	plan := s.opening(s.user, e)
 	tx := s.check(s.user, plan, s.build(plan))[0]
 	s.Mine(t, 20)
-	restarted := s.open(t, wire.V2, s.nodes[0].URL(), s.nodes[1].URL())
+	restarted := s.open(t, wire.V2, nil, s.nodes[0].URL(), s.nodes[1].URL())
 	closer := restarted.(interface{ Close() error })
 	defer func() { s.must(closer.Close()) }()
 	if got := s.status(restarted, tx); got.State != chains.TxUnknown {

@@ -7,34 +7,34 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/subscribe"
 )
 
 // eventPoll is how often new transactions of the programs are asked for (protocol:
 // chain-solana.md §18).
 const eventPoll = 5 * time.Second
 
-// Hints polls every five seconds: one round trip, and those of [solread.Ledger.Poll]
+// Hints polls every five seconds, or by what a subscription tells: one round trip, and those of [read.Ledger.Poll]
 // where something happened.
 func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
 	at, err := read.ParseCursor(from)
 	if err != nil {
 		return err
 	}
-	return retry.Poll(ctx, eventPoll, func() (failure, refused error) {
+	return subscribe.Poll(ctx, c.subscribed, eventPoll, func() (found bool, failure, refused error) {
 		failure = c.ledger.Poll(ctx, c.readers(), at, func(news []read.News, next read.Cursor) error {
 			var text []byte
 			if text, refused = json.Marshal(next); refused == nil {
 				refused = deliver(hints(news), text)
 			}
 			if refused == nil {
-				at = next
+				at, found = next, found || len(news) > 0
 			}
 			return refused
 		})
-		return failure, refused
+		return found, failure, refused
 	}, func(err error) { c.env.Log.Warn("reading program events failed", "err", err) })
 }
 
@@ -64,7 +64,7 @@ func hints(news []read.News) []chains.Hint {
 	return all
 }
 
-// History takes those round trips of [solread.Ledger.History], and the first time one
+// History takes those round trips of [read.Ledger.History], and the first time one
 // for the blocks in which something happened.
 func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Seq2[chains.Past, error] {
 	return func(yield func(chains.Past, error) bool) {

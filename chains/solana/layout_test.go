@@ -167,7 +167,7 @@ func TestAccountsOfAnotherLayout(t *testing.T) {
 			s.must(err)
 		}
 		begin(plan)
-		restarted := s.open(t, p.version, s.nodes[0].URL(), s.nodes[1].URL())
+		restarted := s.open(t, p.version, nil, s.nodes[0].URL(), s.nodes[1].URL())
 		closer := restarted.(interface{ Close() error })
 		defer func() { s.must(closer.Close()) }()
 		s.k, _ = restarted.Contract(p.version)

@@ -13,12 +13,20 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/read"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/subscribe"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 // Options configures the chain.
 type Options struct {
 	RPC []string // JSON-RPC URLs, http or https, in order of preference; required
+
+	// WebSocket are ws or wss URLs of nodes that tell of new blocks and events. Each is listened
+	// to. What they say is asked of the nodes of RPC before anything is done, so that they
+	// need not be trusted; while one of them responds, events are asked for once a minute and
+	// after each of its messages, instead of every five seconds. They speak version 0.8
+	// of the interface or a later one.
+	WebSocket []string
 
 	// Network replaces the preset: other contracts, or a network of your own.
 	Network *Network
@@ -94,7 +102,14 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	for _, d := range net.Deployments {
 		c.contracts = append(c.contracts, &contract{chain: c, Deployment: d, reader: read.New(d, c.ledger)})
 	}
-	if err := c.greet(ctx); err != nil {
+	var events []wire.Felt
+	for _, k := range c.contracts {
+		events = append(events, k.EscrowManager.Address, k.VaultManager.Address)
+	}
+	if c.subscribed, err = rpc.Subscribe(net.CheckChainID, f.o.WebSocket, events, env.HTTP, env.Now, env.Log); err == nil {
+		err = c.greet(ctx)
+	}
+	if err != nil {
 		nodes.Close()
 		return nil, fmt.Errorf("open %s: %w", ChainID, err)
 	}
@@ -145,14 +160,15 @@ func nativeOf(known []tokens.Token) (tokens.Token, error) {
 
 // chain is a [chains.Chain].
 type chain struct {
-	net       wire.Network
-	nodes     *rpc.Nodes
-	ledger    *read.Ledger
-	env       chains.Env
-	tokens    []tokens.Token
-	native    tokens.Token
-	contracts []*contract
-	sent      *sentTxs
+	net        wire.Network
+	nodes      *rpc.Nodes
+	ledger     *read.Ledger
+	env        chains.Env
+	tokens     []tokens.Token
+	native     tokens.Token
+	contracts  []*contract
+	subscribed *subscribe.Nodes // nil: to none
+	sent       *sentTxs
 }
 
 var (
@@ -160,10 +176,14 @@ var (
 	_ chains.RandomAddresser = (*chain)(nil)
 	_ chains.Payouts         = (*chain)(nil)
 	_ chains.Contradictions  = (*chain)(nil)
+	_ chains.Subscriptions   = (*chain)(nil)
 )
 
 // Close ends the connections.
 func (c *chain) Close() error { c.nodes.Close(); return nil }
+
+// Subscriptions implements [chains.Subscriptions].
+func (c *chain) Subscriptions() []chains.Subscription { return c.subscribed.States() }
 
 // Contradictions implements [chains.Contradictions].
 func (c *chain) Contradictions() []uint64 { return c.nodes.Contradictions() }

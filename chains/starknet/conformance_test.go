@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"math/big"
 	"net/http"
@@ -54,7 +55,10 @@ type localNet struct {
 	counts map[string]uint32     // withdrawals
 }
 
-var _ chaintest.VaultNet = (*localNet)(nil)
+var (
+	_ chaintest.VaultNet  = (*localNet)(nil)
+	_ chaintest.SocketNet = (*localNet)(nil)
+)
 
 func newNet(t *testing.T, o devnet.Options) *localNet {
 	t.Helper()
@@ -78,7 +82,7 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 	l.must(err)
 	l.vaults, err = n.Bitcoin().NewWallet(bitcoin.P2TR)
 	l.must(err)
-	l.chain = l.open(t, l.nodes[0].URL(), l.nodes[1].URL())
+	l.chain = l.open(t, nil, l.nodes[0].URL(), l.nodes[1].URL())
 	l.lp = account{l, n.LP}
 	for token, amount := range map[wire.Felt]*big.Int{wire.STRK: devnet.STRK(1000), devnet.WBTC: big.NewInt(1e14)} {
 		l.must(n.Deposit(t.Context(), n.LP, token, amount))
@@ -103,15 +107,22 @@ func (l *localNet) network() starknet.Network {
 	return n
 }
 
-// open opens the chain of the network at some nodes.
-func (l *localNet) open(t *testing.T, urls ...string) chains.Chain {
+func (l *localNet) Listening(t *testing.T) chains.Chain {
+	t.Helper()
+	c := l.open(t, []string{l.nodes[1].SocketURL()}, l.nodes[0].URL(), l.nodes[1].URL())
+	t.Cleanup(func() { l.must(c.(io.Closer).Close()) })
+	return c
+}
+
+// open opens the chain of the network at some nodes, listening to some.
+func (l *localNet) open(t *testing.T, sockets []string, urls ...string) chains.Chain {
 	t.Helper()
 	n := l.network()
 	known := []tokens.Token{
 		{Chain: starknet.ChainID, Ticker: "STRK", Decimals: 18, DisplayDecimals: 9, Address: wire.Hex64(wire.STRK)},
 		{Chain: starknet.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: wire.Hex64(devnet.WBTC)},
 	}
-	c, err := starknet.Custom(starknet.Options{RPC: urls, Network: &n, Tokens: known}).Open(t.Context(), chains.Env{Network: n.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
+	c, err := starknet.Custom(starknet.Options{RPC: urls, WebSocket: sockets, Network: &n, Tokens: known}).Open(t.Context(), chains.Env{Network: n.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
 	l.must(err)
 	return c

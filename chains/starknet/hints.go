@@ -7,33 +7,33 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/starknet/read"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/subscribe"
 )
 
 // eventPoll is how often new events of the contracts are asked for (protocol:
 // chain-starknet.md §13.1).
 const eventPoll = 5 * time.Second
 
-// Hints polls every five seconds, with those round trips of [starkread.Ledger.Poll].
+// Hints polls every five seconds, or by what a subscription tells, with those round trips of [read.Ledger.Poll].
 func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
 	at, err := read.ParseCursor(from)
 	if err != nil {
 		return err
 	}
-	return retry.Poll(ctx, eventPoll, func() (failure, refused error) {
+	return subscribe.Poll(ctx, c.subscribed, eventPoll, func() (found bool, failure, refused error) {
 		failure = c.ledger.Poll(ctx, c.readers(), at, func(news []read.News, next read.Cursor) error {
 			var text []byte
 			if text, refused = json.Marshal(next); refused == nil {
 				refused = deliver(hints(news), text)
 			}
 			if refused == nil {
-				at = next
+				at, found = next, found || len(news) > 0
 			}
 			return refused
 		})
-		return failure, refused
+		return found, failure, refused
 	}, func(err error) { c.env.Log.Warn("reading contract events failed", "err", err) })
 }
 
@@ -77,7 +77,7 @@ func hints(news []read.News) []chains.Hint {
 	return all
 }
 
-// History takes those round trips of [starkread.Ledger.History].
+// History takes those round trips of [read.Ledger.History].
 func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Seq2[chains.Past, error] {
 	return func(yield func(chains.Past, error) bool) {
 		who, err := account("signer", signer)

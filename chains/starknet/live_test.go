@@ -359,13 +359,13 @@ func TestNodesOfSeveralVersions(t *testing.T) {
 	}
 	l := newNet(t, devnet.Options{})
 	old := l.nodes[1].URL() + "/rpc/v0_7"
-	mixed := l.scene(l.open(t, old, l.nodes[0].URL()))
+	mixed := l.scene(l.open(t, nil, old, l.nodes[0].URL()))
 	e := mixed.escrow(lock(1), in)
 	mixed.run(mixed.user, mixed.opening(mixed.user, e))
 	if mixed.state(e) != chains.EscrowOpen {
 		t.Errorf("the escrow is %s", mixed.state(e))
 	}
-	alone := l.open(t, old)
+	alone := l.open(t, nil, old)
 	if _, err := alone.Heads(t.Context()); err != nil {
 		t.Error(err)
 	}

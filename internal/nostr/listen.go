@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/swapper-go/swapper/internal/ws"
 )
 
 // How long a relay may be silent: it is pinged this often, and left if it does not
@@ -49,7 +51,7 @@ func (r *Receiver) Listen(ctx context.Context, deliver func(Message)) error {
 func (r *Receiver) listen(ctx context.Context, from relay, deliver func(Message)) error {
 	opening, opened := context.WithTimeout(ctx, openTime)
 	defer opened()
-	conn, err := dial(opening, from, r.options.HTTP)
+	conn, err := ws.Dial(opening, from.url, r.options.HTTP, maxFrame)
 	if err != nil {
 		return err
 	}

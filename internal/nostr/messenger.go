@@ -17,6 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/ws"
 )
 
 // Options of a [Messenger].
@@ -177,7 +178,7 @@ func (m *Messenger) send(i int, id string, frame []byte) error {
 	case <-ctx.Done():
 		return errors.New("too many messages are being sent")
 	}
-	conn, err := dial(ctx, m.relays[i], m.options.HTTP)
+	conn, err := ws.Dial(ctx, m.relays[i].url, m.options.HTTP, maxFrame)
 	if err != nil {
 		return err
 	}

@@ -5,49 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/coder/websocket"
 
 	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/ws"
 )
 
 // maxFrame bounds one message of a relay, in bytes.
 const maxFrame = 256 << 10
 
-// dial opens a websocket. Redirects are not followed: a relay has no business to
-// send us elsewhere.
-func dial(ctx context.Context, to relay, transport http.RoundTripper) (*websocket.Conn, error) {
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return httpx.ErrRedirect }}
-	conn, resp, err := websocket.Dial(ctx, to.url, through(client))
-	switch {
-	case err == nil:
-		conn.SetReadLimit(maxFrame)
-		return conn, nil
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("no connection: %w", context.Cause(ctx))
-	case resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
-		return nil, fmt.Errorf("websocket refused with HTTP status %d", resp.StatusCode)
-	case errors.Is(err, httpx.ErrRedirect):
-		return nil, httpx.ErrRedirect
-	}
-	return nil, errors.New("no connection") // the library's error has the URL, and what the relay wrote
-}
-
 // readFrame returns the label and the members after it of a relay's next message.
 func readFrame(ctx context.Context, conn *websocket.Conn) (string, []json.RawMessage, error) {
-	_, text, err := conn.Read(ctx)
+	text, err := ws.Read(ctx, conn)
 	if err != nil {
-		switch status := websocket.CloseStatus(err); {
-		case ctx.Err() != nil:
-			return "", nil, fmt.Errorf("no reply: %w", context.Cause(ctx))
-		case errors.Is(err, websocket.ErrMessageTooBig):
-			return "", nil, fmt.Errorf("message is larger than %d bytes", maxFrame)
-		case status >= 0:
-			return "", nil, fmt.Errorf("connection closed with status %d", status)
-		}
-		return "", nil, errors.New("connection lost")
+		return "", nil, err
 	}
 	return parseFrame(text)
 }

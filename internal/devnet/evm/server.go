@@ -28,7 +28,10 @@ type Fault struct {
 	Refuse          []string      // methods that the server says it does not have, as in debug_traceTransaction
 	Fail            []string      // methods that are answered with an internal error, code -32603
 
-	// Rewrite replaces results: what it returns is sent. It must be safe for
+	NoSockets bool // websockets are refused
+	Silent    bool // subscriptions are accepted, and nothing is ever said
+
+	// Rewrite replaces results, and news with the method eth_subscription: what it returns is sent. It must be safe for
 	// concurrent use.
 	Rewrite func(method string, params []json.RawMessage, result json.RawMessage) json.RawMessage
 }
@@ -38,7 +41,7 @@ func (f Fault) transport() loopback.Fault {
 	return loopback.Fault{Down: f.Down, Delay: f.Delay, Status: f.Status, RetryAfter: f.RetryAfter, Garbage: f.Garbage, Huge: f.Huge}
 }
 
-// Server answers JSON-RPC over HTTP for one network.
+// Server answers JSON-RPC over HTTP and WebSocket for one network.
 type Server struct {
 	net   *Net
 	node  atomic.Pointer[engineNode] // whose chain it tells
@@ -68,6 +71,9 @@ func (n *Net) Serve(address string) (*Server, error) {
 // URL returns the server's URL.
 func (s *Server) URL() string { return s.http.URL() }
 
+// SocketURL returns the server's URL for websockets.
+func (s *Server) SocketURL() string { return "ws://" + s.http.Host() }
+
 // Misbehave changes what is wrong with the server from the next request on.
 func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }
 
@@ -89,7 +95,11 @@ const maxRequest = 5 << 20 // bytes
 // serve puts the faults in front of the methods.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	f := *s.fault.Load()
-	if !f.transport().Spoil(w, r) {
+	switch {
+	case f.transport().Spoil(w, r):
+	case r.Header.Get("Upgrade") != "":
+		s.serveSocket(w, r, f)
+	default:
 		s.answer(w, r, f)
 	}
 }

@@ -36,21 +36,24 @@ func Dial(genesis func(hash string) error, urls []string, transport http.RoundTr
 	heard := &newest{now: now}
 	return jsonrpc.Dial(jsonrpc.Dialect{
 		Identity: "getGenesisHash",
-		Check: func(answer json.RawMessage) error {
-			var hash string
-			if json.Unmarshal(answer, &hash) != nil || hash == "" {
-				return errors.New("did not return its genesis hash")
-			}
-			if err := genesis(hash); err != nil {
-				return &jsonrpc.ForeignError{Says: err.Error()}
-			}
-			return nil
-		},
-		Judge: judge,
-		Head:  heard.read,
-		Light: light,
-		Unit:  "slot",
+		Check:    func(answer json.RawMessage) error { return checkGenesis(genesis, answer) },
+		Judge:    judge,
+		Head:     heard.read,
+		Light:    light,
+		Unit:     "slot",
 	}, urls, transport, now)
+}
+
+// checkGenesis judges the genesis hash that a node names.
+func checkGenesis(genesis func(hash string) error, answer json.RawMessage) error {
+	var hash string
+	if json.Unmarshal(answer, &hash) != nil || hash == "" {
+		return errors.New("did not return its genesis hash")
+	}
+	if err := genesis(hash); err != nil {
+		return &jsonrpc.ForeignError{Says: err.Error()}
+	}
+	return nil
 }
 
 // light names the calls that a node answers from what it has at hand.

@@ -33,17 +33,8 @@ const behind = 2 * time.Minute
 // node, or before it where the request depends on the version.
 func Dial(network func(chainID wire.Felt) error, urls []string, transport http.RoundTripper, now func() time.Time) (*Nodes, error) {
 	return jsonrpc.Dial(jsonrpc.Dialect{
-		Identity: "starknet_chainId",
-		Check: func(answer json.RawMessage) error {
-			var id felt
-			if json.Unmarshal(answer, &id) != nil || id.IsZero() {
-				return errors.New("did not return its chain id")
-			}
-			if err := network(id.Felt); err != nil {
-				return &jsonrpc.ForeignError{Says: err.Error()}
-			}
-			return nil
-		},
+		Identity:    "starknet_chainId",
+		Check:       func(answer json.RawMessage) error { return checkChain(network, answer) },
 		Version:     "starknet_specVersion",
 		ReadVersion: readVersion,
 		Judge:       judge,
@@ -57,6 +48,18 @@ func Dial(network func(chainID wire.Felt) error, urls []string, transport http.R
 		Light: light,
 		Unit:  "block",
 	}, urls, transport, now)
+}
+
+// checkChain judges the chain id that a node names.
+func checkChain(network func(chainID wire.Felt) error, answer json.RawMessage) error {
+	var id felt
+	if json.Unmarshal(answer, &id) != nil || id.IsZero() {
+		return errors.New("did not return its chain id")
+	}
+	if err := network(id.Felt); err != nil {
+		return &jsonrpc.ForeignError{Says: err.Error()}
+	}
+	return nil
 }
 
 // light names the calls that a node answers from what it has at hand. A block comes with

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -146,10 +147,15 @@ type notification struct {
 	} `json:"params"`
 }
 
+var errDown = errors.New("the server is down")
+
 // look says what the subscriptions have to say.
 func (c *socket) look() error {
 	f := *c.fault.Load()
-	if f.Silent {
+	switch {
+	case f.Down:
+		return errDown
+	case f.Silent:
 		return nil
 	}
 	ids := make([]uint64, 0, len(c.subs))

@@ -39,6 +39,9 @@ type Fault struct {
 	Refuse       []string // methods that the server says it does not have
 	Fail         []string // methods that are answered with an internal error, code -32603
 
+	NoSockets bool // websockets are refused
+	Silent    bool // subscriptions are accepted, and nothing is ever said
+
 	// Rewrite replaces results: what it returns is sent. It must be safe for
 	// concurrent use. Parameters come by name.
 	Rewrite func(method string, params map[string]json.RawMessage, result json.RawMessage) json.RawMessage
@@ -72,7 +75,7 @@ type Options struct {
 	Version Version           // of the specification; 0: [V9]
 }
 
-// Server answers JSON-RPC for one chain.
+// Server answers JSON-RPC over HTTP and WebSocket for one chain.
 type Server struct {
 	told    atomic.Pointer[state.Chain]
 	version Version
@@ -103,6 +106,9 @@ func Serve(o Options) (*Server, error) {
 
 // URL returns the server's URL.
 func (s *Server) URL() string { return s.http.URL() }
+
+// SocketURL returns the server's URL for websockets.
+func (s *Server) SocketURL() string { return "ws://" + s.http.Host() }
 
 // Tell lets the server answer for another chain from the next request on.
 func (s *Server) Tell(c *state.Chain) { s.told.Store(c) }
@@ -146,6 +152,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Too Many Requests", http.StatusTooManyRequests)
 	case !ok:
 		http.NotFound(w, r)
+	case r.Header.Get("Upgrade") != "":
+		s.serveSocket(w, r, f, version)
 	case r.Method != http.MethodPost:
 		http.Error(w, "Method not allowed", http.StatusMethodNotAllowed)
 	default:

@@ -1,6 +1,6 @@
 //go:build !js
 
-package nostr
+package ws
 
 import (
 	"net/http"

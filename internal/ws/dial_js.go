@@ -1,4 +1,4 @@
-package nostr
+package ws
 
 import (
 	"net/http"

@@ -1,0 +1,63 @@
+package evm_test
+
+import (
+	"testing"
+
+	"github.com/ethereum/go-ethereum"
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/ethclient"
+
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+)
+
+// go-ethereum's own client hears of blocks and logs.
+func TestSubscriptions(t *testing.T) {
+	n, err := evm.Start(evm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	client, err := ethclient.DialContext(t.Context(), n.Server().SocketURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	heads, logs := make(chan *types.Header, 100), make(chan types.Log, 100)
+	first, err := client.SubscribeNewHead(t.Context(), heads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := client.SubscribeFilterLogs(t.Context(), ethereum.FilterQuery{Addresses: []common.Address{n.Contracts().Token}}, logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Mint(t.Context(), n.Contracts().Token, n.User.Address, evm.Coins(1)); err != nil {
+		t.Fatal(err)
+	}
+	if head := <-heads; head.Hash() != n.Head().Hash() {
+		t.Errorf("heard of %s, the head is %s", head.Hash(), n.Head().Hash())
+	}
+	if log := <-logs; log.BlockHash != n.Head().Hash() || log.Address != n.Contracts().Token {
+		t.Errorf("heard of the log %+v", log)
+	}
+	// A server that is behind or silent says nothing, and none outlives its server.
+	n.Server().Misbehave(evm.Fault{Silent: true})
+	if err := n.Mine(3); err != nil {
+		t.Fatal(err)
+	}
+	n.Server().Misbehave(evm.Fault{})
+	if err := n.Mine(1); err != nil {
+		t.Fatal(err)
+	}
+	if head := <-heads; head.Number.Uint64() != n.Head().Number.Uint64() {
+		t.Errorf("heard of block %d although the server was silent, the head is %d", head.Number, n.Head().Number)
+	}
+	first.Unsubscribe()
+	if err := n.Server().Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second.Err(); err == nil {
+		t.Error("the subscription ended without an error")
+	}
+}

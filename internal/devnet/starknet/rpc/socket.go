@@ -1,0 +1,207 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/coder/websocket"
+
+	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+// socket is a websocket connection: calls as over HTTP, and subscriptions to blocks and
+// events, which versions from 0.8 on have.
+type socket struct {
+	*Server
+	version Version
+	of      *state.Chain // whose news it tells; when the server tells another, it ends
+	conn    *websocket.Conn
+	ctx     context.Context
+
+	mu   sync.Mutex // held while subscriptions change or look at the chain
+	last uint64     // id of a subscription
+	subs map[string]*subscription
+	told *state.Block // the newest block of which was told
+}
+
+// subscription is what a client wants to hear of: blocks, or events.
+type subscription struct {
+	method string  // of its news
+	filter *filter // nil: blocks
+}
+
+// maxSubscriptions bounds those of a connection.
+const maxSubscriptions = 1000
+
+func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request, f Fault, version Version) {
+	if f.NoSockets {
+		http.Error(w, "no websockets here", http.StatusNotFound)
+		return
+	}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // any page may use a local network
+	if err != nil {
+		return
+	}
+	defer conn.CloseNow()
+	ctx, cancel := context.WithCancel(r.Context()) // which ends with the server
+	c := &socket{Server: s, version: version, of: s.chain(), conn: conn, ctx: ctx, subs: map[string]*subscription{}}
+	c.of.Read(f.Behind, func(v *state.View) { c.told = v.Head() })
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	watching.Go(func() {
+		defer cancel()
+		c.watch()
+	})
+	for {
+		_, body, err := conn.Read(ctx)
+		if err != nil || !c.handle(body, *s.fault.Load()) {
+			return
+		}
+	}
+}
+
+// handle answers a message and reports whether the connection stays.
+func (c *socket) handle(body []byte, f Fault) bool {
+	c.mu.Lock() // what a subscription has to say comes after the answer with its id
+	defer c.mu.Unlock()
+	var q call
+	if json.Unmarshal(body, &q) != nil {
+		return c.send(failed(nil, parseError))
+	}
+	if f.Down {
+		return false
+	}
+	if !slices.Contains(f.Refuse, q.Method) && c.version >= V8 {
+		switch q.Method {
+		case "starknet_subscribeNewHeads", "starknet_subscribeEvents":
+			return c.send(c.subscribe(q))
+		case "starknet_unsubscribe":
+			return c.send(c.unsubscribe(q))
+		}
+	}
+	return c.send(c.do(q, f, c.version))
+}
+
+func (c *socket) send(v any) bool {
+	text, err := json.Marshal(v)
+	return err == nil && c.conn.Write(c.ctx, websocket.MessageText, text) == nil
+}
+
+func (c *socket) subscribe(q call) reply {
+	if len(c.subs) == maxSubscriptions {
+		return failed(q.ID, internalError)
+	}
+	s := &subscription{method: "starknet_subscriptionNewHeads"}
+	if q.Method == "starknet_subscribeEvents" {
+		params, err := named(q.Params, []string{"from_address", "keys", "block_id", "finality_status"})
+		if err != nil {
+			return failed(q.ID, err)
+		}
+		s.method, s.filter = "starknet_subscriptionEvents", &filter{At: params["from_address"]}
+		if err := s.filter.readAddresses(c.version); err != nil {
+			return failed(q.ID, err)
+		}
+		if keys, given := params["keys"]; given {
+			if err := json.Unmarshal(keys, &s.filter.Keys); err != nil {
+				return failed(q.ID, wrongParams("keys: "+err.Error()))
+			}
+		}
+	}
+	c.last++
+	id := strconv.FormatUint(c.last, 10)
+	c.subs[id] = s
+	return reply{Version: "2.0", ID: q.ID, Result: json.RawMessage(strconv.Quote(id))}
+}
+
+// invalidSubscription is the specification's error for an unknown subscription.
+var invalidSubscription = &Error{Code: 66, Message: "Invalid subscription id"}
+
+func (c *socket) unsubscribe(q call) reply {
+	params, err := named(q.Params, []string{"subscription_id"})
+	if err != nil {
+		return failed(q.ID, err)
+	}
+	var id string
+	if json.Unmarshal(params["subscription_id"], &id) != nil || c.subs[id] == nil {
+		return failed(q.ID, invalidSubscription)
+	}
+	delete(c.subs, id)
+	return reply{Version: "2.0", ID: q.ID, Result: json.RawMessage("true")}
+}
+
+// watch tells of news whenever the chain has changed.
+func (c *socket) watch() {
+	for {
+		moved := c.of.Moved()
+		if !c.look() {
+			return
+		}
+		select {
+		case <-moved:
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// look tells of the blocks since the last call, and first of a branch that replaced some that
+// were told of. It reports whether the connection stays.
+func (c *socket) look() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := *c.fault.Load()
+	switch {
+	case f.Down, c.of != c.chain():
+		return false
+	case f.Silent:
+		return true
+	}
+	var out []any
+	c.of.Read(f.Behind, func(v *state.View) {
+		q := &request{Server: c.Server, fault: f, version: c.version, view: v}
+		first := c.told.Number + 1
+		if b := v.Block(c.told.Number); b == nil || b.Hash != c.told.Hash {
+			first = min(c.told.Number, v.Head().Number)
+			gone := map[string]any{"starting_block_hash": wire.Hex(c.told.Hash), "starting_block_number": c.told.Number,
+				"ending_block_hash": wire.Hex(c.told.Hash), "ending_block_number": c.told.Number}
+			for id := range c.subs {
+				out = append(out, news("starknet_subscriptionReorg", id, gone))
+			}
+		}
+		for n := first; n <= v.Head().Number; n++ {
+			for id, s := range c.subs {
+				out = append(out, s.news(q, id, v.Block(n))...)
+			}
+		}
+		c.told = v.Head()
+	})
+	for _, one := range out {
+		if !c.send(one) {
+			return false
+		}
+	}
+	return true
+}
+
+// news is what a subscription hears of a block.
+func (s *subscription) news(q *request, id string, b *state.Block) (out []any) {
+	if s.filter == nil {
+		return []any{news(s.method, id, q.header(b))}
+	}
+	for e := range q.view.Events(b.Number, b.Number) {
+		if s.filter.takes(e.Event) {
+			out = append(out, news(s.method, id, q.emitted(e)))
+		}
+	}
+	return out
+}
+
+func news(method, id string, result any) any {
+	return map[string]any{"jsonrpc": "2.0", "method": method, "params": map[string]any{"subscription_id": id, "result": result}}
+}

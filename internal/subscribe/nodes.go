@@ -1,0 +1,196 @@
+package subscribe
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+)
+
+// Bounds of a connection.
+const (
+	opening  = 10 * time.Second // to connect, to be told the network, and to subscribe
+	shortest = time.Second      // before a lost connection is opened again; twice as long after each failure
+	longest  = 2 * time.Minute
+	maxSize  = 1 << 20 // bytes of one message
+	maxURLs  = 8
+)
+
+// Channel is one subscription.
+type Channel struct {
+	Method string // that subscribes, as in eth_subscribe
+	Params []any
+
+	// Beat, if set, says that the messages of this channel come with every block. They show
+	// that the connection lives, and wake nobody. Beat judges one: an error means that it
+	// shows nothing, as that of a node that is behind.
+	Beat func(result json.RawMessage) error
+}
+
+// Options of [Nodes].
+type Options struct {
+	URLs     []string                    // ws or wss; those of one network
+	Identity string                      // the method that asks a node which network it serves
+	Check    func(json.RawMessage) error // judges the answer
+	Channels []Channel                   // at least one of which beats
+	Silence  time.Duration               // a connection without a beat for so long is given up
+	HTTP     http.RoundTripper           // opens connections; nil: [http.DefaultTransport]
+	Log      *slog.Logger
+}
+
+// Nodes are the nodes at several URLs, each of which is listened to. Its methods are safe for
+// concurrent use.
+type Nodes struct {
+	options Options
+	names   []string      // hosts, without credentials and path: they may be secret
+	heard   chan struct{} // receives after a hint, and when a connection came or went: what was missed meanwhile is asked for then
+
+	mu     sync.Mutex
+	states []chains.Subscription // by URL
+	hints  uint64                // messages that woke
+	taken  bool                  // by a [Poll]
+}
+
+// New connects to nothing yet. It returns nil if there are no URLs. Errors have the code
+// fault.InvalidInput.
+func New(o Options) (*Nodes, error) {
+	if len(o.URLs) == 0 {
+		return nil, nil
+	}
+	if len(o.URLs) > maxURLs {
+		return nil, fault.Invalid("webSocket", "has %d URLs, at most %d are allowed", len(o.URLs), maxURLs)
+	}
+	n := &Nodes{options: o, heard: make(chan struct{}, 1), states: make([]chains.Subscription, len(o.URLs))}
+	for _, text := range o.URLs {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
+			return nil, fault.Invalid("webSocket", "must be ws or wss URLs") // the text may hold a key
+		}
+		n.names = append(n.names, u.Host)
+	}
+	return n, nil
+}
+
+// take gives the nodes to one [Poll] at a time.
+func (n *Nodes) take() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	took := !n.taken
+	n.taken = true
+	return took
+}
+
+func (n *Nodes) leave() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.taken = false
+	for i := range n.states {
+		n.states[i].Alive = false
+	}
+}
+
+// run listens to all URLs until ctx ends, and leaves nothing running.
+func (n *Nodes) run(ctx context.Context) {
+	var all sync.WaitGroup
+	for i := range n.options.URLs {
+		all.Go(func() { n.keep(ctx, i) })
+	}
+	all.Wait()
+}
+
+// Alive reports whether at least one connection hears everything.
+func (n *Nodes) Alive() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, s := range n.states {
+		if s.Alive {
+			return true
+		}
+	}
+	return false
+}
+
+// States returns the state of each URL, in their order; none of a nil n.
+func (n *Nodes) States() []chains.Subscription {
+	if n == nil {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]chains.Subscription(nil), n.states...)
+}
+
+// keep opens the connection to a URL again and again.
+func (n *Nodes) keep(ctx context.Context, i int) {
+	wait := shortest
+	for ctx.Err() == nil {
+		lived, err := n.listen(ctx, i)
+		if ctx.Err() != nil {
+			return
+		}
+		n.lost(i)
+		n.options.Log.Warn("the subscription to a node ended; it is asked at intervals until there is another", "node", n.names[i], "err", err)
+		if lived {
+			wait = shortest
+		}
+		timer := time.NewTimer(wait/2 + rand.N(wait)) // many clients do not return at once
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		wait = min(2*wait, longest)
+	}
+}
+
+func (n *Nodes) wake() {
+	select {
+	case n.heard <- struct{}{}:
+	default: // it is woken already
+	}
+}
+
+func (n *Nodes) alive(i int) {
+	n.mu.Lock()
+	n.states[i].Alive = true
+	n.mu.Unlock()
+	n.wake()
+}
+
+func (n *Nodes) lost(i int) {
+	n.mu.Lock()
+	was := n.states[i].Alive
+	n.states[i].Alive, n.states[i].Lost = false, n.states[i].Lost+1
+	n.mu.Unlock()
+	if was {
+		n.wake()
+	}
+}
+
+// count counts a message, and wakes for what is a hint.
+func (n *Nodes) count(i int, hint bool) {
+	n.mu.Lock()
+	n.states[i].Messages++
+	if hint {
+		n.hints++
+	}
+	n.mu.Unlock()
+	if hint {
+		n.wake()
+	}
+}
+
+// counted is how many hints came.
+func (n *Nodes) counted() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.hints
+}

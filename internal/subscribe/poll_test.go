@@ -1,0 +1,148 @@
+package subscribe
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+)
+
+// seconds are when questions were asked, since the start.
+func seconds(at ...int) []time.Duration {
+	all := make([]time.Duration, len(at))
+	for i, s := range at {
+		all[i] = time.Duration(s) * time.Second
+	}
+	return all
+}
+
+func TestPollWithoutSubscriptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		passing, final := errors.New("passing"), errors.New("final")
+		answers := []error{nil, passing, passing, passing, passing, passing, passing, nil, nil}
+		start := time.Now()
+		var at []time.Duration
+		told := 0
+		err := Poll(t.Context(), nil, 5*time.Second, func() (bool, error, error) {
+			at = append(at, time.Since(start))
+			if len(answers) == 0 {
+				return false, passing, final
+			}
+			answer := answers[0]
+			answers = answers[1:]
+			return false, answer, nil
+		}, func(err error) {
+			if err != passing {
+				t.Errorf("told %v", err)
+			}
+			told++
+		})
+		if want := seconds(0, 5, 15, 35, 75, 155, 275, 395, 400, 405); err != final || !slices.Equal(at, want) || told != 6 {
+			t.Errorf("%v at %v, %d failures; want %v", err, at, told, want)
+		}
+
+		ctx, cancel := context.WithCancel(t.Context())
+		err = Poll(ctx, nil, time.Hour, func() (bool, error, error) { cancel(); return false, passing, nil }, func(error) { t.Error("told after the end") })
+		if err != context.Canceled {
+			t.Error(err)
+		}
+	})
+}
+
+// heard polls for some time with a node whose connection and messages the test makes up, and
+// returns when it asked. found says which questions find something new.
+func heard(t *testing.T, lasts time.Duration, told func(n *Nodes), found func(question int) bool) (at []time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		n := &Nodes{heard: make(chan struct{}, 1), states: make([]chains.Subscription, 1)}
+		ctx, cancel := context.WithTimeout(t.Context(), lasts)
+		defer cancel()
+		start := time.Now()
+		var telling sync.WaitGroup
+		telling.Go(func() { told(n) })
+		defer telling.Wait()
+		err := Poll(ctx, n, 5*time.Second, func() (bool, error, error) {
+			at = append(at, time.Since(start))
+			return found(len(at) - 1), nil, nil
+		}, nil)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("ended with %v", err)
+		}
+	})
+	return at
+}
+
+func never(int) bool  { return false }
+func always(int) bool { return true }
+
+func TestPollAsksSeldomWhileAConnectionLives(t *testing.T) {
+	at := heard(t, 200*time.Second, func(n *Nodes) {
+		time.Sleep(7 * time.Second)
+		n.alive(0)
+	}, never)
+	if want := seconds(0, 5, 7, 67, 127, 187); !slices.Equal(at, want) {
+		t.Errorf("asked at %v, want %v", at, want)
+	}
+}
+
+func TestPollAsksAtOnceWhenAConnectionIsLost(t *testing.T) {
+	at := heard(t, 50*time.Second, func(n *Nodes) {
+		n.alive(0)
+		time.Sleep(33 * time.Second)
+		n.lost(0)
+		time.Sleep(2 * time.Second)
+		n.lost(0) // once more, before it was alive: nothing changes
+	}, never)
+	if want := append(seconds(0), 200*time.Millisecond, 33*time.Second, 38*time.Second, 43*time.Second, 48*time.Second); !slices.Equal(at, want) {
+		t.Errorf("asked at %v, want %v", at, want)
+	}
+}
+
+func TestPollFollowsAHintUntilItIsExplained(t *testing.T) {
+	at := heard(t, 120*time.Second, func(n *Nodes) {
+		n.alive(0)
+		time.Sleep(30 * time.Second)
+		n.count(0, true)
+	}, func(question int) bool { return question == 4 })
+	// At once, and every five seconds until the answer holds what the hint told of.
+	if want := append(seconds(0), 200*time.Millisecond, 30*time.Second, 35*time.Second, 40*time.Second, 100*time.Second); !slices.Equal(at, want) {
+		t.Errorf("asked at %v, want %v", at, want)
+	}
+}
+
+func TestPollGivesUpAHintThatNothingExplains(t *testing.T) {
+	at := heard(t, 30*time.Minute, func(n *Nodes) {
+		n.alive(0)
+		time.Sleep(30 * time.Second)
+		n.count(0, true)
+	}, never)
+	if n := len(at); n < 60+25 || n > 60+30 { // five minutes every five seconds, the rest once a minute
+		t.Errorf("asked %d times in half an hour after one hint", n)
+	}
+}
+
+// A node that sends hints without end, and of nothing, causes no more questions than there are
+// without subscriptions, but for the first few.
+func TestPollIsNotFlooded(t *testing.T) {
+	flood := func(n *Nodes) {
+		n.alive(0)
+		for range 3000 {
+			time.Sleep(100 * time.Millisecond)
+			n.count(0, true)
+		}
+	}
+	at := heard(t, 295*time.Second, flood, never)
+	if usual := 295 / 5; len(at) > usual+burst+2 || len(at) < usual {
+		t.Errorf("asked %d times in 295 s, without subscriptions it would be %d", len(at), usual)
+	}
+	// As long as there is something new behind each hint, each is followed.
+	at = heard(t, 295*time.Second, flood, always)
+	if len(at) < 1000 {
+		t.Errorf("asked %d times in 295 s although there was something new each time", len(at))
+	}
+}
