@@ -354,12 +354,14 @@ func coreClient(t *testing.T, o noderpc.Options) *noderpc.Client {
 }
 
 func TestConformanceWithCoreDialect(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	backendtest.Run(t, backendtest.Setup{Chain: playground.New(c.net), Backend: coreClient(t, noderpc.Options{URL: server.URL}),
 		NoSpenders: true, NoAddressTxs: true, ConfirmedOnly: true})
 }
 
 func TestCookieIsReadAgain(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	path := filepath.Join(t.TempDir(), ".cookie")
 	b := coreClient(t, noderpc.Options{URL: server.URL, CookieFile: path, Attempts: 1})
@@ -383,6 +385,7 @@ func TestCookieIsReadAgain(t *testing.T) {
 }
 
 func TestNodeThatStarts(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	b := coreClient(t, noderpc.Options{URL: server.URL, Attempts: 3, RetryDelay: time.Millisecond})
 	c.warming.Store(2)
@@ -396,6 +399,7 @@ func TestNodeThatStarts(t *testing.T) {
 }
 
 func TestCoreCannotTell(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	b := coreClient(t, noderpc.Options{URL: server.URL})
 	w, err := c.net.NewWallet(bitcoin.P2WPKH)
@@ -423,6 +427,7 @@ func TestCoreCannotTell(t *testing.T) {
 // TestScansQueue: Core scans for one address at a time; who waits for his turn
 // can give up.
 func TestScansQueue(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	c.scans = make(chan chan struct{})
 	b := coreClient(t, noderpc.Options{URL: server.URL})
@@ -458,6 +463,7 @@ func TestScansQueue(t *testing.T) {
 }
 
 func TestFallbackFeeRate(t *testing.T) {
+	t.Parallel()
 	_, server := newCore(t)
 	if rates, err := coreClient(t, noderpc.Options{URL: server.URL}).FeeRates(t.Context()); err != nil || rates.Fastest != 1 || rates.Minimum != 1 {
 		t.Errorf("regtest: %+v, %v", rates, err)
@@ -470,6 +476,7 @@ func TestFallbackFeeRate(t *testing.T) {
 
 // A node's rates are multiplied with a user's transaction: what cannot be is no rate.
 func TestRatesThatCannotBe(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		rates [2]json.Number
 		want  float64 // -1: refused
@@ -500,6 +507,7 @@ func TestRatesThatCannotBe(t *testing.T) {
 }
 
 func TestBadAnswers(t *testing.T) {
+	t.Parallel()
 	for name, body := range map[string]string{
 		"nothing":         "",
 		"garbage":         "<html>",
@@ -521,6 +529,7 @@ func TestBadAnswers(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]noderpc.Options{
 		"no such network":  {Network: 9, URL: "http://127.0.0.1:8332"},
 		"no URL":           {Network: bitcoin.Mainnet},
