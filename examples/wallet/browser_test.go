@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +23,6 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/events"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -36,7 +36,7 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
-	depth.SideBySide()
+	_ = flag.Set("test.parallel", "4") // they wait for blocks and windows most of the time
 	code := m.Run()
 	for i := len(shared.ends) - 1; i >= 0; i-- {
 		shared.ends[i]()
