@@ -57,7 +57,7 @@ func TestErrorsDocument(t *testing.T) {
 		return
 	}
 	if diff := gocmp.Diff(strings.Split(listed, "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("the error texts have changed; read them in %s after go test . -run TestErrorsDocument -update (-want +got):\n%s", errorsDocument, diff)
+		t.Errorf("the error texts have changed; read them in %s after .ci/texts (-want +got):\n%s", errorsDocument, diff)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -394,13 +395,19 @@ func (h *honest) meet(t *rapid.T) {
 }
 
 // A legal request, however odd, makes no honest LP a liar, and what is refused is
-// refused by the name of the field. The same requests each time; others by
-// -rapid.seed, more of them by -rapid.checks.
+// refused by the name of the field. The same requests each time, 20 of each kind, at full
+// depth 100; others by -rapid.seed, more of them by -rapid.checks.
 func TestLegalRequestsCostHonestLPsNothing(t *testing.T) {
 	t.Parallel()
-	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == seed.DefValue {
-		if err := seed.Value.Set("7"); err != nil {
-			t.Fatal(err)
+	usual := map[string]string{"rapid.seed": "7"}
+	if !depth.Full() {
+		usual["rapid.checks"] = "20"
+	}
+	for name, value := range usual {
+		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
+			if err := f.Value.Set(value); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	for name, w := range worlds() {

@@ -8,45 +8,67 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"maps"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 const module = "github.com/swapper-go/swapper"
 
-// listed is a package as `go list` describes it.
-type listed struct {
-	ImportPath string
-	Imports    []string
-}
-
-// packages lists the project's packages without their tests.
-func packages(t *testing.T) map[string][]string {
-	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+// imports are what the project's packages, and all that they depend on, import without
+// their tests, by import path.
+var imports = sync.OnceValues(func() (map[string][]string, error) {
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./...").Output()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	all := map[string][]string{}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
+		var p struct {
+			ImportPath string
+			Imports    []string
 		}
-		var own []string
-		for _, i := range p.Imports {
-			if name, ok := inModule(i); ok {
-				own = append(own, name)
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		all[p.ImportPath] = p.Imports
+	}
+})
+
+// listed is a copy of what is imported.
+func listed(t *testing.T) map[string][]string {
+	t.Helper()
+	all, err := imports()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return maps.Clone(all)
+}
+
+// packages are the project's packages, and what each imports of the others.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	for path, imports := range listed(t) {
+		name, ok := inModule(path)
+		if !ok {
+			continue
+		}
+		all[name] = nil
+		for _, i := range imports {
+			if other, ok := inModule(i); ok {
+				all[name] = append(all[name], other)
 			}
 		}
-		name, _ := inModule(p.ImportPath)
-		all[name] = own
 	}
+	return all
 }
 
 // inModule is a package's path inside the module, "." for its root.
@@ -175,23 +197,27 @@ func TestAChainLinksNoOther(t *testing.T) {
 		forbidden []string
 	}{
 		{".", []string{solanaLibrary, evmLibrary, starknetLibrary}},
-		{"./httpapi", []string{solanaLibrary, evmLibrary, starknetLibrary}},
-		{"./verify", []string{solanaLibrary, evmLibrary, starknetLibrary}},
-		{"./chains/evm", []string{solanaLibrary, starknetLibrary}},
-		{"./chains/starknet", []string{solanaLibrary, evmLibrary}},
-		{"./chains/solana", []string{evmLibrary, starknetLibrary}},
+		{"httpapi", []string{solanaLibrary, evmLibrary, starknetLibrary}},
+		{"verify", []string{solanaLibrary, evmLibrary, starknetLibrary}},
+		{"chains/evm", []string{solanaLibrary, starknetLibrary}},
+		{"chains/starknet", []string{solanaLibrary, evmLibrary}},
+		{"chains/solana", []string{evmLibrary, starknetLibrary}},
 	} {
-		out, err := exec.Command("go", "list", "-deps", c.pkg).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for dep := range strings.Lines(string(out)) {
-			for _, f := range c.forbidden {
-				if strings.HasPrefix(dep, f) {
-					t.Errorf("%s links %s", c.pkg, strings.TrimSpace(dep))
-				}
-			}
-		}
+		linksNone(t, c.pkg, c.forbidden...)
+	}
+}
+
+// linksNone demands that a package depends on nothing whose path begins with one of some words.
+func linksNone(t *testing.T, pkg string, words ...string) {
+	t.Helper()
+	all, from := listed(t), path.Join(module, pkg)
+	if len(all[from]) == 0 {
+		t.Fatalf("%s is not listed", from)
+	}
+	if way := reaches(all, from, func(p string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(p, w) })
+	}); way != nil {
+		t.Errorf("%s links what it must not: %s", pkg, strings.Join(way, " -> "))
 	}
 }
 
@@ -203,15 +229,9 @@ func TestMiddlewareLinksItsOwnLibraries(t *testing.T) {
 		"go.opentelemetry.io/": "httpapi/tracing", "github.com/rs/cors": "",
 	}
 	for _, pkg := range []string{".", "httpapi", "httpapi/accesslog", "httpapi/auth", "httpapi/limit", "httpapi/metrics", "httpapi/proxy", "httpapi/serve", "httpapi/tracing"} {
-		out, err := exec.Command("go", "list", "-deps", "./"+pkg).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for dep := range strings.Lines(string(out)) {
-			for library, home := range libraries {
-				if strings.HasPrefix(dep, library) && pkg != home {
-					t.Errorf("%s links %s", pkg, strings.TrimSpace(dep))
-				}
+		for library, home := range libraries {
+			if pkg != home {
+				linksNone(t, pkg, library)
 			}
 		}
 	}
@@ -264,20 +284,7 @@ func TestSwapIsPure(t *testing.T) {
 }
 
 func swapDependsOnNothingImpure(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./internal/swap").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string][]string{}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		all[p.ImportPath] = p.Imports
-	}
+	all := listed(t)
 	// Ways that are not followed, with the reason.
 	for _, known := range [][2]string{
 		{module + "/internal/lightning", "github.com/lightningnetwork/lnd/zpay32"}, // decodes invoices; lnd links its node's code with it
@@ -286,7 +293,7 @@ func swapDependsOnNothingImpure(t *testing.T) {
 		if !slices.Contains(all[known[0]], known[1]) {
 			t.Errorf("%s does not import %s any more: the exception is not needed", known[0], known[1])
 		}
-		all[known[0]] = slices.DeleteFunc(all[known[0]], func(i string) bool { return i == known[1] })
+		all[known[0]] = slices.DeleteFunc(slices.Clone(all[known[0]]), func(i string) bool { return i == known[1] })
 	}
 	impure := []string{"net/http", "net/rpc", "database/sql", "os/exec", module + "/storage", module + "/internal/httpx", module + "/internal/retry", module + "/lnurl"}
 	if path := reaches(all, module+"/internal/swap", func(p string) bool { return slices.Contains(impure, p) }); path != nil {
@@ -342,13 +349,8 @@ func checkPure(t *testing.T, files []string, impure ...string) {
 // TestNoRegularExpressions keeps what importing the library costs at a program's
 // start small: expressions are compiled before main.
 func TestNoRegularExpressions(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{.Imports}}", "./...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(out)) {
-		path, imports, _ := strings.Cut(line, " ")
-		if name, _ := inModule(path); slices.Contains(strings.FieldsFunc(imports, func(c rune) bool { return strings.ContainsRune("[] \n", c) }), "regexp") && !strings.HasPrefix(name, "internal/vectors") && !strings.HasPrefix(name, "tools") {
+	for path, imports := range listed(t) {
+		if name, own := inModule(path); own && slices.Contains(imports, "regexp") && !under("internal/vectors", "tools")(name) {
 			t.Errorf("%s imports regexp", name)
 		}
 	}

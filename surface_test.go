@@ -43,7 +43,7 @@ func TestPublicAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("the public API has changed; if that is meant, run go test . -run TestPublicAPI -update (-want +got):\n%s", diff)
+		t.Errorf("the public API has changed; if that is meant, run .ci/texts (-want +got):\n%s", diff)
 	}
 }
 

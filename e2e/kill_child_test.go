@@ -6,15 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/tokens"
@@ -45,21 +43,12 @@ const (
 func TestMain(m *testing.M) {
 	text := os.Getenv(mortalEnv)
 	if text == "" {
-		sideBySide()
+		depth.SideBySide()
 		os.Exit(m.Run())
 	}
 	if err := live(text); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	}
-}
-
-// sideBySide lets more tests run at once than there are processors, unless the
-// caller says how many: they wait for blocks and polls more than they compute.
-func sideBySide() {
-	given := slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(strings.TrimLeft(a, "-"), "test.parallel") })
-	if f := flag.Lookup("test.parallel"); f != nil && !given {
-		_ = f.Value.Set("8") // a number, so it is taken
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Whenever the process is killed, before or after anything that lasts, the store
 // is whole, the swap goes on to its end, and nobody has more or less than agreed.
-// What is tried short of full depth is two flows, killed at every fourth point.
+// What is tried short of full depth is two flows, killed at every eighth point.
 func TestKilled(t *testing.T) {
 	for _, f := range flows {
 		if !depth.Full() && f.name != "TO_BTCLN to an invoice" && f.name != "FROM_BTCLN_AUTO" {
@@ -45,7 +45,7 @@ func (s *stage) all(t *testing.T) {
 				continue
 			}
 			n++
-			if !depth.Full() && n%4 != 0 {
+			if !depth.Full() && n%8 != 0 {
 				continue
 			}
 			if !elsewhere || (n+len(s.flow.name))%3 == 0 || os.Getenv("KILL") == "all" {

@@ -13,7 +13,7 @@ import (
 // program. Which version the LPs have follows from the test's name.
 func onSolana(t *testing.T, run func(t *testing.T, o options)) {
 	t.Parallel()
-	for _, version := range []string{wire.V1, wire.V2} {
+	for _, version := range depth.Of(1, []string{wire.V2, wire.V1}) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			run(t, options{on: version})
@@ -25,6 +25,9 @@ func onSolana(t *testing.T, run func(t *testing.T, o options)) {
 // their data.
 func onLayouts(t *testing.T, run func(t *testing.T, o options)) {
 	onSolana(t, run)
+	if !depth.Full() {
+		return
+	}
 	t.Run("v2, tagged", func(t *testing.T) {
 		t.Parallel()
 		run(t, options{on: wire.V2, net: devnet.Options{OnSolana: func(s *solana.Options) { s.DataV2 = wire.DataTagged }}})

@@ -22,8 +22,14 @@ func TestRefundsOnStarknet(t *testing.T) {
 	depth.OnlyFull(t)
 	onStarknet(t, refunds)
 }
-func TestUnpaidQuotesExpireOnStarknet(t *testing.T)    { onStarknet(t, unpaidQuotesExpire) }
-func TestQuoteOfAnLPThatIsGoneOnStarknet(t *testing.T) { onStarknet(t, quoteOfAnLPThatIsGone) }
+func TestUnpaidQuotesExpireOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, unpaidQuotesExpire)
+}
+func TestQuoteOfAnLPThatIsGoneOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, quoteOfAnLPThatIsGone)
+}
 func TestLPsThatLieAboutThePaymentOnStarknet(t *testing.T) {
 	depth.OnlyFull(t)
 	onStarknet(t, liesAboutThePayment)
@@ -32,7 +38,10 @@ func TestLPsThatPayAndDoNotClaimOnStarknet(t *testing.T) {
 	depth.OnlyFull(t)
 	onStarknet(t, paidAndNotClaimed)
 }
-func TestClaimedWhileRefundingOnStarknet(t *testing.T) { onStarknet(t, claimedWhileRefunding) }
+func TestClaimedWhileRefundingOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, claimedWhileRefunding)
+}
 func TestHeldPaymentsComeBackFromStarknet(t *testing.T) {
 	depth.OnlyFull(t)
 	onStarknet(t, heldPaymentsComeBack)
@@ -45,8 +54,14 @@ func TestPostedTransactionsGoAstrayForStarknet(t *testing.T) {
 	depth.OnlyFull(t)
 	onStarknet(t, postedTransactionsGoAstray)
 }
-func TestSettledManuallyOnStarknet(t *testing.T) { onStarknet(t, settledManually) }
-func TestOwnPaymentHashOnStarknet(t *testing.T)  { onStarknet(t, ownPaymentHash) }
+func TestSettledManuallyOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, settledManually)
+}
+func TestOwnPaymentHashOnStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, ownPaymentHash)
+}
 
 func TestLightningPaysOnStarknet(t *testing.T) {
 	depth.OnlyFull(t)
@@ -56,8 +71,14 @@ func TestVaultPaysOnStarknet(t *testing.T) {
 	depth.OnlyFull(t)
 	onStarknet(t, vaultPays)
 }
-func TestGasOnStarknetForLightning(t *testing.T) { onStarknet(t, gasForLightning) }
-func TestGasOnStarknetForBitcoin(t *testing.T)   { onStarknet(t, gasForBitcoin) }
+func TestGasOnStarknetForLightning(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, gasForLightning)
+}
+func TestGasOnStarknetForBitcoin(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, gasForBitcoin)
+}
 func TestGasFalsePayoutOnStarknet(t *testing.T) {
 	depth.OnlyFull(t)
 	onStarknet(t, gasFalsePayout)

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the reference part of docs/api.md
 
 const (
 	apiDocument    = "../docs/api.md"
-	referenceBegin = "<!-- reference: written by go test ./httpapi -run TestAPIDocument -update -->\n"
+	referenceBegin = "<!-- reference: written by .ci/texts -->\n"
 )
 
 // TestAPIDocument holds the reference part of docs/api.md to the OpenAPI
@@ -43,7 +43,7 @@ func TestAPIDocument(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(text), "\n")); diff != "" {
-		t.Errorf("%s differs from the OpenAPI document; run go test ./httpapi -run TestAPIDocument -update (-want +got):\n%s", apiDocument, diff)
+		t.Errorf("%s differs from the OpenAPI document; run .ci/texts (-want +got):\n%s", apiDocument, diff)
 	}
 }
 

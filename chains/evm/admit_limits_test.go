@@ -16,6 +16,7 @@ import (
 )
 
 func TestDemandBaseFeeLimits(t *testing.T) {
+	t.Parallel()
 	txs := []*wire.Transaction{offering(1, 100, 1), offering(2, 99, 1)}
 	base := func(n int64) *feeHead { return &feeHead{BaseFee: (*hexutil.Big)(big.NewInt(n))} }
 	for name, c := range map[string]struct {
@@ -42,6 +43,7 @@ type brokenNode struct{ rpc.Node }
 func (brokenNode) Batch(context.Context, []rpc.Request) error { return errors.New("broken") }
 
 func TestAdmitGuards(t *testing.T) {
+	t.Parallel()
 	n := presetOf(t, "CITREA/MAINNET")
 	user := addressOf(t, userKey)
 	s := payInSwap(t, n.Deployments[0], user)
@@ -158,6 +160,7 @@ func TestAdmitGuards(t *testing.T) {
 
 // A node's own trouble is no refusal.
 func TestRefusedRun(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		err  error
 		want bool

@@ -17,6 +17,7 @@ import (
 // without traffic the difference is the one satoshi by which quotes of the same
 // moment were seen to differ.
 func TestClaimEstimateIsTheLargerOfTheReferences(t *testing.T) {
+	t.Parallel()
 	n := presetOf(t, "CITREA/MAINNET")
 	idle := wire.FeeRate{Base: big.NewInt(8), Priority: big.NewInt(100_000), L1: big.NewInt(1_000_000)}
 	k := contracts{chain: &chain{net: n}}

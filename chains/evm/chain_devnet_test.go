@@ -71,6 +71,7 @@ func (l *localNet) run(t *testing.T, k chains.Contract, plan chains.Plan) {
 // On a chain that charges for changed state every part of the fee rate is there,
 // and what a wallet must keep back covers it.
 func TestThreePartFeeRate(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{L1FeeRate: 1_000_000})
 	rate, err := l.chain.FeeRate(t.Context())
 	l.must(err)
@@ -93,6 +94,7 @@ func TestThreePartFeeRate(t *testing.T) {
 
 // Where only finalised blocks count, nothing that is newer is acted on.
 func TestFinalizedTagsOnly(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{SafeDepth: 1, FinalDepth: 3}, func(n *evm.Network) { n.SafeTag, n.FinalizedTag = "finalized", "finalized" })
 	k, e, plan := l.payIn(t, 1)
 	u, err := k.Build(t.Context(), plan)
@@ -117,6 +119,7 @@ func TestFinalizedTagsOnly(t *testing.T) {
 
 // A node that gives short ranges of logs only, or no traces, serves all the same.
 func TestPoorNodes(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	for _, s := range l.nodes {
 		s.Misbehave(devnet.Fault{LogRange: 3, Refuse: []string{"debug_traceTransaction"}})
@@ -145,6 +148,7 @@ func TestPoorNodes(t *testing.T) {
 // An escrow that was opened through another contract is found by the trace of the
 // transaction; without one it is left out, not invented.
 func TestOpenedThroughAWallet(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	wallet, err := l.Deploy(t.Context(), "ContractWallet", l.User.Address)
 	l.must(err)
@@ -182,6 +186,7 @@ func TestOpenedThroughAWallet(t *testing.T) {
 
 // A transaction that was taken by a node whose answer was lost is sent only once.
 func TestLostAnswerToASend(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, _, plan := l.payIn(t, 1)
 	u, err := k.Build(t.Context(), plan)
@@ -197,6 +202,7 @@ func TestLostAnswerToASend(t *testing.T) {
 
 // A stored fee rate that the chain has outgrown does not strand a transaction.
 func TestStoredFeeRateIsRaised(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, _, plan := l.payIn(t, 1)
 	now, err := l.chain.FeeRate(t.Context())
@@ -299,6 +305,7 @@ func TestOpensWhileNodesAreSilent(t *testing.T) {
 
 // What a plain transfer pays counts once it is in a safe block, and both nodes say so.
 func TestPaid(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	to := common.Address{0xab}
 	paid, err := l.User.Send(t.Context(), wire.Call{To: to, Value: big.NewInt(7)})

@@ -36,6 +36,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	chaintest.Run(t, func(t *testing.T) chaintest.Net { return newNet(t, devnet.Options{SafeDepth: 2}) })
 }
 

@@ -57,6 +57,7 @@ func stagedChain(t *testing.T, now int64, stages ...func(rpc.Request) any) (*cha
 // An authorisation is over only if the escrow is not open at the very block whose
 // time says so: a batch may be answered by machines that are at different heights.
 func TestAnAuthorizationIsOverOnlyForSure(t *testing.T) {
+	t.Parallel()
 	const timeout = 1_700_000_000
 	state := func(s uint8) []byte {
 		m := wire.EscrowABI().Methods["getHashStateMultiple"]
@@ -103,6 +104,7 @@ func TestAnAuthorizationIsOverOnlyForSure(t *testing.T) {
 
 // A transaction that is mined while a batch is answered is not replaced.
 func TestATransactionIsReplacedOnlyForSure(t *testing.T) {
+	t.Parallel()
 	answer := func(mined bool, nonce uint64) func(rpc.Request) any {
 		return func(r rpc.Request) any {
 			switch r.Method {
@@ -139,6 +141,7 @@ func TestATransactionIsReplacedOnlyForSure(t *testing.T) {
 
 // What was sent is known to the process before it is known to all nodes.
 func TestNonceFollowsWhatWasSent(t *testing.T) {
+	t.Parallel()
 	from := common.Address{1}.Hex()
 	c, _, _ := stagedChain(t, 1000, func(r rpc.Request) any { return nil })
 	c.noteSent(chains.Signed{From: from, Nonce: 7})
@@ -156,6 +159,7 @@ func TestNonceFollowsWhatWasSent(t *testing.T) {
 
 // What nodes say of a transaction that they do not take.
 func TestSendReadsRefusals(t *testing.T) {
+	t.Parallel()
 	tx := chains.Signed{ID: common.Hash{9}.Hex(), From: common.Address{1}.Hex()}
 	for text, want := range map[string]string{
 		"already known": "", "AlreadyKnown": "", "transaction already imported": "", "known transaction: 12": "",

@@ -11,6 +11,7 @@ import (
 // The node estimates the opening of a user's first swap, and not that of the next ones
 // like it, which get the same limit: what it says is within the protocol's constant.
 func TestOneEstimateServesSwapsAlike(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	var limits []uint64
 	for n := byte(1); n <= 3; n++ {

@@ -16,6 +16,7 @@ import (
 // sender for a while. What is beyond it, what fails and what is like no other call is
 // asked for again.
 func TestGasIsEstimatedWhereTheTableDoesNotReach(t *testing.T) {
+	t.Parallel()
 	sender, other := common.Address{1}, common.Address{2}
 	like := wire.Alike{Method: "initialize", Len: 700}
 	call := wire.Call{Gas: 66_000, Alike: like}

@@ -16,6 +16,7 @@ import (
 
 // What is remembered of an escrow's text is what reading it gives, for that text alone.
 func TestEscrowsAreReadOnce(t *testing.T) {
+	t.Parallel()
 	d := deploymentOf(t, "CITREA/MAINNET")
 	k := &contracts{Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()}
 	data := payInSwap(t, d, common.HexToAddress("0x1000000000000000000000000000000000000001"))
@@ -77,6 +78,7 @@ func TestEscrowsAreReadOnce(t *testing.T) {
 // What is shown of an escrow, and what opens it, is made once for everything that it
 // follows from; what a caller does with it is the caller's own.
 func TestShownEscrowsAndTheirOpeningsAreMadeOnce(t *testing.T) {
+	t.Parallel()
 	d := deploymentOf(t, "CITREA/MAINNET")
 	k := &contracts{chain: &chain{}, Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()}
 	user := common.HexToAddress("0x1000000000000000000000000000000000000001")

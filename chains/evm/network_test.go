@@ -17,6 +17,7 @@ import (
 )
 
 func TestVectorsNetworks(t *testing.T) {
+	t.Parallel()
 	type token struct {
 		Address         string `json:"address"`
 		Decimals        int    `json:"decimals"`

@@ -48,6 +48,7 @@ func sentTx(t *testing.T, nonce uint64, to *common.Address, data []byte) chains.
 // What follows the newest transaction that was sent counts for a while, whatever nodes
 // say; an older one that is sent again changes nothing of it.
 func TestSentNoncesAreRemembered(t *testing.T) {
+	t.Parallel()
 	c, now, _ := remembering(t)
 	to := common.Address{1}
 	send := func(nonce uint64) { c.noteSent(sentTx(t, nonce, &to, nil)) }
@@ -85,6 +86,7 @@ func TestSentNoncesAreRemembered(t *testing.T) {
 // The second of two calls keeps its nonce when it is asked for alone, unless something
 // else was sent with it, or with a later one of its calls.
 func TestNoncesOfTwoCalls(t *testing.T) {
+	t.Parallel()
 	approve, open := wire.Call{To: common.Address{1}, Data: []byte{1}}, wire.Call{To: common.Address{2}, Data: []byte{2}}
 	other := common.Address{3}
 	for name, c := range map[string]struct {
@@ -121,6 +123,7 @@ func TestNoncesOfTwoCalls(t *testing.T) {
 
 // The node is asked whether a nonce is ahead only where that is not known.
 func TestWhenTheNodeIsAskedForNonces(t *testing.T) {
+	t.Parallel()
 	to := common.Address{1}
 	for name, c := range map[string]struct {
 		before func(*chain, string)

@@ -27,6 +27,7 @@ func (l *localNet) nonceOf(t *testing.T, k chains.Contract, plan chains.Plan) (u
 // A swap that asks again is given the nonce of what it asked for before, as long
 // as that is not mined; what another swap has sent meanwhile is left alone.
 func TestNonceOfAPollStays(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, _, first := l.payIn(t, 1)
 	_, _, second := l.payIn(t, 2)
@@ -67,6 +68,7 @@ func TestNonceOfAPollStays(t *testing.T) {
 // A transaction whose nonce is ahead of the account's is not sent: it would wait
 // for others, and the swap with it. When those come it goes out after all.
 func TestNonceAheadIsNotSent(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, e, plan := l.payIn(t, 1)
 	n, u := l.nonceOf(t, k, plan)

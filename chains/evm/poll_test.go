@@ -17,6 +17,7 @@ import (
 // A poll for events takes one round trip while it keeps up, one more for escrows
 // that were opened, and after a pause one for each five ranges of every contract.
 func TestPollTrips(t *testing.T) {
+	t.Parallel()
 	var tip uint64
 	var logs []types.Log
 	c, k, node := stagedChain(t, 1, func(r rpc.Request) any {

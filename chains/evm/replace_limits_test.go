@@ -20,6 +20,7 @@ func offering(nonce uint64, feeCap, tip int64) *wire.Transaction {
 
 // Nodes take what offers a tenth more in both fees, and not a wei less in either.
 func TestReplacementLimits(t *testing.T) {
+	t.Parallel()
 	refund := chains.Plan{Steps: []chains.Step{{Kind: chains.StepRefund}}}
 	claim := chains.Plan{Steps: []chains.Step{{Kind: chains.StepRefund}, {Kind: chains.StepClaimSecret}}}
 	proof := chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimBitcoin}}}
@@ -55,6 +56,7 @@ func TestReplacementLimits(t *testing.T) {
 
 // Only what the signer sent, and what can be outbid, is outbid.
 func TestReplacedBy(t *testing.T) {
+	t.Parallel()
 	n := presetOf(t, "CITREA/MAINNET")
 	to := common.Address{1}
 	id := new(big.Int).SetUint64(n.ChainID)

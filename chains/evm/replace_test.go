@@ -47,6 +47,7 @@ func same(*types.DynamicFeeTx) {}
 // A plan that takes the place of a transaction under way has its nonce and a fee
 // for which nodes prefer it, so that only one of them is mined.
 func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, _, plan := l.payIn(t, 1)
 	l.SetMining(false)
@@ -112,6 +113,7 @@ func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
 // A claim that waits behind something else of the account goes before it when it is
 // asked for again: its time is limited.
 func TestClaimGoesBeforeWhatWaits(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, e, plan := l.payIn(t, 1)
 	l.run(t, k, plan)
@@ -158,6 +160,7 @@ func TestClaimGoesBeforeWhatWaits(t *testing.T) {
 
 // Another signer's plan has nothing to do with the nonces of the one under way.
 func TestReplacingStrangersTransactions(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, _, plan := l.payIn(t, 1)
 	n, u := l.nonceOf(t, k, plan)
@@ -173,6 +176,7 @@ func TestReplacingStrangersTransactions(t *testing.T) {
 // What nodes keep and nobody mines, and what lacks something before it, is refused
 // before anything is sent.
 func TestAdmit(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, plan := l.payToken(t)
 	n, u := l.nonceOf(t, k, plan)
@@ -231,6 +235,7 @@ func TestAdmit(t *testing.T) {
 
 // A secret is not shown to a node to see whether it opens anything.
 func TestAdmitShowsNoSecret(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, e, plan := l.payIn(t, 1)
 	l.run(t, k, plan)

@@ -12,6 +12,7 @@ import (
 
 // Of an even number of answers the lower middle counts, of each part alone.
 func TestMedianRate(t *testing.T) {
+	t.Parallel()
 	rate := func(base, l1 int64) wire.FeeRate {
 		return wire.FeeRate{Base: big.NewInt(base), Priority: big.NewInt(1), L1: big.NewInt(l1)}
 	}
@@ -35,6 +36,7 @@ func TestMedianRate(t *testing.T) {
 
 // A node without a fee has no say in it; if none has one, that is what is said.
 func TestTowerRateOfNodesWithoutFees(t *testing.T) {
+	t.Parallel()
 	network := presetOf(t, "CITREA/MAINNET")
 	network.ChainID = 7
 	refuses := func() string {

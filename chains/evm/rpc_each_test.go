@@ -46,6 +46,7 @@ func zeros(n int) string {
 // One node that names a thousand times the fee does not decide what a watchtower
 // is paid, wherever it stands in the list.
 func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
+	t.Parallel()
 	network, err := wire.Preset(wire.ChainCitrea, bitcoin.Mainnet)
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +87,7 @@ func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
 
 // What one node refuses, another one may take.
 func TestOneRefusalIsNotTheNetworks(t *testing.T) {
+	t.Parallel()
 	id := "0x" + strings.Repeat("ab", 32)
 	node := func(answer func(c rpctest.Call) any) string {
 		return rpctest.Serve(t, func(calls []rpctest.Call) any {
@@ -125,6 +127,7 @@ func TestOneRefusalIsNotTheNetworks(t *testing.T) {
 // A node that calls the relay far behind does not decide what watchtowers get for
 // bringing it up to date.
 func TestRelayTipIsWhatMostNodesSay(t *testing.T) {
+	t.Parallel()
 	node := func(height int64) string {
 		return rpctest.Serve(t, func(calls []rpctest.Call) any {
 			var all []any

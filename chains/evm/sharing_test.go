@@ -48,6 +48,7 @@ func word(n int) string { return fmt.Sprintf("%064x", n) }
 // Who asks for fees or an LP's funds while others do shares their question, and who asks
 // afterwards, or for another LP, asks anew.
 func TestQuestionsAtTheSameMomentAreOne(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		node := &slowNode{}
 		c := &chain{net: presetOf(t, "CITREA/MAINNET"), node: node, env: chains.Env{Now: time.Now}}
@@ -92,6 +93,7 @@ func TestQuestionsAtTheSameMomentAreOne(t *testing.T) {
 
 // What a chain tells of itself is the caller's own.
 func TestInfoIsTheCallersOwn(t *testing.T) {
+	t.Parallel()
 	c := &chain{net: presetOf(t, "CITREA/MAINNET")}
 	c.contracts = []*contracts{{chain: c, Contracts: read.Contracts{Deployment: deploymentOf(t, "CITREA/MAINNET")}}}
 	first := c.Info()

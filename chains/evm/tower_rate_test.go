@@ -24,6 +24,7 @@ import (
 // If no node tells its fee at first they are asked once more, and what is told then
 // counts. If none tells it ever, the nodes' own words are the reason.
 func TestTowerRateIsAskedForAgain(t *testing.T) {
+	t.Parallel()
 	block := map[string]any{"number": "0x10", "timestamp": "0x10", "hash": "0x" + zeros(64), "baseFeePerGas": "0x989680", "l1FeeRate": "0x64"}
 	node := func(refusals int32) string {
 		var asked atomic.Int32
@@ -68,6 +69,7 @@ func TestTowerRateIsAskedForAgain(t *testing.T) {
 
 // Only what an opening cannot do without is called left out.
 func TestWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
 	_, k, _ := stagedChain(t, 1, func(rpc.Request) any { return nil })
 	user := addressOf(t, userKey)
 	s := payInSwap(t, k.Deployment, user)
@@ -100,6 +102,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 // A nonce that was sent lately is counted though the node has not heard of it, and
 // a swap keeps what it was given only while that is free.
 func TestNonceLimits(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(1000, 0)
 	c := &chain{nonces: newSentTxs(), env: chains.Env{Now: func() time.Time { return now }}}
 	sent := func(nonce uint64) { c.noteSent(chains.Signed{From: "me", Nonce: nonce}) }
@@ -158,6 +161,7 @@ func TestNonceLimits(t *testing.T) {
 
 // Nothing of a stranger's is replaced, and who replaces nothing may send what he likes.
 func TestNothingToReplace(t *testing.T) {
+	t.Parallel()
 	n := presetOf(t, "CITREA/MAINNET")
 	to := common.Address{1}
 	raw := hexutil.MustDecode(signTx(t, userKey, &types.DynamicFeeTx{ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: 8, GasTipCap: big.NewInt(2), GasFeeCap: big.NewInt(30), Gas: 21_000, To: &to}))
@@ -172,6 +176,7 @@ func TestNothingToReplace(t *testing.T) {
 
 // What cannot be mined at the present base fee is not admitted.
 func TestAdmitDemandsTheBaseFee(t *testing.T) {
+	t.Parallel()
 	n := presetOf(t, "CITREA/MAINNET")
 	user := addressOf(t, userKey)
 	to := common.Address{1}
@@ -196,6 +201,7 @@ func TestAdmitDemandsTheBaseFee(t *testing.T) {
 
 // A nonce ahead of the account's may wait for a while, and is then refused for good.
 func TestNonceAheadLimits(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(1000, 0)
 	asked := 0
 	var answer any = hexutil.Uint64(5)

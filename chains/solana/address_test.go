@@ -10,6 +10,7 @@ import (
 )
 
 func TestAddress(t *testing.T) {
+	t.Parallel()
 	const good = "Hs3ePxtgaGEteZn7bwKfz4QopR7YLAbRwXTsoUygS4BH"
 	for name, tc := range map[string]struct {
 		text string

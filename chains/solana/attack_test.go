@@ -70,6 +70,7 @@ func (s *scene) refundAuth(p *wire.Parsed) (a wire.RefundAuth, err error) {
 // Whoever has seen the key of a data account, or its address, can make it useless. The
 // claim goes on with another one (§21.5, §21.13).
 func TestSpoiltDataAccounts(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, p played) {
 		s := newPlayed(t, p)
 		c := chains.Condition{Kind: chains.Onchain, Script: script(1), Sats: 120_000, Confirmations: 1}
@@ -107,6 +108,7 @@ func TestSpoiltDataAccounts(t *testing.T) {
 // The rent of a data account that was not needed in the end comes back with the next
 // claim of its owner (§21.5).
 func TestRentOfDataAccountsComesBack(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, p played) {
 		s := newPlayed(t, p)
 		c := chains.Condition{Kind: chains.Onchain, Script: script(1), Sats: 120_000, Confirmations: 1}
@@ -149,6 +151,7 @@ func TestRentOfDataAccountsComesBack(t *testing.T) {
 // A token account that exists as an address with lamports alone is created; opening and
 // claiming go out together where both would create it (§21.7).
 func TestTokenAccountsThatAreNone(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{wire.V1, wire.V2} {
 		s := newScene(t, version)
 		user := s.poor()
@@ -170,6 +173,7 @@ func TestTokenAccountsThatAreNone(t *testing.T) {
 // Opening with SOL wraps what is missing, in a transaction before the one that the LP
 // has signed. Without it the opening is refused by name, not by the program.
 func TestWrapThatIsLeftOut(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	user := s.poor()
 	e := s.in(user, lock(6), wire.WSOL)
@@ -197,6 +201,7 @@ func TestWrapThatIsLeftOut(t *testing.T) {
 
 // Nobody pays in for a hash whose secret others know.
 func TestHashesThatAreKnown(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	e := s.out(s.user, lock(7), devnet.WBTC)
 	s.run(s.user, s.opening(s.user, e))
@@ -214,6 +219,7 @@ func TestHashesThatAreKnown(t *testing.T) {
 // Escrow data of an LP that would pay out to a token account of its own is refused, and
 // so is a payment that the program would not take.
 func TestForeignPayees(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	e := s.out(s.user, lock(8), devnet.WBTC)
 	var members map[string]any
@@ -232,6 +238,7 @@ func TestForeignPayees(t *testing.T) {
 
 // One node that lies about a block does not make an LP a liar.
 func TestBlockThatANodeMakesUp(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	e := s.in(s.user, lock(9), devnet.WBTC)
 	plan := s.opening(s.user, e)
@@ -316,6 +323,7 @@ func TestOneNodeDoesNotProveAForgery(t *testing.T) {
 // Where a refund takes more than the table says, the limit is raised; a node that
 // cannot try it changes nothing (§21.15).
 func TestRefundThatTakesMore(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	e := s.in(s.user, lock(11), devnet.WBTC)
 	s.run(s.user, s.opening(s.user, e))
@@ -358,6 +366,7 @@ func TestRefundThatTakesMore(t *testing.T) {
 // What a wallet keeps back of its SOL covers the wrapping, whoever chose the fee rate
 // (§12, §21.3).
 func TestSpendableBalance(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[string][2]int64{wire.V1: {4710000, 2669920}, wire.V2: {4716960, 2676880}} {
 		s := newScene(t, version)
 		for i, user := range []account{s.poor(), s.user} {
@@ -388,6 +397,7 @@ func TestSpendableBalance(t *testing.T) {
 
 // Clocks that are far apart are worth a word in the log, once (§21.12), which says by how much.
 func TestClocksThatDiffer(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	var log bytes.Buffer
 	s.log = slog.New(slog.NewJSONHandler(&log, nil))
@@ -453,6 +463,7 @@ func TestNonsenseDoesNotEndTheHints(t *testing.T) {
 
 // What a transaction pays to an address is what it transfers.
 func TestPaid(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	to := s.poor()
 	tx, err := s.user.Send(t.Context(), wire.Transfer(s.user.Account.Address, to.Account.Address, 7), wire.Transfer(s.user.Account.Address, to.Account.Address, 8),

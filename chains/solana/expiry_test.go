@@ -14,6 +14,7 @@ import (
 // A transaction that reveals a preimage is shown to no node that cannot execute it any
 // more (§21.14).
 func TestPreimageIsNotShownInVain(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	e := s.out(s.user, lock(1), devnet.WBTC)
 	s.run(s.user, s.opening(s.user, e))
@@ -48,6 +49,7 @@ func TestPreimageIsNotShownInVain(t *testing.T) {
 // What may still be executed is not replaced; what an LP has signed is handed out again
 // as it is.
 func TestOnlyOneOfTwoCanBeExecuted(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	e := s.in(s.user, lock(2), wire.WSOL)
 	open := s.opening(s.user, e)
@@ -84,6 +86,7 @@ func TestOnlyOneOfTwoCanBeExecuted(t *testing.T) {
 // After a restart nothing is known of block hashes: a transaction is called dead only
 // when it must be, and not while a node is silent (§21.14).
 func TestExpiryAfterARestart(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V2)
 	e := s.in(s.user, lock(3), wire.WSOL)
 	plan := s.opening(s.user, e)
@@ -118,6 +121,7 @@ func TestExpiryAfterARestart(t *testing.T) {
 // A claim whose payment is written in parts goes on where it was when its block hash
 // ended: what is on the chain is not written again (§21.5, §21.14).
 func TestWrittenPartsAreKept(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, p played) {
 		s := newPlayed(t, p)
 		e, plan := s.bought(outputs(120)...)

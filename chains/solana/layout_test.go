@@ -72,6 +72,7 @@ func (s *scene) buildRefused(what string, plan chains.Plan, code fault.Code, say
 // that could not be claimed. Everything else goes on, and a user that has paid claims
 // without such an account, if the payment is small.
 func TestUnknownLayoutsAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newPlayed(t, played{wire.V2, 4})
 	e, plan := s.paid()
 	s.buildRefused("an opening", s.opening(s.user, e), fault.Unsupported, "in a form that is not known")
@@ -97,6 +98,7 @@ func TestUnknownLayoutsAreRefused(t *testing.T) {
 // What a node does not tell is asked for again, before the user pays. A claim that was
 // begun goes on: the account that was made for it tells.
 func TestLayoutsThatNodesDoNotTell(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, p played) {
 		if p.version == wire.V1 {
 			t.Skip("only version 2 of the program has two layouts of data accounts; version 1 has one")
@@ -153,6 +155,7 @@ func rewritten(change func(reply map[string]any)) func(string, []json.RawMessage
 // An account that was begun for the other layout, as by an earlier release, or before the
 // program was replaced, is not used. Its rent comes back where the program gives it.
 func TestAccountsOfAnotherLayout(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, p played) {
 		if p.version == wire.V1 {
 			t.Skip("only version 2 of the program has two layouts of data accounts; version 1 has one")
@@ -229,6 +232,7 @@ func (s *scene) payload(plan chains.Plan) []byte {
 // A user without SOL is told what to sign all the same: the provider's lamports do for a
 // trial, which is not sent.
 func TestLayoutForSomebodyWithoutSOL(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, p played) {
 		s := newPlayed(t, p)
 		poor := account{s.localNet, s.NewAccount()}
@@ -240,6 +244,7 @@ func TestLayoutForSomebodyWithoutSOL(t *testing.T) {
 // The payment goes into the claim itself where it fits and the program takes it so. v1's
 // claims are as they were.
 func TestSmallPaymentsNeedNoDataAccount(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, p played) {
 		s := newPlayed(t, p)
 		e, plan := s.bought()

@@ -77,6 +77,7 @@ func deployed(on bitcoin.Network) (all []string) {
 // A chain is opened only where its nodes serve the right cluster, and its programs are
 // there; a node that says nothing is asked later.
 func TestOpen(t *testing.T) {
+	t.Parallel()
 	good := node(t, mainnetGenesis, deployed(bitcoin.Mainnet)...)
 	dev, _ := Preset(bitcoin.Testnet4)
 	own := Network{Bitcoin: bitcoin.Regtest, Genesis: wire.Key{3}.String(), Deployments: dev.Deployments}
@@ -136,6 +137,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestNetworkIsValidated(t *testing.T) {
+	t.Parallel()
 	good, err := Preset(bitcoin.Testnet3)
 	if err != nil || good.Validate() != nil || len(good.Deployments) != 2 {
 		t.Fatalf("%+v, %v", good, err)
@@ -168,6 +170,7 @@ func TestNetworkIsValidated(t *testing.T) {
 func asFault(err error, e **fault.Error) bool { return errors.As(err, e) }
 
 func TestRandomAddresses(t *testing.T) {
+	t.Parallel()
 	c := &chain{}
 	seen := map[string]bool{}
 	for range 20 {

@@ -56,6 +56,7 @@ func TestRelayOnALongStaleBranch(t *testing.T) {
 // What the program would refuse now is refused before it costs a fee; what one node
 // does not take, another does.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, wire.V1)
 	e := s.in(s.user, lock(20), devnet.WBTC)
 	s.run(s.user, s.opening(s.user, e))

@@ -21,6 +21,7 @@ import (
 
 // What became of a transaction, as a node tells it.
 func TestVectorsTxStatus(t *testing.T) {
+	t.Parallel()
 	vectors.Load(t, "chain-solana", "tx-serialization").Of(t, "getTxStatus").Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			SignedTx, TxID string

@@ -13,6 +13,7 @@ import (
 // Whoever poses as an LP, or signs in its place, must not get through because an account
 // says no in one of the ways there are (protocol: chain-starknet.md §20.1, §20.2).
 func TestAnAccountThatDoesNotSayYes(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	lp, data := wire.Hex64(s.lp.Address()), []byte(`{"nonce":"17"}`)
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
@@ -57,6 +58,7 @@ func TestAnAccountThatDoesNotSayYes(t *testing.T) {
 
 // An LP whose account is not deployed has signed nothing, whatever it sends.
 func TestAnLPWithoutAnAccount(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	e := s.out(1)
 	auth := s.auth(e)
@@ -74,6 +76,7 @@ func TestAnLPWithoutAnAccount(t *testing.T) {
 // The contract goes by the time of its block: an authorisation that is over by the chain's
 // clock is refused, be ours behind (protocol: chain-starknet.md §20.17).
 func TestOurClockIsBehind(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	e := s.out(1)
 	auth := s.auth(e)

@@ -63,6 +63,7 @@ func alterations() map[string]func(*testing.T, string) string {
 
 // Whatever a wallet changes beyond fees, it does not get back in.
 func TestAWalletThatChangesMore(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	e := s.in(1)
 	plan := s.opening(e)
@@ -104,6 +105,7 @@ func TestAWalletThatChangesMore(t *testing.T) {
 // A wallet that puts opening and claim into one transaction would show the preimage while
 // the escrow is not open.
 func TestAWalletThatMergesOpeningAndClaim(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	e := s.out(1)
 	plan := s.opening(e)
@@ -124,6 +126,7 @@ func TestAWalletThatMergesOpeningAndClaim(t *testing.T) {
 
 // The digits without 0x of an address are hexadecimal to some and decimal to others.
 func TestAnAddressWithout0x(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	for _, text := range []string{"123456789", "00011ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"} {
 		for _, strict := range []bool{true, false} {

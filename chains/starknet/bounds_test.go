@@ -37,6 +37,7 @@ func (l *live) bounds(plan chains.Plan) (all []wire.Gas) {
 // What a relay takes to store a header is not the client's to say: it is tried, and what
 // it takes gets a margin. The protocol's constants are the floor of the bounds.
 func TestHeadersThatTakeMoreThanTheConstants(t *testing.T) {
+	t.Parallel()
 	constant := wire.Gas{L2: 3 * 24_000_000, L1Data: 3 * 600}
 	for name, headerGas := range map[string]uint64{"as on public networks": 0, "half as much again": 20_000_000, "twice as much": 30_000_000, "little": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -69,6 +70,7 @@ func TestHeadersThatTakeMoreThanTheConstants(t *testing.T) {
 // What a node says of gas is bounded: a wallet must have what its transactions may cost.
 // A node that does not say it leaves the constants.
 func TestNodesThatLieAboutGas(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	e, plan := l.behind()
 	honest := l.bounds(plan)
@@ -112,6 +114,7 @@ func TestNodesThatLieAboutGas(t *testing.T) {
 
 // A relay that takes far more than is allowed for is found before anything is sent.
 func TestHeadersThatTakeFarTooMuch(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{HeaderGas: 200_000_000})
 	_, plan := l.behind()
 	txs := l.ready(l.user, plan)

@@ -14,6 +14,7 @@ import (
 // the present fee rate; nothing else tells it than that there is no class (protocol:
 // chain-starknet.md §10.2, §20.10).
 func TestTheAccountIsNotDeployed(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	user := wire.Hex64(s.user.Address())
 	s.node.absent[user] = true
@@ -66,6 +67,7 @@ func TestTheAccountIsNotDeployed(t *testing.T) {
 // While a deployment waits in the pools, which no node tells, another swap's transactions
 // follow it, and the same swap signed again replaces it.
 func TestADeploymentThatWaits(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.node.absent[wire.Hex64(s.user.Address())] = true
 	plan := s.opening(s.in(1))
@@ -84,6 +86,7 @@ func TestADeploymentThatWaits(t *testing.T) {
 // A deposit and an amount in one token are approved together: the second approval would
 // overwrite the first, and the opening revert (protocol: chain-starknet.md §20.8).
 func TestDepositAndAmountInOneToken(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	e := s.escrow(1, func(spec *chains.Spec) {
 		spec.PayIn, spec.Token, spec.SecurityDeposit = true, wire.Hex64(wire.STRK), big.NewInt(700)
@@ -98,6 +101,7 @@ func TestDepositAndAmountInOneToken(t *testing.T) {
 // deployment included: nodes refuse a transaction whose bounds exceed the balance
 // (protocol: chain-starknet.md §20.9).
 func TestTheReserveCoversTheBounds(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	user := wire.Hex64(s.user.Address())
 	e := s.escrow(1, func(spec *chains.Spec) { spec.PayIn, spec.SecurityDeposit = true, big.NewInt(700) }) // two approvals
@@ -118,6 +122,7 @@ func TestTheReserveCoversTheBounds(t *testing.T) {
 // The wallet of an account that several swaps use at once gets numbers that do not
 // collide, and the same ones for the same question.
 func TestNoncesOfSeveralSwaps(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	user := wire.Hex64(s.user.Address())
 	s.node.mined[user] = 7
@@ -150,6 +155,7 @@ func TestNoncesOfSeveralSwaps(t *testing.T) {
 // A resubmission has the same nonce and a fresh bound that nodes prefer, so that one of
 // the two is executed at most.
 func TestAResubmissionReplacesTheFirst(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.node.mined[wire.Hex64(s.user.Address())] = 7
 	plan := s.opening(s.in(1))
@@ -189,6 +195,7 @@ func TestAResubmissionReplacesTheFirst(t *testing.T) {
 
 // A claim does not wait for what was sent before it and hangs.
 func TestAClaimPassesWhatHangs(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.node.mined[wire.Hex64(s.user.Address())] = 7
 	hangs := s.opening(s.in(1))
@@ -212,6 +219,7 @@ func TestAClaimPassesWhatHangs(t *testing.T) {
 
 // What the contract is bound to refuse is not handed out.
 func TestNothingThatTheContractRefuses(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	in, out := s.in(1), s.out(2)
 	refused := func(what string, plan chains.Plan, code fault.Code) {

@@ -31,6 +31,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	// The time stands still but for what the suite does: how many requests something takes
 	// depends on what was read in the last seconds.
 	began := time.Now()

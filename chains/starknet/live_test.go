@@ -117,6 +117,7 @@ func (l *live) state(e chains.Escrow) chains.EscrowState {
 // A wallet that has never sent anything opens its first escrow: the deployment goes
 // before, in the same plan.
 func TestTheFirstTransactionOfAnAccount(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	fresh := account{l.localNet, l.NewAccount()}
 	l.must(l.Fund(t.Context(), fresh.Account.Address, devnet.STRK(1000)))
@@ -142,6 +143,7 @@ func TestTheFirstTransactionOfAnAccount(t *testing.T) {
 // An LP whose account is Argent's signs for itself, and its account's way to say no is
 // understood.
 func TestAnLPWithAnArgentAccount(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	owner := l.lp.Key
 	args := []wire.Felt{{}, owner.Public(), wire.FeltOf(1)} // a Stark key, and no guardian
@@ -168,6 +170,7 @@ func TestAnLPWithAnArgentAccount(t *testing.T) {
 // The account is asked before anything is sent: a signature by another key, or of what
 // was altered afterwards, does not come as far as the nodes.
 func TestASignatureThatIsNotTheAccounts(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	e := l.escrow(lock(1), in)
 	plan := l.opening(l.user, e)
@@ -188,6 +191,7 @@ func TestASignatureThatIsNotTheAccounts(t *testing.T) {
 // A third party brings the relay up to date while the wallet signs: what is handed out
 // next needs no headers, and the claim that was signed before is as good as it was.
 func TestTheRelayMovesBetweenTwoPolls(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	c := chains.Condition{Kind: chains.Onchain, Script: []byte{0, 20, 21: 9}, Sats: 120_000, Confirmations: 1}
 	op := l.PayBitcoin(t, c.Script, int64(c.Sats), 0)
@@ -225,6 +229,7 @@ func (l *live) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment 
 // A reorganisation of Bitcoin that is longer than what one transaction carries becomes a
 // fork of the relay over several, with a number of its own.
 func TestALongForkOfTheRelay(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	l.MineBitcoin(t, 45)
 	l.SyncRelay(t)
@@ -249,6 +254,7 @@ func TestALongForkOfTheRelay(t *testing.T) {
 
 // More withdrawals than one transaction takes are claimed in several, in their order.
 func TestManyWithdrawals(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	id := l.OpenVault(t, [2]uint64{1_000_000, 0}, 1)
 	var last bitcoin.Hash
@@ -281,6 +287,7 @@ func TestManyWithdrawals(t *testing.T) {
 // What is in the block that is being made has not happened: it can vanish without a
 // trace.
 func TestAPreConfirmedTransactionVanishes(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	e := l.escrow(lock(1), in)
 	plan := l.opening(l.user, e)
@@ -310,6 +317,7 @@ func TestAPreConfirmedTransactionVanishes(t *testing.T) {
 // With a deposit and an amount in one token the opening goes through: they are approved
 // together.
 func TestDepositAndAmountInOneTokenOnTheNetwork(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	e := l.escrow(lock(1), func(s *chains.Spec) {
 		s.Token, s.Amount, s.SecurityDeposit, s.ClaimerBounty = wire.Hex64(wire.STRK), big.NewInt(1_000_000), big.NewInt(70_000), big.NewInt(90_000)
@@ -323,6 +331,7 @@ func TestDepositAndAmountInOneTokenOnTheNetwork(t *testing.T) {
 // A wallet spends all of its STRK but the reserve, and its transaction is taken: bounds
 // that exceed the balance would be refused.
 func TestAWalletSpendsAllButTheReserve(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	for _, deployed := range []bool{true, false} {
 		poor := account{l.localNet, l.NewAccount()}
@@ -348,6 +357,7 @@ func TestAWalletSpendsAllButTheReserve(t *testing.T) {
 // A node of an old version that cannot tell the price of L2 gas does not stop a chain
 // that has another one; alone it says why nothing is built.
 func TestNodesOfSeveralVersions(t *testing.T) {
+	t.Parallel()
 	for _, version := range []rpc.Version{rpc.V8, rpc.V10} {
 		l := newLive(t, devnet.Options{Version: version})
 		e := l.escrow(lock(1), in)
@@ -378,6 +388,7 @@ func TestNodesOfSeveralVersions(t *testing.T) {
 // A pool keeps a waiting transaction unless another one with its nonce offers a tenth
 // more; what is built as its replacement does.
 func TestOutbiddingAWaitingTransaction(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	e := l.escrow(lock(1), in)
 	plan := l.opening(l.user, e)
@@ -410,6 +421,7 @@ func TestOutbiddingAWaitingTransaction(t *testing.T) {
 // Before the withdrawal that is to be claimed stands one of somebody else who wants a
 // contract called with the payout, and one that was advanced: both are claimed on the way.
 func TestAWithdrawalBehindOneWithACall(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	id := l.OpenVault(t, [2]uint64{1_000_000, 500_000}, 1)
 	other := l.Account(t).(account)
@@ -439,6 +451,7 @@ func TestAWithdrawalBehindOneWithACall(t *testing.T) {
 // A withdrawal that the contract cannot read closes the vault when it is claimed, and all
 // that is behind it is lost: nobody is asked to sign that.
 func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	id := l.OpenVault(t, [2]uint64{1_000_000, 0}, 1)
 	l.Withdraw(t, id, []byte("no withdrawal"), bitcoin.FeeShares{})
@@ -455,6 +468,7 @@ func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
 
 // A wallet that lowers the bounds below what it takes would pay for nothing.
 func TestBoundsThatAreTooLow(t *testing.T) {
+	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	plan := l.opening(l.user, l.escrow(lock(1), in))
 	u := l.build(plan)

@@ -14,6 +14,7 @@ import (
 
 // The presets are the published contracts.
 func TestPresets(t *testing.T) {
+	t.Parallel()
 	for on, id := range map[bitcoin.Network]string{bitcoin.Mainnet: wire.Mainnet, bitcoin.Testnet3: wire.Sepolia, bitcoin.Testnet4: wire.Sepolia} {
 		n, err := starknet.Preset(on)
 		if err != nil || n.ChainID != id || n.Bitcoin != on || len(n.Deployments) != 1 || n.Validate() != nil {
@@ -35,6 +36,7 @@ func TestPresets(t *testing.T) {
 
 // A network with a gap is not opened: money would go to a zero address.
 func TestNetworksWithGaps(t *testing.T) {
+	t.Parallel()
 	preset := func() starknet.Network {
 		n, err := starknet.Preset(bitcoin.Mainnet)
 		if err != nil {
@@ -69,6 +71,7 @@ func TestNetworksWithGaps(t *testing.T) {
 // A node of another network, contracts that are not there, and a configuration that does
 // not go together do not open; a node that is down does.
 func TestOpening(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	url := s.node.serve(t)
 	open := func(f chains.Factory, env chains.Env) error {
@@ -111,6 +114,7 @@ func TestOpening(t *testing.T) {
 // All tokens of the catalogue are there, STRK as the native one, and a gas drop of STRK
 // does not go with STRK.
 func TestInfo(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	info := s.chain.Info()
 	if info.ID != "STARKNET" || info.Native.Ticker != "STRK" || info.GasDropNative || info.Default != "v1" || len(info.Contracts) != 8 {

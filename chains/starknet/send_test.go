@@ -12,6 +12,7 @@ import (
 // What a node says of a transaction that it has already, or whose nonce it finds used
 // because it has it, does not make it look lost (protocol: chain-starknet.md §20.13).
 func TestSentTwice(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	tx := s.ready(s.opening(s.in(1)))[0]
 	id := full(tx.ID)
@@ -50,6 +51,7 @@ func TestSentTwice(t *testing.T) {
 
 // A preimage is not shown to a node that cannot execute the claim any more.
 func TestAPreimageInVain(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	user := wire.Hex64(s.user.Address())
 	e := s.out(1)
@@ -77,6 +79,7 @@ func TestAPreimageInVain(t *testing.T) {
 
 // A transaction that comes before others that are missing would wait for ever.
 func TestANonceThatIsAhead(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	plan := s.opening(s.in(1))
 	tx := s.build(plan)[0]
@@ -114,6 +117,7 @@ func outcome(reverted ...string) any {
 // What comes back from a wallet is tried before it is sent, signatures with it: the
 // account alone knows its own.
 func TestAdmission(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	plan := s.opening(s.in(1))
 	tx := s.ready(plan)

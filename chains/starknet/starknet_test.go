@@ -9,6 +9,7 @@ import (
 // What is public here is the wire's: addresses of accounts and of tokens in one form,
 // fee rates of version 3.
 func TestPublicForms(t *testing.T) {
+	t.Parallel()
 	const canonical = "0x00011ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
 	const short = "0x11AE1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
 	for _, strict := range []bool{true, false} {

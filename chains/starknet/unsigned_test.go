@@ -13,6 +13,7 @@ import (
 // What is handed out can be signed with the library's public functions alone, and comes
 // back as what was asked for.
 func TestSigningWithThePublicFunctions(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.node.absent[wire.Hex64(s.user.Address())] = true
 	plan := s.opening(s.in(1))

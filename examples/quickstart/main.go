@@ -29,13 +29,14 @@ func main() {
 		fmt.Fprintf(os.Stderr, "quickstart: it takes no arguments, and %q is one\n", flags.Arg(0))
 		os.Exit(2)
 	}
-	if err := run(ctx, os.Stdout); err != nil {
+	if err := run(ctx, os.Stdout, (*tour).directions); err != nil {
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer) (err error) {
+// run makes the swaps that choose names, and writes what becomes of them.
+func run(ctx context.Context, out io.Writer, choose func(*tour) ([]direction, error)) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 
@@ -68,5 +69,9 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	defer func() { client.Close(); <-ended }()
 
 	t := &tour{out: out, network: network, client: client}
-	return t.all(ctx)
+	directions, err := choose(t)
+	if err != nil {
+		return err
+	}
+	return t.all(ctx, directions)
 }

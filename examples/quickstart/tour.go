@@ -72,11 +72,7 @@ func (t *tour) directions() ([]direction, error) {
 	}, nil
 }
 
-func (t *tour) all(ctx context.Context) error {
-	directions, err := t.directions()
-	if err != nil {
-		return err
-	}
+func (t *tour) all(ctx context.Context, directions []direction) error {
 	var lines []line
 	for _, d := range directions {
 		l, err := t.one(ctx, d)

@@ -36,7 +36,6 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
-	flag.Parse()
 	_ = flag.Set("test.parallel", "4") // they wait for blocks and windows most of the time
 	code := m.Run()
 	for i := len(shared.ends) - 1; i >= 0; i-- {
@@ -143,7 +142,8 @@ func browseUnready(t *testing.T, url string, setup ...chromedp.Action) tab {
 	path := chromium(t)
 	shared.Lock()
 	if shared.browser == nil {
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+			chromedp.Flag("force-prefers-reduced-motion", true)) // what turns without end costs a processor in each window
 		allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 		browser, quit := chromedp.NewContext(allocator)
 		if err := chromedp.Run(browser); err != nil {

@@ -35,6 +35,7 @@ func FuzzLastEventID(f *testing.F) {
 }
 
 func TestPlace(t *testing.T) {
+	t.Parallel()
 	p := place{at: 1795214525447, version: 7, print: "5f1d3c0a9be2f4d6"}
 	if got, ok := parsePlace(p.String()); !ok || got != p {
 		t.Errorf("%v %v", got, ok)

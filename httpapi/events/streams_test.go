@@ -46,6 +46,7 @@ func serve(t testing.TB, s *source, o events.Options, edit ...func(*http.Server)
 func finished(s *swapper.GetSwapStatusOutput) { s.IsFinished, s.IsSuccess = true, true }
 
 func TestSwap(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{})
@@ -73,6 +74,7 @@ func TestSwap(t *testing.T) {
 
 // Another process on the same store, and this one after a restart, understands an id.
 func TestResumedElsewhere(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	s.put("alice/2", "CREATED")
@@ -104,6 +106,7 @@ func TestResumedElsewhere(t *testing.T) {
 }
 
 func TestStoreRestored(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{})
@@ -111,6 +114,7 @@ func TestStoreRestored(t *testing.T) {
 }
 
 func TestSigner(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	for i := range 5 {
 		s.put(fmt.Sprint(i), "CREATED")
@@ -140,6 +144,7 @@ func TestSigner(t *testing.T) {
 // away and whatever others have done to the signer's swaps meanwhile. The reader is told, and
 // goes on with what is pending.
 func TestLongAway(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("mine", "CREATED")
 	now := time.Now()
@@ -176,6 +181,7 @@ func TestLongAway(t *testing.T) {
 
 // A change that comes while a stream begins is not lost.
 func TestNoGapAtTheBeginning(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{})
@@ -200,6 +206,7 @@ func TestNoGapAtTheBeginning(t *testing.T) {
 
 // Confirmations are counted without a change of the record.
 func TestConfirmations(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	confirmed := func(n int) func(*swapper.GetSwapStatusOutput) {
 		return func(o *swapper.GetSwapStatusOutput) {
@@ -234,6 +241,7 @@ func TestConfirmations(t *testing.T) {
 }
 
 func TestFailingLooks(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{Poll: 5 * time.Millisecond})
@@ -254,6 +262,7 @@ func TestFailingLooks(t *testing.T) {
 
 // An unused quote that is deleted ends its stream.
 func TestDeleted(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED", func(o *swapper.GetSwapStatusOutput) {
 		o.Steps = []swapper.Step{{Confirmations: &swapper.Confirmations{Target: 1}}}
@@ -266,6 +275,7 @@ func TestDeleted(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{})
@@ -314,6 +324,7 @@ func TestRefusals(t *testing.T) {
 // One line takes its share of the streams, by whatever addresses, and none of those of
 // callers who are known.
 func TestStreamsOfALine(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{MaxStreams: 12, MaxPerCaller: 2, Sender: func(r *http.Request) limit.Sender {
@@ -357,6 +368,7 @@ func TestStreamsOfALine(t *testing.T) {
 }
 
 func TestTooManyStreams(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{MaxStreams: 4, MaxPerCaller: 2})
@@ -401,6 +413,7 @@ func TestTooManyStreams(t *testing.T) {
 
 // The timeouts of the server do not end a stream, and neither does silence.
 func TestServerTimeouts(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{Heartbeat: 20 * time.Millisecond}, func(c *http.Server) {
@@ -417,6 +430,7 @@ func TestServerTimeouts(t *testing.T) {
 }
 
 func TestLifetime(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{Lifetime: 100 * time.Millisecond})
@@ -427,6 +441,7 @@ func TestLifetime(t *testing.T) {
 
 // A reader that does not read is cut off, harms no other, and goes on where it was.
 func TestSlowReader(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	wide := strings.Repeat("x", 100<<10)
 	big := func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide }
@@ -463,6 +478,7 @@ func TestSlowReader(t *testing.T) {
 
 // More swaps than a reader is waited for end its stream.
 func TestTooMuchBehind(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	url, _ := serve(t, s, events.Options{Heartbeat: time.Hour, WriteTimeout: time.Minute})
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
@@ -496,6 +512,7 @@ func TestTooMuchBehind(t *testing.T) {
 }
 
 func TestShutdown(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	var config *http.Server
@@ -527,6 +544,7 @@ func gone(t *testing.T) context.Context {
 }
 
 func TestDocument(t *testing.T) {
+	t.Parallel()
 	url, streams := serve(t, newSource(), events.Options{})
 	response, err := http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json")
 	if err != nil {
@@ -572,6 +590,7 @@ func TestDocument(t *testing.T) {
 // When the client is closed under the streams, what they know still goes out, and Close
 // does not hang.
 func TestSourceClosed(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, streams := serve(t, s, events.Options{Poll: 10 * time.Millisecond})

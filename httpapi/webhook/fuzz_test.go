@@ -43,6 +43,7 @@ func FuzzEndpoint(f *testing.F) {
 }
 
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	one, two := NewSecret(), NewSecret()
 	if one == two || !strings.HasPrefix(one, "whsec_") {
 		t.Errorf("%d bytes", len(one))
@@ -63,6 +64,7 @@ func TestSecrets(t *testing.T) {
 }
 
 func TestRetryAfterHeader(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 22, 20, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{"": 0, "5": 5 * time.Second, "-5": 0, "999999999": maxAfter, "99999999999999999999": 0, "soon": 0,
 		"Sun, 22 Nov 2026 20:01:00 GMT": time.Minute, "Sun, 22 Nov 2026 19:00:00 GMT": 0, "Sun, 22 Nov 2099 19:00:00 GMT": maxAfter} {

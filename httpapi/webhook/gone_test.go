@@ -54,6 +54,7 @@ func (r *receiver) told(want map[string]string) {
 // One answer of 410, as a proxy gives it while a service behind it is replaced, costs
 // nothing: what waits is told when the endpoint is back.
 func TestOne410(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	r.answers(status(http.StatusInternalServerError))
@@ -91,6 +92,7 @@ func makeGone(t *testing.T, s *source, sender *webhook.Sender, r *receiver) {
 // Once it is enabled, or has another URL, it is told how each swap stands of which it has
 // not heard: what waited, and what has changed meanwhile.
 func TestGone(t *testing.T) {
+	t.Parallel()
 	s, secret, store := newSource(), webhook.NewSecret(), new(storagetest.Memory)
 	r, other := receive(t, secret), receive(t, secret)
 	var log bytes.Buffer
@@ -141,6 +143,7 @@ func TestGone(t *testing.T) {
 
 // What an endpoint missed longer ago than records are kept stays untold.
 func TestGoneForLong(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
@@ -163,6 +166,7 @@ func TestGoneForLong(t *testing.T) {
 
 // An endpoint that fails, and is mended, need not wait for the next attempt.
 func TestEnableAtOnce(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	r.answers(func(w http.ResponseWriter, _ *http.Request) {
@@ -184,6 +188,7 @@ func TestEnableAtOnce(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		header string
 		wait   time.Duration
@@ -216,6 +221,7 @@ func TestRetryAfter(t *testing.T) {
 
 // A message that is given up is counted.
 func TestGivenUpIsCounted(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	r.answers(status(http.StatusInternalServerError))

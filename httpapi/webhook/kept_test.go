@@ -96,6 +96,7 @@ func (s *keeping) Update(ctx context.Context, e storage.Entry) error {
 // TestKeepMessages writes the file by which later versions are held to reading what this
 // one stores. See CONTRIBUTING.md.
 func TestKeepMessages(t *testing.T) {
+	t.Parallel()
 	if *keep == "" {
 		t.Skip("writes test data when -keep names a file; TestKeptMessages tests what was written")
 	}
@@ -187,6 +188,7 @@ func (s *keeping) givenUp(t testing.TB, swaps int) bool {
 // byte, or the news in its place; what is done stays silent until the swap changes; and an
 // endpoint that was gone stays so.
 func TestKeptMessages(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/kept/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no version has kept anything: %v", err)
@@ -264,6 +266,7 @@ func (all kept) goesOn(t *testing.T, e keptEntry, state string, tells bool) {
 
 // Records of a version that is not there yet stay as they are, and hold no others up.
 func TestNewerMessagesAreLeftAlone(t *testing.T) {
+	t.Parallel()
 	s, secret, store := newSource(), webhook.NewSecret(), new(storagetest.Memory)
 	shop := receive(t, secret)
 	_, stop := send(t, s, store, nil, shop.endpoint("shop", secret))

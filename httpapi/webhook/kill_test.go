@@ -169,6 +169,7 @@ func TestKilledProcess(t *testing.T) {
 // Whenever the process is killed, the endpoint gets the last state of every swap, each
 // message of a swap after the one before, and a message that comes twice is the same.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	depth.OnlyFull(t) // it starts and kills ten processes
 	secret := webhook.NewSecret()
 	r := receive(t, secret)
@@ -254,6 +255,7 @@ func process(t *testing.T, r *receiver, file, secret, quiet string) (*exec.Cmd, 
 
 // A process that dies before it has the reply sends the same message again.
 func TestKilledBeforeTheReply(t *testing.T) {
+	t.Parallel()
 	secret := webhook.NewSecret()
 	r := receive(t, secret)
 	r.mu.Lock()

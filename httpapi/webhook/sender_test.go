@@ -18,6 +18,7 @@ import (
 )
 
 func TestDelivered(t *testing.T) {
+	t.Parallel()
 	s, one, two := newSource(), webhook.NewSecret(), webhook.NewSecret()
 	s.put("before", "CREATED")
 	time.Sleep(2 * time.Millisecond)
@@ -40,6 +41,7 @@ func TestDelivered(t *testing.T) {
 }
 
 func TestRetried(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	r.answers(status(http.StatusInternalServerError))
@@ -77,6 +79,7 @@ func TestRetried(t *testing.T) {
 // An endpoint that is away for days gets the present of each swap when it is back, once,
 // and harms no other endpoint.
 func TestDownForDays(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	well, down := receive(t, secret), receive(t, secret)
 	down.answers(status(http.StatusServiceUnavailable))
@@ -134,6 +137,7 @@ func TestDownForDays(t *testing.T) {
 
 // The messages of a swap come in its order, one at a time, whatever the endpoint does.
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	n := 0
@@ -187,6 +191,7 @@ func TestOrder(t *testing.T) {
 // Redirects are not followed, a reply without end is not read, and one that never comes
 // ends.
 func TestBadEndpoints(t *testing.T) {
+	t.Parallel()
 	secret := webhook.NewSecret()
 	target := receive(t, secret)
 	for name, answer := range map[string]func(http.ResponseWriter, *http.Request){
@@ -230,6 +235,7 @@ func TestBadEndpoints(t *testing.T) {
 
 // Whoever may name an endpoint cannot make this server call what only it can reach.
 func TestPrivateHosts(t *testing.T) {
+	t.Parallel()
 	var hits sync.Map
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Store("hit", true) }))
 	defer server.Close()
@@ -268,6 +274,7 @@ func TestPrivateHosts(t *testing.T) {
 
 // A swap that cannot be looked at is told later, one that was deleted not at all.
 func TestSwapThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
@@ -292,6 +299,7 @@ func TestSwapThatCannotBeRead(t *testing.T) {
 }
 
 func TestWants(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	e := r.endpoint("shop", secret)
@@ -305,6 +313,7 @@ func TestWants(t *testing.T) {
 
 // Two processes on one store tell each change once, unless one of them dies.
 func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
 	s, secret, store := newSource(), webhook.NewSecret(), new(storagetest.Memory)
 	r := receive(t, secret)
 	r.answers(func(w http.ResponseWriter, _ *http.Request) { time.Sleep(5 * time.Millisecond) })
@@ -330,6 +339,7 @@ func TestTwoProcesses(t *testing.T) {
 }
 
 func TestRunTwice(t *testing.T) {
+	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))

@@ -6,6 +6,7 @@
 package depth
 
 import (
+	"flag"
 	"os"
 	"testing"
 )
@@ -27,4 +28,11 @@ func Of[T any](n int, cases []T) []T {
 		return cases
 	}
 	return cases[:n]
+}
+
+// SideBySide lets more tests of a package run at once than there are processors, for those
+// that wait for blocks and polls more than they compute. TestMain calls it; -test.parallel
+// says otherwise.
+func SideBySide() {
+	_ = flag.Set("test.parallel", "8")
 }

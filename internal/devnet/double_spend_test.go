@@ -10,6 +10,7 @@ import (
 // An LP that has double spent opens another vault, so that it can be tried again
 // and can be honest again.
 func TestNewVaultAfterDoubleSpend(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	to := k.recipient().Address.Hex()
 	for round := range 2 {

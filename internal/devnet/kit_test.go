@@ -64,6 +64,12 @@ func newKit(t *testing.T, o Options) *kit {
 	if o.Version == Older {
 		o.Version = VersionOf(t)
 	}
+	return kitOf(t, o)
+}
+
+// kitOf is newKit with LPs of the version that o names.
+func kitOf(t *testing.T, o Options) *kit {
+	t.Helper()
 	n := must[*Net](t)(Start(t.Context(), o))
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {

@@ -13,23 +13,19 @@ import (
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 )
 
-// each runs a test with LPs of both versions that announce the legacy types.
+// each runs a test with LPs that announce the legacy types: of the newer version, at full
+// depth of both.
 func each(t *testing.T, run func(t *testing.T, k *kit)) {
-	for _, v := range Versions {
+	for _, v := range depth.Of(1, []Version{Newer, Older}) {
 		t.Run(v.String(), func(t *testing.T) {
-			o := Options{LP: func(_ int, o *lp.Options) { o.Legacy = true }}
-			if v == Newer { // newKit decides for the older one
-				o.Version = v
-			} else {
-				t.Setenv("LP_VERSION", v.String())
-			}
-			run(t, newKit(t, o))
+			run(t, kitOf(t, Options{Version: v, LP: func(_ int, o *lp.Options) { o.Legacy = true }}))
 		})
 	}
 }
@@ -65,6 +61,7 @@ func (k *kit) wbtc() *big.Int {
 }
 
 func TestFromBTC(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, k *kit) {
 		q, a := k.fromBTC(7)
 		if q.Confirmations != 2 || a.Deposit.Sign() <= 0 || q.Amount.Int64() != 200_000 {
@@ -98,6 +95,7 @@ func TestFromBTC(t *testing.T) {
 }
 
 func TestFromBTCRefusals(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{LP: func(_ int, o *lp.Options) { o.Legacy = true }})
 	good := lpwire.FromBTCRequest{Chain: "CITREA", DepositToken: k.Tokens()[0].Address, Claimer: k.user, Amount: big.NewInt(200_000), Token: k.Tokens()[1].Address, Bounty: async.Known(&bounty)}
 	for want, change := range map[int]func(r *lpwire.FromBTCRequest){
@@ -143,6 +141,7 @@ func (k *kit) promised(a verify.Accepted) (e chains.Escrow, s lpwire.Status) {
 }
 
 func TestFromBTCLN(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, k *kit) {
 		q, a, preimage := k.fromBTCLN("claimed")
 		for _, endpoint := range []string{lpwire.GetInvoiceStatus, lpwire.GetInvoicePaymentAuth} {
@@ -175,6 +174,7 @@ func TestFromBTCLN(t *testing.T) {
 
 // A payment whose escrow is not opened in time, or not claimed, goes back.
 func TestFromBTCLNGivesPaymentsBack(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{LP: func(_ int, o *lp.Options) { o.Legacy = true }})
 	for _, opens := range []bool{false, true} {
 		q, a, _ := k.fromBTCLN(map[bool]string{true: "opened", false: "left"}[opens])

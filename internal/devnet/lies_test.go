@@ -83,6 +83,7 @@ func requests(t *testing.T, n *devnet.Net) map[string]swapper.CreateSwapInput {
 }
 
 func TestQuotesOfEachTypeAreAccepted(t *testing.T) {
+	t.Parallel()
 	n := start(t, devnet.Options{LPs: 2})
 	c := open(t, n)
 	for name, in := range requests(t, n) {
@@ -134,6 +135,7 @@ var notHere = map[lpwire.Check]string{
 // Every lie is refused by the check that is there for it, and every check has
 // something to refuse.
 func TestEveryLieIsNamed(t *testing.T) {
+	t.Parallel()
 	t.Run("quotes", liesOfQuotes)
 	t.Run("quotes on Solana", liesOnSolana)
 	t.Run("quotes on Starknet", liesOnStarknet)
@@ -283,6 +285,7 @@ func both(lies ...func(string, map[string]any)) func(string, map[string]any) {
 }
 
 func TestStrangersSignatureIsNoLP(t *testing.T) {
+	t.Parallel()
 	n := start(t, devnet.Options{})
 	n.LPs[0].Misbehave(lp.Fault{StrangeInfo: true})
 	if _, err := open(t, n).CreateSwap(t.Context(), requests(t, n)["TO_BTC"]); err == nil {
@@ -293,6 +296,7 @@ func TestStrangersSignatureIsNoLP(t *testing.T) {
 // LPs that fail, in whatever way, cost nothing but themselves.
 func TestBadCompanyDelaysNobody(t *testing.T) {
 	depth.OnlyFull(t)
+	t.Parallel()
 	faults := []lp.Fault{{Down: true}, {Status: 502}, {Stall: time.Hour}, {StallWithin: time.Hour}, {CutWithin: true}, {Garbage: true}, {Endless: true}}
 	n := start(t, devnet.Options{LPs: 1 + len(faults)})
 	for _, on := range []string{"/payInvoice", "/info"} {

@@ -12,6 +12,7 @@ import (
 // What providers take for the tokens' prices is what the local market says: a client
 // that goes by the market refuses other quotes.
 func TestProvidersGoByTheMarket(t *testing.T) {
+	t.Parallel()
 	market, err := prices.Start("")
 	if err != nil {
 		t.Fatal(err)

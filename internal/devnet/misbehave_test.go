@@ -27,6 +27,7 @@ func (k *kit) opened() (chains.Escrow, func() lpwire.Status) {
 }
 
 func TestLPsThatDoNotPay(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	for _, test := range []struct {
 		name  string
@@ -53,6 +54,7 @@ func TestLPsThatDoNotPay(t *testing.T) {
 }
 
 func TestLPThatPaysAndDoesNotClaim(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	k.lp().Misbehave(lp.Fault{NeverClaim: true})
 	e, status := k.opened()
@@ -68,6 +70,7 @@ func TestLPThatPaysAndDoesNotClaim(t *testing.T) {
 
 // A payment that a reorganisation takes out of its block is sent again.
 func TestPayoutSurvivesReorganisation(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	e, status := k.opened()
 	k.eventually("paid", func() bool { return status().Code == lpwire.CodePaid })
@@ -92,6 +95,7 @@ func (k *kit) held(name string) (chains.Preimage, [32]byte, func() lpwire.Status
 }
 
 func TestLPsThatHoldPayments(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	k.lp().Misbehave(lp.Fault{NeverOpen: true})
 	_, hash, status := k.held("never opens")
@@ -119,6 +123,7 @@ func TestLPsThatHoldPayments(t *testing.T) {
 // Who does not claim in time gets the payment back by its time-out, the LP its
 // escrow.
 func TestUnclaimedEscrowIsRefunded(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	_, hash, status := k.held("")
 	k.eventually("opened", func() bool { return status().Code == lpwire.CodeDone })
@@ -136,6 +141,7 @@ func TestUnclaimedEscrowIsRefunded(t *testing.T) {
 }
 
 func TestPostedWithdrawalsGoAstray(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	for _, test := range []struct {
 		name           string

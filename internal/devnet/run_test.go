@@ -24,6 +24,7 @@ import (
 )
 
 func TestNetworkStartsAndCloses(t *testing.T) {
+	t.Parallel()
 	began := time.Now()
 	k := newKit(t, Options{LPs: 2})
 	t.Logf("ready after %v", time.Since(began))
@@ -52,6 +53,7 @@ func (k *kit) toBTC() lpwire.ToBTCRequest {
 }
 
 func TestToBTC(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	for _, exactIn := range []bool{false, true} {
 		r := k.toBTC()
@@ -97,6 +99,7 @@ func (k *kit) invoice(name string, sats int64) (text string, hash [32]byte) {
 }
 
 func TestToBTCLN(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	token := k.EVM.Contracts().Token
 	finish := func(q lpwire.ToBTCLNQuote, hash [32]byte, sats int64) {
@@ -129,6 +132,7 @@ func TestToBTCLN(t *testing.T) {
 }
 
 func TestCooperativeRefund(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	token := k.EVM.Contracts().Token
 	for _, name := range []string{"on-chain", "lightning"} {
@@ -172,6 +176,7 @@ func (k *kit) auto(preimage string, recipient string) (lpwire.FromBTCLNAutoReque
 }
 
 func TestFromBTCLNAuto(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	r, secret := k.auto("", k.user)
 	q := must[lpwire.FromBTCLNAutoQuote](t)(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))
@@ -202,6 +207,7 @@ func TestFromBTCLNAuto(t *testing.T) {
 }
 
 func TestTrustedGasSwap(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	to := k.recipient().Address
 	q := must[lpwire.TrustedLNQuote](t)(k.client.TrustedLN(k.ctx, k.url, lpwire.TrustedRequest{Chain: k.chain.Info().ID, Address: to.Hex(), Amount: big.NewInt(1e14), Token: evm.Native.Hex()}))
@@ -250,6 +256,7 @@ func (k *kit) withdrawal(q lpwire.SPVQuote, recipient string) []byte {
 }
 
 func TestSPVFromBTC(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	token := k.EVM.Contracts().Token
 	lpSats := k.lp().Wallet().Balance()
@@ -276,6 +283,7 @@ func TestSPVFromBTC(t *testing.T) {
 }
 
 func TestLPClaimsWhenTooMuchWaits(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{LP: func(_ int, o *lp.Options) { o.Unclaimed = 2 }})
 	to := k.recipient().Address
 	var want int64

@@ -12,6 +12,7 @@ import (
 
 // One LP serves both chains, each by its own key, and the clock moves both.
 func TestSolanaBesideEVM(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{wire.V1, wire.V2} {
 		began := time.Now()
 		k := newKit(t, Options{Solana: version, LPs: 2, Watchtower: true})

@@ -12,6 +12,7 @@ import (
 
 // One LP serves all chains, each by its own key, and the clock moves all.
 func TestStarknetBesideEVM(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{Starknet: true, Solana: "v2", LPs: 2, Watchtower: true})
 	for i, l := range k.LPs {
 		info := must[lp.Info](t)(k.client.Info(k.ctx, l.URL()))

@@ -28,6 +28,7 @@ func adopter(t *testing.T, s *flowtest.Setup) *Adopter {
 // Whatever is in the place of a member of a record, it is read or refused with a
 // code; nothing panics.
 func TestDamagedRecords(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "swap-flows-escrow", "record_reading")
 	file := flowtest.Read(t, f)
 	values := []string{"null", "0", "-1", "1e400", `""`, `"-1"`, `"x"`, `"0x"`, `"ln"`, `"99999999999999999999999999999999999999999999999999999999999999999999999999999999"`, "{}", "[]", "true", "[null,null,null]"}

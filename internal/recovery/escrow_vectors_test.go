@@ -128,6 +128,7 @@ func compare(t *testing.T, c *vectors.Case, st *stage, before map[string]string,
 func to(state int) *int { return &state }
 
 func TestVectorsSync(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"sync_to_btc", "sync_to_btcln", "sync_from_btc", "sync_from_btcln", "sync_from_btcln_auto"} {
 		t.Run(name, func(t *testing.T) {
 			f := vectors.Load(t, "swap-flows-escrow", name)
@@ -425,6 +426,7 @@ func takeResult(t *testing.T, f map[string]string, r *swap.Record, cs *flowtest.
 }
 
 func TestVectorsTick(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "swap-flows-escrow", "tick")
 	file := flowtest.Read(t, f)
 	f.Each(t, func(t *testing.T, c *vectors.Case) {
@@ -451,6 +453,7 @@ func TestVectorsTick(t *testing.T) {
 }
 
 func TestVectorsEvents(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "swap-flows-escrow", "events")
 	file := flowtest.Read(t, f)
 	type event struct {

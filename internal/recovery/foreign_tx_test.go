@@ -14,6 +14,7 @@ import (
 // TestForeignTransactionsAreRefused makes sure that what the chain's contracts
 // call another transaction than the one asked for is neither stored nor sent.
 func TestForeignTransactionsAreRefused(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "swap-flows-escrow", "sync_to_btc")
 	s := flowtest.Read(t, f).Setup(t, flowtest.Input{Record: json.RawMessage(`"TO_BTC/CITREA"`)})
 	st := perform(t, s)

@@ -20,6 +20,7 @@ import (
 )
 
 func TestVectorsStates(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "swap-flows-escrow", "states", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			SwapTypeNumber swap.Type
@@ -68,6 +69,7 @@ func TestVectorsStates(t *testing.T) {
 }
 
 func TestVectorsRecordReading(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "swap-flows-escrow", "record_reading")
 	file := flowtest.Read(t, f)
 	f.Each(t, func(t *testing.T, c *vectors.Case) {
@@ -126,6 +128,7 @@ func TestVectorsRecordReading(t *testing.T) {
 }
 
 func TestVectorsQuoteAmounts(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "swap-flows-escrow", "quote_amounts")
 	file := flowtest.Read(t, f)
 	f.Each(t, func(t *testing.T, c *vectors.Case) {
@@ -231,6 +234,7 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 
 // TestImportNeedsItsChain refuses records of contracts that are not configured.
 func TestImportNeedsItsChain(t *testing.T) {
+	t.Parallel()
 	w := &flowtest.World{}
 	c := flowtest.NewChain(w, "CITREA", []tokens.Token{flowtest.Native["CITREA"]}, flowtest.Contracts{})
 	for _, body := range []string{`{}`, `{"id":"a","type":2,"contractVersion":"v9"}`, `{"id":"a","type":9}`, `[]`, `{"id":"a","type":2,"initiator":"0x0"}`} {

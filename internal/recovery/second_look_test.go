@@ -18,6 +18,7 @@ import (
 // TestVaultIsLookedAtAgain makes sure that a signed PSBT leaves only if the vault
 // can still pay: the withdrawal would close it otherwise, and nothing be paid.
 func TestVaultIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
 	var in struct {
 		Now     json.Number
 		QuoteID string

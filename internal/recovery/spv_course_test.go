@@ -19,6 +19,7 @@ import (
 // and whose input somebody else's transaction spent: what a reorganisation can
 // still undo is watched, and what comes back is believed.
 func TestVaultSwapAfterADoubleSpend(t *testing.T) {
+	t.Parallel()
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
 	raw, err := rawtx.Encode(tx)

@@ -76,6 +76,7 @@ func inner(v any, path ...string) string {
 }
 
 func TestVectorsVaultFeesAndRecord(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "swap-flows-spv-and-core", "fees_and_record", func(t *testing.T, c *vectors.Case) {
 		var in struct{ Now json.Number }
 		c.Input(t, &in)
@@ -145,6 +146,7 @@ func TestVectorsVaultFeesAndRecord(t *testing.T) {
 }
 
 func TestVectorsVaultExecutionStatus(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "swap-flows-spv-and-core", "execution_status", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			State                  int
@@ -320,6 +322,7 @@ func exists(w *flowtest.World, op bitcoin.OutPoint, out *wire.TxOut) {
 }
 
 func TestVectorsVaultSubmitPSBT(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "swap-flows-spv-and-core", "psbt_submit")
 	hexOf := map[string]string{} // of the same quote, for PSBTs that are written otherwise
 	type input struct {
@@ -434,6 +437,7 @@ func finishedByWallet(t *testing.T, text string) bool {
 }
 
 func TestVectorsVaultSubmitTransaction(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "swap-flows-spv-and-core", "submit_transaction")
 	type input struct {
 		State         int

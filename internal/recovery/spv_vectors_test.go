@@ -60,6 +60,7 @@ func (v vaultCourse) check(t *testing.T, operation string, from int, known, enou
 }
 
 func TestVectorsTransitions(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "swap-flows-spv-and-core", "transitions", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Operation                     string

@@ -81,6 +81,7 @@ func usual[T comparable](file *vectors.File, pick func(c *vectors.Case) (T, bool
 // same in all of them, and told by their outcomes: what most of them show. Where it
 // speaks of a payment or of a refund, Bitcoin shows it.
 func TestVectorsTrustedOnchain(t *testing.T) {
+	t.Parallel()
 	file := vectors.Load(t, "swap-flows-spv-and-core", "trusted_onchain_transitions")
 	adjusts := func(code int) bool {
 		return code == lp.CodeGasReceived || code == lp.CodeGasPending || code == lp.CodeGasSent
@@ -186,6 +187,7 @@ func trustedBTCAnswer(code int, members string) json.RawMessage {
 
 // What Bitcoin shows is stronger than what the LP says.
 func TestTrustedBTCWordAgainstChain(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		state   int
 		now     time.Duration
@@ -227,6 +229,7 @@ func TestTrustedBTCWordAgainstChain(t *testing.T) {
 // A payment that appears after the swap was given up brings it back, and is
 // never forgotten.
 func TestTrustedBTCLatePayment(t *testing.T) {
+	t.Parallel()
 	s := gasWorld(trustedBTCNow.Add(2*time.Hour), trustedBTCRecord(swapstate.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeExpired, "")
 	st := perform(t, s)
@@ -260,6 +263,7 @@ func TestTrustedBTCLatePayment(t *testing.T) {
 
 // An expired quote is deleted when Bitcoin shows that nobody paid, and then only.
 func TestTrustedBTCPurge(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T, w *flowtest.World)
 		kept    bool
@@ -290,6 +294,7 @@ func TestTrustedBTCPurge(t *testing.T) {
 
 // Where to refund to can be said once.
 func TestTrustedBTCRefundAddress(t *testing.T) {
+	t.Parallel()
 	record := trustedBTCRecord(swapstate.TrustedBTCRefundable)
 	delete(record, "refundAddress")
 	s := gasWorld(trustedBTCNow, record)
@@ -316,6 +321,7 @@ func TestTrustedBTCRefundAddress(t *testing.T) {
 // The action pays the agreed sats, never the native token's base units (protocol:
 // bitcoin.md §20 no. 17), and is offered once.
 func TestTrustedBTCAction(t *testing.T) {
+	t.Parallel()
 	s := gasWorld(trustedBTCNow, trustedBTCRecord(swapstate.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	s.World.Rates = bitcoin.FeeRates{Fastest: 5, Minimum: 1}
@@ -361,6 +367,7 @@ func TestTrustedBTCAction(t *testing.T) {
 // A payment that was handed in is open until it is confirmed or can be no more;
 // until then nobody is asked to pay again.
 func TestTrustedBTCSubmission(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		then   func(t *testing.T, w *flowtest.World, spent bitcoin.OutPoint)
 		reason bool // closed, and to be paid anew
@@ -414,6 +421,7 @@ func TestTrustedBTCSubmission(t *testing.T) {
 
 // A payment that the network takes and forgets does not hold the swap for ever.
 func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
+	t.Parallel()
 	s := gasWorld(trustedBTCNow, trustedBTCRecord(swapstate.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
@@ -447,6 +455,7 @@ func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
 // One refusal does not make a payment void: a node may refuse what others take, or
 // pass it on all the same, and who is asked to pay anew pays twice.
 func TestTrustedBTCRefused(t *testing.T) {
+	t.Parallel()
 	s := gasWorld(trustedBTCNow, trustedBTCRecord(swapstate.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)

@@ -40,6 +40,7 @@ func gasInvoice(t *testing.T) (invoice string, expiry int64) {
 }
 
 func TestVectorsTrustedTransitions(t *testing.T) {
+	t.Parallel()
 	invoice, expiry := gasInvoice(t)
 	vectors.Each(t, "swap-flows-spv-and-core", "trusted_ln_transitions", func(t *testing.T, c *vectors.Case) {
 		var in struct {
@@ -104,6 +105,7 @@ func TestVectorsTrustedTransitions(t *testing.T) {
 // TestTrustedKeepsPayable makes sure that the LP cannot end a swap whose invoice
 // can still be paid.
 func TestTrustedKeepsPayable(t *testing.T) {
+	t.Parallel()
 	invoice, expiry := gasInvoice(t)
 	s := gasWorld(time.UnixMilli(expiry).Add(-time.Minute), map[string]any{"id": "x", "type": 5, "state": 0, "initiator": "0x33D8fF23B3F0A3598DE2ddaD2475Aeef285A6AbD",
 		"url": "https://lp.example/lnforgas", "createdAt": 1, "expiry": expiry, "pr": invoice, "token": flowtest.Native["CITREA"].Address, "outputAmount": "1", "version": 1})
@@ -135,6 +137,7 @@ func shownStep(s swap.Step) map[string]any {
 }
 
 func TestVectorsTrustedStatus(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "swap-flows-spv-and-core", "trusted_ln_status", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			State   int

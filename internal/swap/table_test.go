@@ -21,7 +21,7 @@ func TestDiagramsAreCurrent(t *testing.T) {
 		}
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != want {
-			t.Errorf("%s is not what the table says (%v); run go test ./internal/swap -run Diagrams -update", path, err)
+			t.Errorf("%s is not what the table says (%v); run .ci/texts", path, err)
 		}
 	}
 }

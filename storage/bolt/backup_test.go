@@ -16,6 +16,7 @@ import (
 // A copy that is made while others write is a whole store of one moment: what was
 // acknowledged before is in it, and a pair that is written together is in it together.
 func TestBackupWhileWriting(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s, err := bolt.Open(t.Context(), filepath.Join(dir, "swaps.db"), bolt.Options{})
 	if err != nil {
@@ -76,6 +77,7 @@ func TestBackupWhileWriting(t *testing.T) {
 
 // A copy that fails leaves what was there, and nothing beside it.
 func TestBackupThatFails(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "copy.db")
 	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestClosed(t *testing.T) {
+	t.Parallel()
 	path := small(t, 100)
 	s := openTest(t, path, Options{})
 	ctx := t.Context()
@@ -53,6 +54,7 @@ func TestClosed(t *testing.T) {
 // What was acknowledged before or during Close is there afterwards, and what
 // was refused is not.
 func TestCloseDuringWrites(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	for round := range 10 {
 		s := openTest(t, path, Options{})

@@ -32,6 +32,7 @@ func occupy(t *testing.T, s *Store) {
 }
 
 func TestWritersShareCommits(t *testing.T) {
+	t.Parallel()
 	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
 	before := s.latest()
 	var group sync.WaitGroup
@@ -54,6 +55,7 @@ func TestWritersShareCommits(t *testing.T) {
 // Writes of one commit that contradict each other are decided one after the
 // other, and one that is refused does not take others with it.
 func TestBatchOutcomes(t *testing.T) {
+	t.Parallel()
 	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
 	release := hold(t, s)
 	occupy(t, s)
@@ -94,6 +96,7 @@ func TestBatchOutcomes(t *testing.T) {
 }
 
 func TestContextEndsWhileQueued(t *testing.T) {
+	t.Parallel()
 	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
 	release := hold(t, s)
 	occupy(t, s)
@@ -114,6 +117,7 @@ func TestContextEndsWhileQueued(t *testing.T) {
 
 // A write that the committer has taken is waited for, but not for ever.
 func TestContextEndsDuringCommit(t *testing.T) {
+	t.Parallel()
 	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
 	release := hold(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -139,6 +143,7 @@ func TestContextEndsDuringCommit(t *testing.T) {
 // An error halfway through a write undoes the whole commit, and nothing is
 // written any more.
 func TestAbortedBatch(t *testing.T) {
+	t.Parallel()
 	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
 	if err := s.Create(t.Context(), storage.Entry{ID: "before"}); err != nil {
 		t.Fatal(err)
@@ -187,6 +192,7 @@ func TestAbortedBatch(t *testing.T) {
 // A failure after the moment that decides leaves the outcome unknown: here it
 // has been made.
 func TestUnknownOutcome(t *testing.T) {
+	t.Parallel()
 	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
 	err := s.write(t.Context(), 0, func(b buckets) error {
 		b.entries.Tx().OnCommit(func() { panic("disk gone") })

@@ -63,6 +63,7 @@ func holdStore(path string) {
 // TestHeldByAnotherProcess opens a store that another process has: it is refused
 // in the time that is allowed, and had once the other is dead.
 func TestHeldByAnotherProcess(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	command := exec.CommandContext(t.Context(), os.Args[0])
 	command.Env = append(os.Environ(), heldStore+"="+path)
@@ -114,6 +115,7 @@ const sharedTurns = 12
 // TestProcessesTakeTurns lets processes open one file, which is not there yet, again and
 // again: each has it alone, and what one has written the next one finds.
 func TestProcessesTakeTurns(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	const processes = 4
 	var group sync.WaitGroup
@@ -220,6 +222,7 @@ func writeUntilKilled(path, round string) {
 // TestCrash kills a writing process many times, and afterwards finds all that
 // it had acknowledged, nothing torn, and keys that fit the entries.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	type writer struct {

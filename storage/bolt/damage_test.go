@@ -103,6 +103,7 @@ func readAll(t testing.TB, s *Store, n int) {
 }
 
 func TestTruncatedFile(t *testing.T) {
+	t.Parallel()
 	path := small(t, 60)
 	whole := contents(t, path)
 	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
@@ -126,6 +127,7 @@ func TestTruncatedFile(t *testing.T) {
 
 // Each damage must be found when the file is opened, for these stores are small.
 func TestDamagedStructure(t *testing.T) {
+	t.Parallel()
 	path := small(t, 120)
 	whole := contents(t, path)
 	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
@@ -210,6 +212,7 @@ func TestDamagedStructure(t *testing.T) {
 // A page that is neither used nor free is only lost, so the store can be used,
 // but Verify says so.
 func TestLostPage(t *testing.T) {
+	t.Parallel()
 	path := small(t, 120)
 	whole := contents(t, path)
 	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
@@ -236,6 +239,7 @@ func TestLostPage(t *testing.T) {
 // A large file is opened without reading its leaves, so their damage is met
 // later. Here it is put there once the store is open.
 func TestDamageMetLater(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(page []byte, id int){
 		"zeros":       func(page []byte, id int) { clear(page) },
 		"other page":  func(page []byte, id int) { native.PutUint64(page, uint64(id+1)) },
@@ -288,6 +292,7 @@ func TestDamageMetLater(t *testing.T) {
 
 // The file is cut under an open store, as a careless copy onto it does.
 func TestFileCutWhileOpen(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int64{0, 1, 4096, 3 * 4096, 10 * 4096} {
 		path := small(t, 400)
 		s := openTest(t, path, Options{})
@@ -310,6 +315,7 @@ func TestFileCutWhileOpen(t *testing.T) {
 // A record that is damaged is reported by ID, is not overwritten, and hinders
 // no other.
 func TestDamagedRecord(t *testing.T) {
+	t.Parallel()
 	path := small(t, 60)
 	s := openTest(t, path, Options{})
 	bad := swap(7)
@@ -364,6 +370,7 @@ func tamper(t testing.TB, s *Store, f func(buckets) error) {
 }
 
 func TestVerifyFinds(t *testing.T) {
+	t.Parallel()
 	e, other := swap(1), swap(2)
 	other.Version = 1
 	shared, unique := placesOf(e.ID, e.Keys)[0], placesOf(e.ID, e.Keys)[2]
@@ -401,6 +408,7 @@ func TestVerifyFinds(t *testing.T) {
 }
 
 func TestManyProblems(t *testing.T) {
+	t.Parallel()
 	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
 	tamper(t, s, func(b buckets) error {
 		for i := range uint64(10_000) {
@@ -418,6 +426,7 @@ func TestManyProblems(t *testing.T) {
 // TestRandomDamage is the fuzz target with random input, so that every run of
 // the tests does a little of it.
 func TestRandomDamage(t *testing.T) {
+	t.Parallel()
 	path := small(t, 120)
 	whole := contents(t, path)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -19,6 +19,7 @@ import (
 
 // TestFullDisk lets the kernel refuse to let the file grow.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), fullStore+"="+path)

@@ -56,6 +56,7 @@ func small(t testing.TB, n int) string {
 }
 
 func TestReopen(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	s := openTest(t, path, Options{})
 	e := storage.Entry{ID: "a", Body: []byte("body"), Keys: []storage.Key{{Index: "signer", Value: "v", Order: -1}, {Index: "event", Value: "h", Unique: true}}}
@@ -90,6 +91,7 @@ func TestReopen(t *testing.T) {
 }
 
 func TestOpenCreates(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "swaps")
 	openTest(t, path, Options{})
@@ -117,6 +119,7 @@ func TestOpenCreates(t *testing.T) {
 
 // Several may find no file at once: all must end up with the same one.
 func TestOpenCreatesOnce(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	errs := make(chan error)
 	const openers = 8
@@ -145,6 +148,7 @@ func TestOpenCreatesOnce(t *testing.T) {
 }
 
 func TestOpenInUse(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	openTest(t, path, Options{})
 	soon := func() context.Context {
@@ -176,6 +180,7 @@ func TestOpenInUse(t *testing.T) {
 
 // One who waits gets the store when the other closes it.
 func TestOpenWaits(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	first := openTest(t, path, Options{})
 	go func() {
@@ -186,6 +191,7 @@ func TestOpenWaits(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	path := small(t, 10)
 	before := contents(t, path)
 	s, other := openTest(t, path, Options{ReadOnly: true}), openTest(t, path, Options{ReadOnly: true})
@@ -254,6 +260,7 @@ func refused(t testing.TB, path string, want error) {
 }
 
 func TestOpenRefusesOtherFiles(t *testing.T) {
+	t.Parallel()
 	bolt := func(fill func(*bbolt.Tx) error) func(string) error {
 		return func(path string) error {
 			db, err := bbolt.Open(path, 0o600, nil)

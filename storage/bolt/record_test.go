@@ -10,6 +10,7 @@ import (
 )
 
 func TestRecordBelongsToItsID(t *testing.T) {
+	t.Parallel()
 	record := encodeEntry(storage.Entry{ID: "a", Version: 1, Body: []byte("body")})
 	if _, err := decodeEntry("b", record); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("got %v, want ErrCorrupt", err)
@@ -22,6 +23,7 @@ func TestRecordBelongsToItsID(t *testing.T) {
 
 // Any single bit that changes must be noticed.
 func TestRecordNoticesEveryBit(t *testing.T) {
+	t.Parallel()
 	e := swap(1)
 	e.Body = e.Body[:100]
 	record := encodeEntry(e)

@@ -12,6 +12,7 @@ import (
 // TestSuite does not wait for the disk, which takes most of the suite's time
 // and cannot be seen by it; TestCrash does.
 func TestSuite(t *testing.T) {
+	t.Parallel()
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		store, err := Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), Options{})
 		if err != nil {

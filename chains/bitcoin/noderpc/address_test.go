@@ -14,6 +14,7 @@ import (
 
 // A history that changes while it is read is read without gaps, or not at all.
 func TestAddressHistoryMoves(t *testing.T) {
+	t.Parallel()
 	const confirmed = 350
 	for name, test := range map[string]struct {
 		waiting int

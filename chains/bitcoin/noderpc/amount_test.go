@@ -6,6 +6,7 @@ import (
 )
 
 func TestSats(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		in   json.Number
 		want int64

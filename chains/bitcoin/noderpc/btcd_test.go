@@ -70,43 +70,21 @@ func soon(t testing.TB, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(t.Context(), end, fmt.Errorf("not done within %s", time.Until(end).Round(time.Second)))
 }
 
-// binary is built once for all tests, into a folder that TestMain removes.
-var binary struct {
-	sync.Once
-	dir string
-	err error
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if binary.dir != "" {
-		_ = os.RemoveAll(binary.dir)
-	}
-	os.Exit(code)
-}
-
-// buildBtcd builds btcd from its module, which the tools of this module name, and
-// returns the path of the program.
+// buildBtcd builds btcd, which is one of the tools of this module, unless the build cache
+// has it, and returns the path of the program.
 func buildBtcd(t testing.TB) string {
 	t.Helper()
-	binary.Do(func() {
-		if binary.dir, binary.err = os.MkdirTemp("", "swapper-btcd-"); binary.err != nil {
-			return
-		}
-		ctx, cancel := soon(t, buildTime)
-		defer cancel()
-		build := exec.CommandContext(ctx, "go", "build", "-modfile="+filepath.Join(moduleRoot(t), "tools", "go.mod"),
-			"-o", filepath.Join(binary.dir, "btcd"), "github.com/btcsuite/btcd")
-		build.Dir = moduleRoot(t)
-		build.WaitDelay = stopTime
-		if out, err := build.CombinedOutput(); err != nil {
-			binary.err = fmt.Errorf("%w (%v)\n%s", err, context.Cause(ctx), out)
-		}
-	})
-	if binary.err != nil {
-		t.Fatalf("btcd cannot be built here, so the RPC backend stays untested: %v", binary.err)
+	ctx, cancel := soon(t, buildTime)
+	defer cancel()
+	build := exec.CommandContext(ctx, "go", "tool", "-modfile="+filepath.Join("tools", "go.mod"), "-n", "github.com/btcsuite/btcd")
+	build.Dir = moduleRoot(t)
+	build.WaitDelay = stopTime
+	build.Stderr = new(bytes.Buffer)
+	out, err := build.Output()
+	if err != nil {
+		t.Fatalf("btcd cannot be built here, so the RPC backend stays untested: %v (%v)\n%s", err, context.Cause(ctx), build.Stderr)
 	}
-	return filepath.Join(binary.dir, "btcd")
+	return strings.TrimSpace(string(out))
 }
 
 // startBtcd runs btcd with the given flags.
@@ -302,6 +280,7 @@ func (b *btcd) call(t testing.TB, method string, params ...[]any) []json.RawMess
 }
 
 func TestConformanceWithBtcd(t *testing.T) {
+	t.Parallel()
 	node := startBtcd(t, "--txindex", "--addrindex")
 	m := newMirror(t, node)
 	chain := devnet.NewPlayground(m.net)
@@ -349,6 +328,7 @@ func TestConformanceWithBtcd(t *testing.T) {
 
 // TestBtcdWithoutIndexes: what the node cannot tell is said, not guessed.
 func TestBtcdWithoutIndexes(t *testing.T) {
+	t.Parallel()
 	node := startBtcd(t)
 	id := bitcoin.Hash{1}
 	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest)

@@ -353,12 +353,14 @@ func coreClient(t *testing.T, o noderpc.Options) *noderpc.Client {
 }
 
 func TestConformanceWithCoreDialect(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	backendtest.Run(t, backendtest.Setup{Chain: devnet.NewPlayground(c.net), Backend: coreClient(t, noderpc.Options{URL: server.URL}),
 		NoSpenders: true, NoAddressTxs: true, ConfirmedOnly: true})
 }
 
 func TestCookieIsReadAgain(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	path := filepath.Join(t.TempDir(), ".cookie")
 	b := coreClient(t, noderpc.Options{URL: server.URL, CookieFile: path, Attempts: 1})
@@ -382,6 +384,7 @@ func TestCookieIsReadAgain(t *testing.T) {
 }
 
 func TestNodeThatStarts(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	b := coreClient(t, noderpc.Options{URL: server.URL, Attempts: 3, RetryDelay: time.Millisecond})
 	c.warming.Store(2)
@@ -395,6 +398,7 @@ func TestNodeThatStarts(t *testing.T) {
 }
 
 func TestCoreCannotTell(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	b := coreClient(t, noderpc.Options{URL: server.URL})
 	w, err := c.net.NewWallet(bitcoin.P2WPKH)
@@ -422,6 +426,7 @@ func TestCoreCannotTell(t *testing.T) {
 // TestScansQueue: Core scans for one address at a time; who waits for his turn
 // can give up.
 func TestScansQueue(t *testing.T) {
+	t.Parallel()
 	c, server := newCore(t)
 	c.scans = make(chan chan struct{})
 	b := coreClient(t, noderpc.Options{URL: server.URL})
@@ -457,6 +462,7 @@ func TestScansQueue(t *testing.T) {
 }
 
 func TestFallbackFeeRate(t *testing.T) {
+	t.Parallel()
 	_, server := newCore(t)
 	if rates, err := coreClient(t, noderpc.Options{URL: server.URL}).FeeRates(t.Context()); err != nil || rates.Fastest != 1 || rates.Minimum != 1 {
 		t.Errorf("regtest: %+v, %v", rates, err)
@@ -469,6 +475,7 @@ func TestFallbackFeeRate(t *testing.T) {
 
 // A node's rates are multiplied with a user's transaction: what cannot be is no rate.
 func TestRatesThatCannotBe(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		rates [2]json.Number
 		want  float64 // -1: refused
@@ -499,6 +506,7 @@ func TestRatesThatCannotBe(t *testing.T) {
 }
 
 func TestBadAnswers(t *testing.T) {
+	t.Parallel()
 	for name, body := range map[string]string{
 		"nothing":         "",
 		"garbage":         "<html>",
@@ -520,6 +528,7 @@ func TestBadAnswers(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]noderpc.Options{
 		"no such network":  {Network: 9, URL: "http://127.0.0.1:8332"},
 		"no URL":           {Network: bitcoin.Mainnet},

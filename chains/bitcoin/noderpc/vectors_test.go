@@ -10,6 +10,7 @@ import (
 )
 
 func TestVectorsCoreRPC(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "bitcoin", "core_rpc", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Kind string

@@ -93,6 +93,7 @@ func each(t *testing.T, run func(t *testing.T, s *solana)) {
 }
 
 func TestClaimsOnSolanaForAPreimage(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, s *solana) {
 		secret := chains.Preimage{1, 2, 3}
 		d := s.open(solwire.Spec{Kind: chains.HTLC, Claim: solwire.ClaimHash{PaymentHash: sha256.Sum256(secret[:])}, ClaimerBounty: 2e6, SecurityDeposit: 5e6})
@@ -128,6 +129,7 @@ func (s *solana) pay(sats int64) {
 }
 
 func TestClaimsOnSolanaByProof(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, s *solana) {
 		d, unpaid, poor := s.pays(100_000, 2e6), s.pays(100_001, 2e6), s.pays(100_002, 0)
 		before, earned := s.tokens(), s.net.Lamports(s.net.Watchtower.Address)
@@ -148,6 +150,7 @@ func TestClaimsOnSolanaByProof(t *testing.T) {
 
 // A claim that is undone on either chain is made again.
 func TestClaimsOnSolanaAgain(t *testing.T) {
+	t.Parallel()
 	s := newSolana(t, solwire.V1, devsolana.Options{})
 	s.tower.Behave(watchtower.Behaviour{NoProofs: true})
 	d := s.pays(100_000, 2e6)

@@ -84,6 +84,7 @@ func (s *starknet) balance(token, of starkwire.Felt) *big.Int {
 }
 
 func TestClaimsOnStarknetForAPreimage(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	secret := chains.Preimage{1, 2, 3}
 	d := s.escrow(secret)
@@ -114,6 +115,7 @@ func TestClaimsOnStarknetForAPreimage(t *testing.T) {
 }
 
 func TestBelievesNoMessageOfStarknet(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	secret := chains.Preimage{5}
 	d := s.escrow(secret)
@@ -137,6 +139,7 @@ func TestBelievesNoMessageOfStarknet(t *testing.T) {
 // Withdrawals are claimed in their order, once Bitcoin has confirmed them as often as
 // the vault demands, and again after a reorganisation of either chain.
 func TestClaimsWithdrawalsOnStarknet(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	n := s.net.Bitcoin()
 	owner, user := must[*bitcoin.Wallet](t)(n.NewWallet(btc.P2TR)), must[*bitcoin.Wallet](t)(n.NewWallet(btc.P2WPKH))

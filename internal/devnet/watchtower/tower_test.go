@@ -138,6 +138,7 @@ func (k *kit) never(what string, is func() bool) {
 }
 
 func TestClaimsAnOpenEscrow(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	secret := chains.Preimage{1, 2, 3}
 	s := k.escrow(secret)
@@ -158,6 +159,7 @@ func TestClaimsAnOpenEscrow(t *testing.T) {
 }
 
 func TestWaitsForAnEscrowToBeOpened(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	secret := chains.Preimage{4}
 	s := k.escrow(secret)
@@ -168,6 +170,7 @@ func TestWaitsForAnEscrowToBeOpened(t *testing.T) {
 }
 
 func TestBelievesNoMessage(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	secret := chains.Preimage{5}
 	s := k.escrow(secret)
@@ -188,6 +191,7 @@ func TestBelievesNoMessage(t *testing.T) {
 }
 
 func TestLazyTowers(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	deaf, off, slow := k.escrow(chains.Preimage{1}), k.escrow(chains.Preimage{2}), k.escrow(chains.Preimage{3})
 	for _, s := range []evmwire.SwapData{deaf, off, slow} {
@@ -214,6 +218,7 @@ func TestLazyTowers(t *testing.T) {
 }
 
 func TestSomebodyElseClaims(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	secret := chains.Preimage{7}
 	s := k.escrow(secret)
@@ -261,6 +266,7 @@ func (k *kit) vault(confirmations int64) (evmwire.Vault, func(v btc.OutPoint, to
 }
 
 func TestClaimsWithdrawalsInOrder(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	v, withdraw := k.vault(2)
 	to := must[*evm.Account](t)(k.NewAccount()).Address
@@ -283,6 +289,7 @@ func TestClaimsWithdrawalsInOrder(t *testing.T) {
 }
 
 func TestVaultsCanWait(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	k.tower.Behave(watchtower.Behaviour{NoVaults: true})
 	v, withdraw := k.vault(1)
@@ -297,6 +304,7 @@ func TestVaultsCanWait(t *testing.T) {
 // A Bitcoin reorganisation takes the withdrawal out of the chain before it could
 // be claimed; it is claimed when it is back.
 func TestReorganisedWithdrawal(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	v, withdraw := k.vault(2)
 	to := must[*evm.Account](t)(k.NewAccount()).Address
@@ -311,6 +319,7 @@ func TestReorganisedWithdrawal(t *testing.T) {
 }
 
 func TestNeedsARelay(t *testing.T) {
+	t.Parallel()
 	net := must[*evm.Net](t)(evm.Start(evm.Options{}))
 	defer net.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/examples/testnet4/console"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -51,10 +52,10 @@ func (p *Place) Run(t *testing.T, typed string, flags ...string) (string, error)
 	return out.String(), err
 }
 
-// Settles has the program swap on each chain, then interrupts one in each of the given
-// states and has another run go on with it.
+// Settles has the program swap on a chain, at full depth on each, then interrupts one in the
+// first of the given states, at full depth in each, and has another run go on with it.
 func Settles(t *testing.T, program console.Program, interrupts ...string) {
-	for _, chain := range []string{"CITREA", "SOLANA", "STARKNET"} {
+	for _, chain := range depth.Of(1, []string{"CITREA", "SOLANA", "STARKNET"}) {
 		t.Run(chain, func(t *testing.T) {
 			t.Parallel()
 			p := New(t, program)
@@ -76,7 +77,7 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 			t.Errorf("went on without consent: %v", err)
 		}
 	})
-	for _, at := range interrupts {
+	for _, at := range depth.Of(1, interrupts) {
 		t.Run("interrupted in "+at, func(t *testing.T) {
 			t.Parallel()
 			p := New(t, program)
@@ -102,9 +103,10 @@ func (p *Place) interrupt(t *testing.T, state string) {
 }
 
 // ComesBack interrupts a payment out of the smart chain that the provider then cannot
-// make, and gets the money back with -refund; first after the store was lost.
+// make, and gets the money back with -refund, after the store was lost and, at full depth,
+// also from what it keeps.
 func ComesBack(t *testing.T, program console.Program) {
-	for _, lost := range []bool{false, true} {
+	for _, lost := range depth.Of(1, []bool{true, false}) {
 		t.Run(fmt.Sprintf("refunded, store lost %v", lost), func(t *testing.T) {
 			t.Parallel()
 			p := New(t, program)
