@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/swapper-go/swapper/httpapi/internal/refuse"
+	"github.com/swapper-go/swapper/internal/refuse"
 )
 
 // InFlight passes on the requests for which there is a place and answers all others at

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/httpapi/internal/refuse"
+	"github.com/swapper-go/swapper/internal/refuse"
 )
 
 // Rate is so many requests in each window of time. The zero value is no limit.

@@ -16,8 +16,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/swapper-go/swapper/httpapi/internal/named"
-	"github.com/swapper-go/swapper/httpapi/internal/recorder"
 	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/recorder"
 )
 
 // scope is the name of what makes the spans.
@@ -30,7 +30,7 @@ type Tracer struct {
 }
 
 // New returns a tracer. base is the base path of the operations, as in httpapi.Mount;
-// more are the names of further operations, such as those of httpapi.WithOperation.
+// more are the names of further operations, such as those of httpapi.Options.Operations.
 func New(provider trace.TracerProvider, base string, more ...string) *Tracer {
 	return &Tracer{provider.Tracer(scope), named.New(base, more...)}
 }

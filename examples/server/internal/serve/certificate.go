@@ -4,7 +4,7 @@ import (
 	"crypto/tls"
 	"log/slog"
 
-	"github.com/swapper-go/swapper/httpapi/internal/watched"
+	"github.com/swapper-go/swapper/examples/server/internal/watched"
 )
 
 // Certificate is a certificate and its key in two PEM files that may be replaced while

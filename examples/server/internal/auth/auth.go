@@ -3,10 +3,10 @@
 //
 //	keys, err := auth.NewKeys(auth.KeysOptions{Name: "backend", Keys: []auth.Key{{SHA256: hash}}})
 //	chain := auth.Chain{keys, auth.Anonymous{Name: "public", Client: proxies.Client}}
-//	handler := auth.Require(chain, nil)(httpapi.New(client, httpapi.WithCaller(auth.Caller)))
+//	handler := auth.Require(chain, nil)(httpapi.New(client, httpapi.Options{Caller: auth.Caller}))
 //
 // A [Chain] asks its entries in order. A handler behind [Require] learns from [Of] who
-// calls; pass [Caller] to [github.com/swapper-go/swapper/httpapi.WithCaller], so that
+// calls; give [Caller] to httpapi.Options, so that
 // no caller can use the idempotency keys of another.
 package auth
 
@@ -16,7 +16,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/swapper-go/swapper/httpapi/internal/refuse"
+	"github.com/swapper-go/swapper/internal/refuse"
 )
 
 // Kind is how somebody proved who he is.

@@ -1,4 +1,5 @@
-// Package refuse writes the refusals of middleware in the form of the API's errors.
+// Package refuse has what servers refuse: errors with a status of their own, and the
+// refusals of middleware, written in the form of the API's errors.
 package refuse
 
 import (
@@ -7,7 +8,20 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/swapper-go/swapper/fault"
 )
+
+// Error is an error that has its own status instead of its code's.
+type Error struct {
+	Status int
+	Allow  string // header Allow; "" for none
+	Err    *fault.Error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
 
 type body struct {
 	Error      string `json:"error"`

@@ -14,7 +14,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/swapper-go/swapper/httpapi/internal/watched"
+	"github.com/swapper-go/swapper/examples/server/internal/watched"
 )
 
 // TokensOptions are the tokens that [NewTokens] accepts.
