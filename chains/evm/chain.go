@@ -35,16 +35,16 @@ type Options struct {
 }
 
 // Citrea returns a factory for the chain CITREA.
-func Citrea(o Options) chains.Factory { return factory{ChainCitrea, o} }
+func Citrea(o Options) chains.Factory { return factory{evmwire.ChainCitrea, o} }
 
 // Botanix returns a factory for the chain BOTANIX.
-func Botanix(o Options) chains.Factory { return factory{ChainBotanix, o} }
+func Botanix(o Options) chains.Factory { return factory{evmwire.ChainBotanix, o} }
 
 // Alpen returns a factory for the chain ALPEN.
-func Alpen(o Options) chains.Factory { return factory{ChainAlpen, o} }
+func Alpen(o Options) chains.Factory { return factory{evmwire.ChainAlpen, o} }
 
 // Goat returns a factory for the chain GOAT.
-func Goat(o Options) chains.Factory { return factory{ChainGoat, o} }
+func Goat(o Options) chains.Factory { return factory{evmwire.ChainGoat, o} }
 
 // Custom returns a factory for the chain that o.Network and o.Tokens describe.
 func Custom(o Options) chains.Factory {
@@ -190,7 +190,7 @@ func (c *chain) describe() chains.Info {
 }
 
 func (c *chain) Address(s string, strict bool) (string, error) {
-	a, err := Address(s, strict)
+	a, err := evmwire.Address(s, strict)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}
@@ -206,7 +206,7 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 	return c.Address(a.Hex(), false)
 }
 
-func (c *chain) TokenAddress(s string) (string, error) { return TokenAddress(s) }
+func (c *chain) TokenAddress(s string) (string, error) { return evmwire.TokenAddress(s) }
 
 func (c *chain) CheckFeeRate(s string) error {
 	_, err := evmwire.ParseFeeRate(s)
@@ -215,7 +215,7 @@ func (c *chain) CheckFeeRate(s string) error {
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
 	if version == "" {
-		version = DefaultVersion
+		version = evmwire.DefaultVersion
 	}
 	for _, k := range c.contracts {
 		if k.Version() == version {

@@ -1,17 +1,8 @@
-package solana
+package wire
 
-import (
-	"errors"
+import "errors"
 
-	"github.com/swapper-go/swapper/internal/solana/wire"
-)
-
-// Reasons why a string is not a Solana address.
-var (
-	errAddressForm = wire.ErrKeyForm
-	errOffCurve    = wire.ErrOffCurve
-	errZeroAddress = errors.New("the address is the system program, not a wallet")
-)
+var errZeroAddress = errors.New("the address is the system program, not a wallet")
 
 // Address returns s if it is the address of a Solana wallet: base58 of exactly
 // 32 bytes that are a point of the ed25519 curve. Program-derived addresses
@@ -22,15 +13,15 @@ var (
 // strict has no effect here, because there is only one accepted format; it
 // exists for chains that also accept a looser one.
 func Address(s string, strict bool) (canonical string, err error) {
-	key, err := wire.ParseKey(s)
+	key, err := ParseKey(s)
 	if err != nil {
 		return "", err
 	}
 	if key.IsZero() {
 		return "", errZeroAddress
 	}
-	if !wire.OnCurve(key) {
-		return "", errOffCurve
+	if !OnCurve(key) {
+		return "", ErrOffCurve
 	}
 	return s, nil
 }
@@ -38,7 +29,7 @@ func Address(s string, strict bool) (canonical string, err error) {
 // TokenAddress returns s if it can be the address of a token (a mint): base58 of
 // 32 bytes, on the curve or not, not all zero.
 func TokenAddress(s string) (canonical string, err error) {
-	key, err := wire.ParseKey(s)
+	key, err := ParseKey(s)
 	if err != nil {
 		return "", err
 	}
