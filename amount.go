@@ -100,9 +100,6 @@ func TokenOf(t tokens.Token) Token {
 // Timestamp is a time in milliseconds since the Unix epoch, an integer in JSON.
 type Timestamp int64
 
-// TimestampOf returns t, truncated to milliseconds.
-func TimestampOf(t time.Time) Timestamp { return Timestamp(t.UnixMilli()) }
-
 // Time returns the timestamp as a time.
 func (t Timestamp) Time() time.Time { return time.UnixMilli(int64(t)) }
 

@@ -11,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/tokenlist"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/chainio"
@@ -71,20 +73,20 @@ func accepted(t *testing.T, c *Client, q quote.Request) error {
 func offline(t *testing.T, now time.Time) *Client {
 	t.Helper()
 	c := &Client{byID: map[string]chains.Chain{}}
-	var lists []tokens.Chain
+	var lists []tokenlist.Chain
 	for _, id := range []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA"} {
 		native, ok := tokens.Native(id)
 		if !ok {
 			t.Fatalf("no native token of %s", id)
 		}
 		v := chains.Version{Name: "v1", LPInit: true, Vaults: true}
-		read, tokenAddress := evm.Address, evm.TokenAddress
+		read, tokenAddress := evmwire.Address, evmwire.TokenAddress
 		switch id {
 		case "SOLANA":
 			v.LPInit, v.Vaults = false, false
-			read, tokenAddress = solana.Address, solana.TokenAddress
+			read, tokenAddress = solwire.Address, solwire.TokenAddress
 		case "STARKNET":
-			read, tokenAddress = starknet.Address, starknet.TokenAddress
+			read, tokenAddress = starkwire.Address, func(s string) (string, error) { return starkwire.Address(s, false) }
 		}
 		var contracts []string
 		if id == "CITREA" {
@@ -92,10 +94,10 @@ func offline(t *testing.T, now time.Time) *Client {
 		}
 		info := chains.Info{Contracts: contracts, ID: id, Tokens: tokens.Known(id), Native: native, Default: "v1", Versions: []chains.Version{v}}
 		c.byID[id] = constantChain{info: info, address: read}
-		lists = append(lists, tokens.Chain{ID: id, Tokens: info.Tokens, TokenAddress: tokenAddress})
+		lists = append(lists, tokenlist.Chain{ID: id, Tokens: info.Tokens, TokenAddress: tokenAddress})
 	}
 	var err error
-	if c.registry, err = tokens.NewRegistry(lists...); err != nil {
+	if c.registry, err = tokenlist.New(lists...); err != nil {
 		t.Fatal(err)
 	}
 	c.reader = chainio.New(c.byID, mainnet{}, nil)

@@ -27,9 +27,9 @@ func TestPagesAreTheList(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	server := httptest.NewServer(httpapi.New(client))
+	server := httptest.NewServer(httpapi.New(client, httpapi.Options{}))
 	defer server.Close()
-	remote, err := httpapi.NewClient(server.URL)
+	remote, err := httpapi.NewClient(server.URL, httpapi.ClientOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,7 @@ func Example_middleware() {
 
 	users := map[string]string{"Bearer secret": "alice"}
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/api", client)
+	httpapi.Mount(mux, "/api", client, httpapi.Options{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, ok := users[r.Header.Get("Authorization")]
 		if !ok {
@@ -251,10 +251,10 @@ func Example_remote() {
 	network, client := open()
 	defer network.Close()
 	defer client.Close()
-	server := httptest.NewServer(httpapi.New(client))
+	server := httptest.NewServer(httpapi.New(client, httpapi.Options{}))
 	defer server.Close()
 
-	remote, err := httpapi.NewClient(server.URL)
+	remote, err := httpapi.NewClient(server.URL, httpapi.ClientOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

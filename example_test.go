@@ -71,7 +71,7 @@ func ExampleOpen() {
 	go client.Run(ctx)
 
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/api", client)
+	httpapi.Mount(mux, "/api", client, httpapi.Options{})
 	log.Fatal(http.ListenAndServe("localhost:3000", mux))
 }
 

@@ -37,7 +37,7 @@ func callOf(ctx context.Context) (call, bool) {
 // is a different key, so a caller cannot reach another one's swap by guessing
 // or repeating its key. Calls without a name share one namespace.
 //
-// Over HTTP the server names the caller, see httpapi.WithCaller; a name in a
+// Over HTTP the server names the caller, see Caller of httpapi.Options; a name in a
 // remote client's context is not transmitted.
 func WithCaller(ctx context.Context, name string) context.Context {
 	c, _ := callOf(ctx)

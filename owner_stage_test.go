@@ -70,8 +70,8 @@ func newStage(t *testing.T, now time.Time, escrow func(chains.EscrowQuery) (chai
 	t.Cleanup(func() { c.Close() })
 	streams := events.New(c, events.Options{Now: world.Now})
 	t.Cleanup(streams.Close)
-	return &stage{c, store, httpapi.New(c, streams.Operation(), httpapi.WithCaller(func(r *http.Request) string { return r.Header.Get("X-Account") }),
-		httpapi.WithDeadlines(httpapi.Deadlines{SettleWithLnurl: 50 * time.Millisecond})), now}
+	return &stage{c, store, httpapi.New(c, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}, Caller: func(r *http.Request) string { return r.Header.Get("X-Account") },
+		Deadlines: httpapi.Deadlines{SettleWithLnurl: 50 * time.Millisecond}}), now}
 }
 
 // ask sends a request of a caller.

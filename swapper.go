@@ -23,8 +23,8 @@ import (
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/tokens"
 )
 
 // Client creates and tracks swaps. Open one per store and process; its methods are safe
@@ -36,7 +36,7 @@ type Client struct {
 	config   Config
 	chains   []chains.Chain // in the caller's order
 	byID     map[string]chains.Chain
-	registry *tokens.Registry
+	registry *tokenlist.Registry
 	parser   *address.Parser
 	lnurl    *lnurl.Client
 	lps      *lphttp.Client
@@ -105,7 +105,7 @@ func (c *Client) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var lists []tokens.Chain
+	var lists []tokenlist.Chain
 	var forms []address.Chain
 	for _, ch := range c.chains {
 		info := ch.Info()
@@ -116,10 +116,10 @@ func (c *Client) open(ctx context.Context) error {
 		if hasOneNode(ch) {
 			c.config.Logger.Warn("the chain has one node, whose lie can cost the whole amount of a swap: configure several, of different operators", "chain", info.ID)
 		}
-		lists = append(lists, tokens.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
+		lists = append(lists, tokenlist.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
 		forms = append(forms, addressForm{ch})
 	}
-	if c.registry, err = tokens.NewRegistry(lists...); err != nil {
+	if c.registry, err = tokenlist.New(lists...); err != nil {
 		return err
 	}
 	if c.parser, err = address.New(address.Config{Network: c.config.Network, Chains: forms, LNURL: c.lnurl}); err != nil {

@@ -11,13 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/balance"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
@@ -95,13 +94,13 @@ func newChain(id string) *chain {
 		return nil
 	}
 	c := &chain{info: chains.Info{ID: id, Native: native, Default: "v1", Versions: []chains.Version{{Name: "v1", Vaults: true}}},
-		address: evm.Address, data: evmwire.PayoutFormat(), held: new(big.Int), cost: new(big.Int),
+		address: evmwire.Address, data: evmwire.PayoutFormat(), held: new(big.Int), cost: new(big.Int),
 		feeRate: func(s string) error { _, err := evmwire.ParseFeeRate(s); return err }}
 	switch id {
 	case "SOLANA":
-		c.address, c.feeRate, c.info.Versions[0].Vaults = solana.Address, wire.CheckFeeRate, false
+		c.address, c.feeRate, c.info.Versions[0].Vaults = wire.Address, wire.CheckFeeRate, false
 	case "STARKNET":
-		c.address, c.feeRate, c.data = starknet.Address, starknet.CheckFeeRate, vault.PayoutFormat{RecipientLen: 32, LittleEndian: true}
+		c.address, c.feeRate, c.data = starkwire.Address, starkwire.CheckFeeRate, vault.PayoutFormat{RecipientLen: 32, LittleEndian: true}
 	}
 	return c
 }

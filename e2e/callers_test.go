@@ -51,7 +51,7 @@ func TestIDsAreForWhoMadeTheSwap(t *testing.T) {
 		}
 	})
 	t.Run("over HTTP", func(t *testing.T) {
-		server := httptest.NewServer(httpapi.New(w.client, httpapi.WithCaller(func(r *http.Request) string { return r.Header.Get("X-Account") })))
+		server := httptest.NewServer(httpapi.New(w.client, httpapi.Options{Caller: func(r *http.Request) string { return r.Header.Get("X-Account") }}))
 		defer server.Close()
 		create := func(account string) string {
 			body := fmt.Sprintf(`{"srcToken":"LIGHTNING-BTC","dstToken":"CITREA-WBTC","amount":"100000","amountType":"EXACT_IN","dstAddress":"%s","idempotencyKey":"2"}`, w.address())

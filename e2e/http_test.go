@@ -116,10 +116,10 @@ func must[T any](t *testing.T) func(T, error) T {
 // request and each answer is as the OpenAPI document says.
 func TestOverHTTP(t *testing.T) {
 	w := start(t, options{})
-	check := newValidated(t, httpapi.New(w.client))
+	check := newValidated(t, httpapi.New(w.client, httpapi.Options{}))
 	server := httptest.NewServer(check)
 	defer server.Close()
-	remote := must[swapper.Service](t)(httpapi.NewClient(server.URL))
+	remote := must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.ClientOptions{}))
 	w.user.Swaps = remote
 	services := must[*lnurl.Server](t)(lnurl.Start(lnurl.Options{Node: w.net.Payer, Now: w.net.Clock.Now}))
 	defer services.Close()

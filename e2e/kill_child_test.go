@@ -95,7 +95,7 @@ func live(text string) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "", client)
+	httpapi.Mount(mux, "", client, httpapi.Options{})
 	mux.Handle("POST "+gasPath, beside(client.CreateGasSwap))
 	mux.Handle("POST "+gasListPath, beside(client.ListGasSwaps))
 	server := &http.Server{Handler: mux}

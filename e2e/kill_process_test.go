@@ -73,7 +73,7 @@ func spawn(ctx context.Context, o mortal) (*process, error) {
 	}()
 	select {
 	case p.url = <-ready:
-		p.Service, err = httpapi.NewClient(p.url)
+		p.Service, err = httpapi.NewClient(p.url, httpapi.ClientOptions{})
 		return p, err
 	case <-p.ended:
 		if !p.killed() {

@@ -41,7 +41,7 @@ func TestStartsWithoutOneChain(t *testing.T) {
 	}
 	node.Misbehave(evm.Fault{Down: true})
 	network, list := w.net.EVM.Config(), w.net.Tokens()
-	network.Chain = chainevm.ChainBotanix
+	network.Chain = "BOTANIX"
 	for i := range list {
 		list[i].Chain = network.Chain
 	}

@@ -64,11 +64,11 @@ func tells(t *testing.T, s *swapper.GetSwapStatusOutput, preimage []byte) bool {
 func TestAPreimageIsForItsOwner(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{on: solwire.V1, slow: true})
-	server := httptest.NewServer(httpapi.New(w.client, httpapi.WithCaller(func(r *http.Request) string { return r.Header.Get("X-Account") })))
+	server := httptest.NewServer(httpapi.New(w.client, httpapi.Options{Caller: func(r *http.Request) string { return r.Header.Get("X-Account") }}))
 	defer server.Close()
 	as := func(name string) *wallet.Wallet {
 		user := *w.user
-		user.Swaps = must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.WithHeader("X-Account", name)))
+		user.Swaps = must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))
 		return &user
 	}
 	paid := func(t *testing.T, w *world) (s *swapper.CreateSwapOutput, preimage []byte) {
@@ -165,10 +165,10 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 func TestLinksAreForTheirOwner(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{})
-	server := httptest.NewServer(httpapi.New(w.client, httpapi.WithCaller(func(r *http.Request) string { return r.Header.Get("X-Account") })))
+	server := httptest.NewServer(httpapi.New(w.client, httpapi.Options{Caller: func(r *http.Request) string { return r.Header.Get("X-Account") }}))
 	defer server.Close()
 	remote := func(name string) swapper.Service {
-		return must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.WithHeader("X-Account", name)))
+		return must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))
 	}
 	services := must[*lnurl.Server](t)(lnurl.Start(lnurl.Options{Node: w.net.Payer, Now: w.net.Clock.Now}))
 	defer services.Close()

@@ -250,7 +250,7 @@ func (p *plain) signPSBT(w *world, tx map[string]any) string {
 func TestPlainRequests(t *testing.T) {
 	depth.OnlyFull(t)
 	w := start(t, options{})
-	check := newValidated(t, httpapi.New(w.client))
+	check := newValidated(t, httpapi.New(w.client, httpapi.Options{}))
 	check.lax = true
 	server := httptest.NewServer(check)
 	defer server.Close()

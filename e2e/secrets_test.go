@@ -53,7 +53,7 @@ func TestLogsHoldNoSecret(t *testing.T) {
 	var log written
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w := start(t, options{config: func(c *swapper.Config) { c.Logger = logger }})
-	server := httptest.NewServer(httpapi.New(w.client, httpapi.WithLogger(logger)))
+	server := httptest.NewServer(httpapi.New(w.client, httpapi.Options{Logger: logger}))
 	defer server.Close()
 	preimage, hash := lightning.Preimage("not to be logged")
 	wrong, _ := lightning.Preimage("another one")

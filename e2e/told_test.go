@@ -66,7 +66,7 @@ func TestToldWithoutSecrets(t *testing.T) {
 	w := start(t, options{})
 	streams := events.New(w.client, events.Options{Poll: 50 * time.Millisecond})
 	defer streams.Close()
-	server := httptest.NewServer(httpapi.New(w.client, streams.Operation()))
+	server := httptest.NewServer(httpapi.New(w.client, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}}))
 	defer server.Close()
 	defer streams.Close()
 

@@ -62,7 +62,7 @@ func (d *discard) WriteHeader(status int)      { d.status = status }
 
 // What the handler itself costs, without net/http.
 func BenchmarkHandler(b *testing.B) {
-	h := httpapi.New(newTrivial(), httpapi.BasePath("/api"))
+	h := httpapi.New(newTrivial(), httpapi.Options{BasePath: "/api"})
 	for _, bb := range []struct{ name, method, target, body string }{
 		{"parseAddress", "GET", benchTarget, ""},
 		{"getSwapStatus", "GET", "/api/getSwapStatus?swapId=sign", ""},
@@ -98,7 +98,7 @@ func (*readAgain) Close() error { return nil }
 // what of it is net/http.
 func BenchmarkParseAddressHTTP(b *testing.B) {
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/api", newTrivial())
+	httpapi.Mount(mux, "/api", newTrivial(), httpapi.Options{})
 	fixed := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq","type":"BITCOIN"}`))
 	})

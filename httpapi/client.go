@@ -22,21 +22,13 @@ type client struct {
 
 var _ swapper.Service = (*client)(nil)
 
-// ClientOption is an option of [NewClient].
-type ClientOption func(*client)
-
-// WithHTTPClient sets the client that sends the requests. It is copied, and the
-// copy refuses redirects unless the client has its own CheckRedirect.
-func WithHTTPClient(c *http.Client) ClientOption {
-	return func(client *client) {
-		own := *c
-		client.http = &own
-	}
-}
-
-// WithHeader adds a header to every request, for example `x-api-key`.
-func WithHeader(name, value string) ClientOption {
-	return func(client *client) { client.header.Add(name, value) }
+// ClientOptions are the options of [NewClient]. The zero value is the usual.
+type ClientOptions struct {
+	// HTTP sends the requests. It is copied, and the copy refuses redirects unless the
+	// client has its own CheckRedirect.
+	HTTP *http.Client
+	// Header is added to every request, for example `x-api-key`.
+	Header http.Header
 }
 
 // NewClient returns a [swapper.Service] that calls a remote server: this package's
@@ -54,14 +46,19 @@ func WithHeader(name, value string) ClientOption {
 // The client remembers the keys of the swaps that it creates, and shows a swap's key with
 // each request about it. That memory ends with the process: who goes on with a swap later
 // keeps SwapKey of the output, and gives it in the inputs.
-func NewClient(base string, opts ...ClientOption) (swapper.Service, error) {
+func NewClient(base string, o ClientOptions) (swapper.Service, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, newError(fault.InvalidInput, "base", "must be an http or https URL without a query")
 	}
 	c := &client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}, keys: lru.New[string, swapper.Secret](keysKept)}
-	for _, opt := range opts {
-		opt(c)
+	if o.HTTP != nil {
+		*c.http = *o.HTTP
+	}
+	for name, values := range o.Header {
+		for _, v := range values {
+			c.header.Add(name, v)
+		}
 	}
 	if c.http.CheckRedirect == nil {
 		c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -54,7 +54,7 @@ func TestClientReadsWhatItCan(t *testing.T) {
 			w.WriteHeader(tt.status)
 			_, _ = io.WriteString(w, tt.body)
 		}))
-		out, err := dial(t, server.URL).ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "bc1"})
+		out, err := dial(t, server.URL, httpapi.ClientOptions{}).ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "bc1"})
 		switch {
 		case tt.code == "" && (err != nil || out.Address != "bc1" || out.Amount.RawAmount.Int64() != 100):
 			t.Errorf("%s: %v, %v", tt.name, out, err)
@@ -79,7 +79,7 @@ func TestClientBoundsWhatItReads(t *testing.T) {
 				}
 			}
 		}))
-		_, err := dial(t, server.URL).ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "bc1"})
+		_, err := dial(t, server.URL, httpapi.ClientOptions{}).ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "bc1"})
 		server.Close()
 		if fault.CodeOf(err) != fault.Upstream || served > 100<<20 {
 			t.Errorf("%d: %v after %d bytes", status, err, served)
@@ -88,7 +88,7 @@ func TestClientBoundsWhatItReads(t *testing.T) {
 }
 
 func TestClientChecksInputFirst(t *testing.T) {
-	client := dial(t, "http://127.0.0.1:1")
+	client := dial(t, "http://127.0.0.1:1", httpapi.ClientOptions{})
 	_, err := client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: "a", DstToken: "b"})
 	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.InvalidInput || e.Field != "amount" {
 		t.Error(err)
@@ -96,7 +96,7 @@ func TestClientChecksInputFirst(t *testing.T) {
 }
 
 func TestClientWithoutService(t *testing.T) {
-	_, err := dial(t, "http://127.0.0.1:1").GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "hidden", Secret: preimage})
+	_, err := dial(t, "http://127.0.0.1:1", httpapi.ClientOptions{}).GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "hidden", Secret: preimage})
 	if fault.CodeOf(err) != fault.Upstream || strings.Contains(err.Error(), "hidden") {
 		t.Error(err)
 	}
@@ -106,7 +106,7 @@ func TestClientWithoutService(t *testing.T) {
 	defer close(gate)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := dial(t, server.URL).ListSwaps(ctx, swapper.ListSwapsInput{Signer: "a"}); fault.CodeOf(err) != fault.Timeout {
+	if _, err := dial(t, server.URL, httpapi.ClientOptions{}).ListSwaps(ctx, swapper.ListSwapsInput{Signer: "a"}); fault.CodeOf(err) != fault.Timeout {
 		t.Error(err)
 	}
 }
@@ -125,9 +125,9 @@ func TestClientAndSecrets(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		httpapi.New(&fake{}).ServeHTTP(w, r)
+		httpapi.New(&fake{}, httpapi.Options{}).ServeHTTP(w, r)
 	}))
-	client := dial(t, server.URL, httpapi.WithHeader("x-api-key", "k"))
+	client := dial(t, server.URL, httpapi.ClientOptions{Header: http.Header{"X-Api-Key": {"k"}}})
 	in := swapper.GetSwapStatusInput{SwapID: "send", Secret: preimage}
 	for _, old = range []bool{false, true} {
 		if _, err := client.GetSwapStatus(t.Context(), in); err != nil {
@@ -144,12 +144,12 @@ func TestClientAndSecrets(t *testing.T) {
 	}
 	server.Close()
 	old = true
-	failing := dial(t, "http://x.example", httpapi.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	failing := dial(t, "http://x.example", httpapi.ClientOptions{HTTP: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodPost {
 			return &http.Response{StatusCode: 405, Body: http.NoBody, Header: http.Header{}}, nil
 		}
 		return nil, io.ErrUnexpectedEOF
-	})}))
+	})}})
 	_, err := failing.GetSwapStatus(t.Context(), in)
 	if fault.CodeOf(err) != fault.Upstream || strings.Contains(err.Error(), preimage) || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
@@ -158,7 +158,7 @@ func TestClientAndSecrets(t *testing.T) {
 
 func TestNewClientRefuses(t *testing.T) {
 	for _, base := range []string{"", "swaps.example", "ftp://x", "http://", "http://x/?a=1", "http://x/#a", ":", "/api"} {
-		if _, err := httpapi.NewClient(base); fault.CodeOf(err) != fault.InvalidInput {
+		if _, err := httpapi.NewClient(base, httpapi.ClientOptions{}); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("%q: %v", base, err)
 		}
 	}

@@ -14,14 +14,13 @@ const otherCost = 5
 // leaves behind. A getSwapStatus, which wallets repeat, counts as 1, a createSwap as 10;
 // docs/operate.md has all.
 func Cost(base string) func(*http.Request) int64 {
-	var o options
-	BasePath(base)(&o)
+	base = cleanBase(base)
 	costs := map[string]int64{documentName: 1, docsName: 1}
 	for _, op := range operations() {
 		costs[op.name] = op.cost
 	}
 	return func(r *http.Request) int64 {
-		name, ok := strings.CutPrefix(r.URL.Path, o.base+"/")
+		name, ok := strings.CutPrefix(r.URL.Path, base+"/")
 		if !ok {
 			return 1
 		}

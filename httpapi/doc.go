@@ -1,7 +1,7 @@
 // Package httpapi serves a [swapper.Service] over HTTP, and has a client for a remote one.
 //
 //	mux := http.NewServeMux()
-//	httpapi.Mount(mux, "/api", service)
+//	httpapi.Mount(mux, "/api", service, httpapi.Options{})
 //
 // answers GET /api/parseAddress?address=..., POST /api/createSwap and the nine
 // other operations of the interface (docs/api.md), and describes them at GET
@@ -20,7 +20,7 @@
 //     other base, no blanks, not NaN or infinite;
 //   - booleans are true and false, or those words as strings;
 //   - null is the same as absent for optional fields;
-//   - unknown and repeated fields and parameters are refused by name ([AcceptUnknown]
+//   - unknown and repeated fields and parameters are refused by name (Options.AcceptUnknown
 //     lets unknown ones pass), as are invalid UTF-8, anything after the JSON value
 //     and deep nesting;
 //   - a body has at most 64 KiB, that of submitTransaction 1 MiB, a query string 32 KiB.
@@ -47,7 +47,7 @@
 //	internal              500, without details: those are in the log
 //
 // Authentication, rate limits and cross-origin rules belong in middleware around
-// the handler, such as packages auth and limit below this one; [WithCaller] tells
+// the handler, such as package limit below this one; Options.Caller tells
 // the handler who is calling. Such middleware must not log or group by the query
 // string, which may contain a preimage, nor by the header Swap-Key, which makes its
 // sender the swap's owner. The handler itself logs neither query nor body, and marks

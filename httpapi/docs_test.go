@@ -13,7 +13,7 @@ import (
 // loads nothing but the document.
 func TestPageOfTheOperations(t *testing.T) {
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/v1/api", &fake{})
+	httpapi.Mount(mux, "/v1/api", &fake{}, httpapi.Options{})
 	ask := func(method, path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, httptest.NewRequest(method, path, nil))

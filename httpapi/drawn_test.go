@@ -123,8 +123,8 @@ func FuzzOperations(f *testing.F) {
 			f.Add([]byte{byte(i), 0, 1, change, change, 3})
 		}
 	}
-	quiet := httpapi.WithLogger(slog.New(slog.DiscardHandler))
-	handlers := []http.Handler{httpapi.New(&fake{}, quiet), httpapi.New(&fake{}, httpapi.AcceptUnknown(), quiet)}
+	quiet := slog.New(slog.DiscardHandler)
+	handlers := []http.Handler{httpapi.New(&fake{}, httpapi.Options{Logger: quiet}), httpapi.New(&fake{}, httpapi.Options{AcceptUnknown: true, Logger: quiet})}
 	f.Fuzz(func(t *testing.T, fields []byte) {
 		d := drawn.Of(fields)
 		is := all[d.Int(len(all))]

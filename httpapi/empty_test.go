@@ -22,7 +22,7 @@ var samples = map[string]any{
 // it is not empty is refused by its name when it is, and no other is refused for that.
 func TestEmpty(t *testing.T) {
 	d := readDocument(t)
-	h := httpapi.New(&fake{})
+	h := httpapi.New(&fake{}, httpapi.Options{})
 	for path, item := range d.Paths {
 		for method, operation := range item {
 			fields, required := map[string]any{}, []any{}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // errorBody is the body of every answer that is not 200. Only `error` is part of
@@ -19,19 +20,8 @@ type errorBody struct {
 	Max   string     `json:"max,omitempty"`
 }
 
-// refusal is an error that has its own status instead of its code's.
-type refusal struct {
-	status int
-	allow  string // Allow header
-	err    *fault.Error
-}
-
-func (r *refusal) Error() string { return r.err.Error() }
-
-func (r *refusal) Unwrap() error { return r.err }
-
 func wrongMethod(allowed string) error {
-	return &refusal{http.StatusMethodNotAllowed, allowed, newError(fault.Unsupported, "method", "must be one of %s", allowed)}
+	return &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: allowed, Err: newError(fault.Unsupported, "method", "must be one of %s", allowed)}
 }
 
 // newError returns an error about a field, which may be empty.
@@ -62,8 +52,8 @@ func statusOf(code fault.Code) int {
 // and internal ones reveal no details.
 func describe(err error) (int, errorBody) {
 	status := statusOf(fault.CodeOf(err))
-	if r, ok := errors.AsType[*refusal](err); ok {
-		status = r.status
+	if r, ok := errors.AsType[*middleware.Error](err); ok {
+		status = r.Status
 	}
 	e, ok := errors.AsType[*fault.Error](err)
 	switch {

@@ -18,7 +18,7 @@ func ExampleMount() {
 	var service swapper.Service = &fake{} // the library's client, or httpapi.NewClient
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	httpapi.Mount(mux, "/api", service)
+	httpapi.Mount(mux, "/api", service, httpapi.Options{})
 
 	server := httptest.NewServer(mux)
 	defer server.Close()
@@ -37,10 +37,10 @@ func ExampleMount() {
 
 // A service that runs elsewhere is used like one in the same process.
 func ExampleNewClient() {
-	server := httptest.NewServer(httpapi.New(&fake{}))
+	server := httptest.NewServer(httpapi.New(&fake{}, httpapi.Options{}))
 	defer server.Close()
 
-	service, err := httpapi.NewClient(server.URL, httpapi.WithHeader("x-api-key", "key"))
+	service, err := httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Api-Key": {"key"}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func base(id string) swapper.SwapOutputBase {
 			InputAmount:   amount(200950000000000, cbtc),
 			OutputAmount:  amount(20000, btcln),
 			Fees:          swapper.SwapQuoteFees{Swap: amount(700000000000, cbtc), NetworkOutput: &network},
-			Expiry:        swapper.TimestampOf(time.UnixMilli(1795215095000)),
+			Expiry:        swapper.Timestamp(time.UnixMilli(1795215095000).UnixMilli()),
 			OutputAddress: "lnbc1",
 		},
 		CreatedAt: 1795214525447,

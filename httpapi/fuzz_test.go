@@ -30,8 +30,8 @@ func FuzzHandler(f *testing.F) {
 	f.Add("POST", "/api/submitTransaction", "", "application/json", []byte(`{"swapId":"a","signedTxs":["00","ÿ"]}`))
 	f.Add("POST", "/api/getSwapStatus", "", "application/json", []byte(`{"swapId":"psbt","bitcoinFeeRate":"1.5"}`))
 	f.Add("GET", "/api/getSpendableBalance", "wallet=w&token=t&feeRate=1,2,3;v3&gasDrop=true&minBitcoinFeeRate=.5", "", []byte(nil))
-	strict := httpapi.New(&fake{}, httpapi.BasePath("/api"), httpapi.WithLogger(slog.New(slog.DiscardHandler)))
-	loose := httpapi.New(&fake{}, httpapi.BasePath("/api"), httpapi.AcceptUnknown(), httpapi.WithLogger(slog.New(slog.DiscardHandler)))
+	strict := httpapi.New(&fake{}, httpapi.Options{BasePath: "/api", Logger: slog.New(slog.DiscardHandler)})
+	loose := httpapi.New(&fake{}, httpapi.Options{BasePath: "/api", AcceptUnknown: true, Logger: slog.New(slog.DiscardHandler)})
 	f.Fuzz(func(t *testing.T, method, path, query, contentType string, body []byte) {
 		for _, h := range []http.Handler{strict, loose} {
 			r := &http.Request{Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body))}
@@ -84,7 +84,7 @@ func check(t *testing.T, r *http.Request, w *httptest.ResponseRecorder) {
 
 // Every input of the vectors is answered, whichever operation it is sent to.
 func TestVectorInputsEverywhere(t *testing.T) {
-	h := httpapi.New(&fake{})
+	h := httpapi.New(&fake{}, httpapi.Options{})
 	for _, c := range vectors.Load(t, "utilities", "api_input").Cases {
 		var in struct{ JSON string }
 		c.Input(t, &in)

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // handler answers the operations of a service.
 type handler struct {
-	options
+	Options
 	service    swapper.Service
 	operations map[string]*operation
 	others     map[string]http.Handler
@@ -24,30 +26,28 @@ type handler struct {
 }
 
 // New returns a handler that serves the operations of service, each under its
-// name below the base path (the root unless [BasePath] is given), their
+// name below the base path (the root unless there is one), their
 // description at openapi.json and a page to try them on at docs. Paths must match exactly. The handler is safe
 // for concurrent use if service is.
-func New(service swapper.Service, opts ...Option) http.Handler {
-	h := &handler{service: service, operations: map[string]*operation{}, others: map[string]http.Handler{}}
-	for _, opt := range opts {
-		opt(&h.options)
+func New(service swapper.Service, o Options) http.Handler {
+	h := &handler{Options: o, service: service, operations: map[string]*operation{}, others: map[string]http.Handler{}}
+	h.BasePath = cleanBase(o.BasePath)
+	h.Deadlines = o.Deadlines.orDefault()
+	if h.Address == nil {
+		h.Address = peer
 	}
-	h.deadlines = h.deadlines.orDefault()
-	if h.address == nil {
-		h.address = peer
-	}
-	if h.logger == nil {
-		h.logger = slog.Default()
+	if h.Logger == nil {
+		h.Logger = slog.Default()
 	}
 	ops := operations()
 	for i := range ops {
 		h.operations[ops[i].name] = &ops[i]
 	}
-	h.document = document(h.base)
-	for _, o := range h.options.others {
-		o.check(h)
-		h.others[o.name] = o.handler
-		h.document = o.described(h.document)
+	h.document = document(h.BasePath)
+	for _, more := range o.Operations {
+		more.check(h)
+		h.others[more.Name] = more.Handler
+		h.document = more.described(h.document)
 	}
 	return h
 }
@@ -56,17 +56,18 @@ func New(service swapper.Service, opts ...Option) http.Handler {
 // path, such as "/api"; "" and "/" mean the root. Anything else
 // below the base path gets a JSON error. Like mux.Handle, it panics if the path
 // is already registered.
-func Mount(mux *http.ServeMux, base string, service swapper.Service, opts ...Option) {
-	h := New(service, append(opts[:len(opts):len(opts)], BasePath(base))...).(*handler)
-	if h.base != "" {
-		mux.Handle(h.base, h) // else mux would redirect it to the path with a slash
+func Mount(mux *http.ServeMux, base string, service swapper.Service, o Options) {
+	o.BasePath = cleanBase(base)
+	h := New(service, o)
+	if o.BasePath != "" {
+		mux.Handle(o.BasePath, h) // else mux would redirect it to the path with a slash
 	}
-	mux.Handle(h.base+"/", h)
+	mux.Handle(o.BasePath+"/", h)
 }
 
 // ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name, ok := strings.CutPrefix(r.URL.Path, h.base+"/")
+	name, ok := strings.CutPrefix(r.URL.Path, h.BasePath+"/")
 	op, beside := h.operations[name], h.others[name]
 	switch {
 	case ok && beside != nil:
@@ -74,7 +75,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case ok && name == docsName:
 		h.serveDocs(w, r)
 	case !ok || op == nil && name != documentName:
-		writeError(w, r, &refusal{http.StatusNotFound, "", newError(fault.Unsupported, "path", "unknown operation")})
+		writeError(w, r, &middleware.Error{Status: http.StatusNotFound, Err: newError(fault.Unsupported, "path", "unknown operation")})
 	case op == nil:
 		h.serveDocument(w, r)
 	default:
@@ -95,16 +96,23 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, op *operation) {
 	if err == nil {
 		return
 	}
-	WriteLogged(w, r, h.logger, op.name, err)
+	WriteError(w, r, h.Logger, err)
 }
 
 // requestID names a request whose answer tells less than the log.
 const requestID = "X-Request-Id"
 
-// WriteLogged is [WriteError], and logs an error of which the answer does not tell all, with
-// the operation's name and a number that the answer has in the header X-Request-Id.
-func WriteLogged(w http.ResponseWriter, r *http.Request, log *slog.Logger, operation string, err error) {
+// WriteError answers a request with an error as the operations do: with the status of its
+// code, and the body that the package comment shows. Errors without a code and internal ones
+// reveal no details. An error of which the answer does not tell all is logged with the last
+// segment of the path and a number that the answer has in the header X-Request-Id; a nil
+// logger is slog.Default(). It is for handlers that are served beside the operations, or in
+// front of them.
+func WriteError(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
 	defer writeError(w, r, err)
+	if log == nil {
+		log = slog.Default()
+	}
 	level := slog.LevelWarn
 	switch _, told := describe(err); {
 	case told.Error == err.Error():
@@ -116,7 +124,7 @@ func WriteLogged(w http.ResponseWriter, r *http.Request, log *slog.Logger, opera
 	}
 	id := rand.Text()
 	w.Header().Set(requestID, id)
-	log.Log(r.Context(), level, "operation failed", "operation", operation, "request", id, "error", err)
+	log.Log(r.Context(), level, "operation failed", "operation", path.Base(r.URL.Path), "request", id, "error", err)
 }
 
 // answer runs the operation and writes its answer. If it returns an error, nothing
@@ -131,7 +139,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, op *operation) 
 	if err != nil {
 		return err
 	}
-	deadline := op.deadline(h.deadlines)
+	deadline := op.deadline(h.Deadlines)
 	if op.waits {
 		pushBack(w, r, time.Now().Add(deadline+10*time.Second))
 	}

@@ -39,7 +39,7 @@ func ask(t testing.TB, h http.Handler, method, target, contentType string, body 
 const good = `"srcToken":"BITCOIN-BTC","dstToken":"CITREA-CBTC","amount":"100","amountType":"EXACT_IN","dstAddress":"x"`
 
 func TestBadInput(t *testing.T) {
-	h := httpapi.New(&fake{})
+	h := httpapi.New(&fake{}, httpapi.Options{})
 	with := func(more string) string { return "{" + good + "," + more + "}" }
 	for _, tt := range []struct {
 		name, method, target, contentType, body string
@@ -168,23 +168,23 @@ func manyParameters(n int) string {
 func TestGoodInput(t *testing.T) {
 	for _, tt := range []struct {
 		name, method, target, contentType, body string
-		opts                                    []httpapi.Option
+		opts                                    httpapi.Options
 	}{
-		{"plain", "POST", "/createSwap", "application/json", "{" + good + "}", nil},
-		{"content type with parameters", "POST", "/createSwap", "Application/JSON; charset=UTF-8; x=y", "{" + good + "}", nil},
-		{"spaces, escapes, nulls", "POST", "/createSwap", "application/json", "\t{\r\n" + good + `, "srcAddress": null,"lightningInvoiceDescription":"\u00e9\ud83d\ude00\/\n" } `, nil},
-		{"sign, zeros, safe number", "POST", "/createSwap", "application/json", "{" + good + `,"gasAmount":9007199254740991,"lightningPaymentHTLCTimeout":"+0600.0"}`, nil},
-		{"unknown fields accepted", "POST", "/createSwap?y=1", "application/json", "{" + good + `,"x":{"y":[1e5,null]}}`, []httpapi.Option{httpapi.AcceptUnknown()}},
-		{"status by POST", "POST", "/getSwapStatus", "application/json", `{"swapId":"send","secret":"` + preimage + `"}`, nil},
-		{"status by GET", "GET", "/getSwapStatus?swapId=send&secret=" + preimage, "", "", nil},
-		{"semicolon, comma", "GET", "/getSpendableBalance?wallet=w&token=t&feeRate=1000;500", "", "", nil},
-		{"plus and percent", "GET", "/parseAddress?address=pay+without", "", "", nil},
-		{"empty pairs", "GET", "/parseAddress?&address=bc1&&", "", "", nil},
-		{"unknown parameters accepted", "GET", "/parseAddress?address=bc1&x=1", "", "", []httpapi.Option{httpapi.AcceptUnknown()}},
-		{"below a base", "GET", "/v1/api/parseAddress?address=bc1", "", "", []httpapi.Option{httpapi.BasePath("v1/api/")}},
-		{"document", "GET", "/openapi.json", "", "", nil},
+		{"plain", "POST", "/createSwap", "application/json", "{" + good + "}", httpapi.Options{}},
+		{"content type with parameters", "POST", "/createSwap", "Application/JSON; charset=UTF-8; x=y", "{" + good + "}", httpapi.Options{}},
+		{"spaces, escapes, nulls", "POST", "/createSwap", "application/json", "\t{\r\n" + good + `, "srcAddress": null,"lightningInvoiceDescription":"\u00e9\ud83d\ude00\/\n" } `, httpapi.Options{}},
+		{"sign, zeros, safe number", "POST", "/createSwap", "application/json", "{" + good + `,"gasAmount":9007199254740991,"lightningPaymentHTLCTimeout":"+0600.0"}`, httpapi.Options{}},
+		{"unknown fields accepted", "POST", "/createSwap?y=1", "application/json", "{" + good + `,"x":{"y":[1e5,null]}}`, httpapi.Options{AcceptUnknown: true}},
+		{"status by POST", "POST", "/getSwapStatus", "application/json", `{"swapId":"send","secret":"` + preimage + `"}`, httpapi.Options{}},
+		{"status by GET", "GET", "/getSwapStatus?swapId=send&secret=" + preimage, "", "", httpapi.Options{}},
+		{"semicolon, comma", "GET", "/getSpendableBalance?wallet=w&token=t&feeRate=1000;500", "", "", httpapi.Options{}},
+		{"plus and percent", "GET", "/parseAddress?address=pay+without", "", "", httpapi.Options{}},
+		{"empty pairs", "GET", "/parseAddress?&address=bc1&&", "", "", httpapi.Options{}},
+		{"unknown parameters accepted", "GET", "/parseAddress?address=bc1&x=1", "", "", httpapi.Options{AcceptUnknown: true}},
+		{"below a base", "GET", "/v1/api/parseAddress?address=bc1", "", "", httpapi.Options{BasePath: "v1/api/"}},
+		{"document", "GET", "/openapi.json", "", "", httpapi.Options{}},
 	} {
-		h := httpapi.New(&fake{}, tt.opts...)
+		h := httpapi.New(&fake{}, tt.opts)
 		w, e := ask(t, h, tt.method, tt.target, tt.contentType, strings.NewReader(tt.body))
 		if w.Code != http.StatusOK {
 			t.Errorf("%s: %d %v", tt.name, w.Code, e)
@@ -207,7 +207,7 @@ func TestMount(t *testing.T) {
 		"":        {[]string{"/parseAddress"}, []string{"/", "/nope"}},
 	} {
 		mux := http.NewServeMux()
-		httpapi.Mount(mux, base, &fake{})
+		httpapi.Mount(mux, base, &fake{}, httpapi.Options{})
 		for _, path := range paths.good {
 			if w, e := ask(t, mux, http.MethodGet, path+"?address=bc1", "", nil); w.Code != http.StatusOK {
 				t.Errorf("%q: %s: %d %v", base, path, w.Code, e)
@@ -221,8 +221,7 @@ func TestMount(t *testing.T) {
 	}
 	mux := http.NewServeMux() // beside other things, and with the options that are given
 	mux.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
-	opts := []httpapi.Option{httpapi.AcceptUnknown(), httpapi.BasePath("/not/this")}
-	httpapi.Mount(mux, "/api", &fake{}, opts...)
+	httpapi.Mount(mux, "/api", &fake{}, httpapi.Options{AcceptUnknown: true, BasePath: "/not/this"})
 	if w, e := ask(t, mux, http.MethodGet, "/api/parseAddress?address=bc1&x=1", "", nil); w.Code != http.StatusOK {
 		t.Errorf("%d %v", w.Code, e)
 	}
@@ -246,7 +245,7 @@ func (s *slow) SubmitTransaction(ctx context.Context, _ swapper.SubmitTransactio
 }
 
 func TestDeadline(t *testing.T) {
-	h := httpapi.New(&slow{}, httpapi.WithDeadlines(httpapi.Deadlines{Default: 10 * time.Millisecond}))
+	h := httpapi.New(&slow{}, httpapi.Options{Deadlines: httpapi.Deadlines{Default: 10 * time.Millisecond}})
 	if w, e := ask(t, h, http.MethodGet, "/parseAddress?address=bc1", "", nil); w.Code != http.StatusGatewayTimeout || e["code"] != "timeout" {
 		t.Errorf("%d %v", w.Code, e)
 	}
@@ -255,10 +254,10 @@ func TestDeadline(t *testing.T) {
 func TestWaitingOutlivesTheServersTimeouts(t *testing.T) {
 	in := swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"00"}}
 	for _, tt := range []struct{ read, write time.Duration }{{0, 0}, {50 * time.Millisecond, 0}, {0, 50 * time.Millisecond}, {50 * time.Millisecond, 50 * time.Millisecond}} {
-		server := httptest.NewUnstartedServer(httpapi.New(&slow{}))
+		server := httptest.NewUnstartedServer(httpapi.New(&slow{}, httpapi.Options{}))
 		server.Config.ReadTimeout, server.Config.WriteTimeout = tt.read, tt.write
 		server.Start()
-		client := dial(t, server.URL)
+		client := dial(t, server.URL, httpapi.ClientOptions{})
 		for range 2 { // the second on the same connection
 			if _, err := client.SubmitTransaction(t.Context(), in); err != nil {
 				t.Errorf("timeouts %v: %v", tt, err)
@@ -266,9 +265,9 @@ func TestWaitingOutlivesTheServersTimeouts(t *testing.T) {
 		}
 		server.Close()
 	}
-	server := httptest.NewServer(httpapi.New(&slow{}, httpapi.WithDeadlines(httpapi.Deadlines{SubmitTransaction: time.Nanosecond})))
+	server := httptest.NewServer(httpapi.New(&slow{}, httpapi.Options{Deadlines: httpapi.Deadlines{SubmitTransaction: time.Nanosecond}}))
 	defer server.Close()
-	if _, err := dial(t, server.URL).SubmitTransaction(t.Context(), in); fault.CodeOf(err) != fault.Timeout {
+	if _, err := dial(t, server.URL, httpapi.ClientOptions{}).SubmitTransaction(t.Context(), in); fault.CodeOf(err) != fault.Timeout {
 		t.Error(err)
 	}
 }
@@ -285,7 +284,7 @@ func (b *broken) GetSwapStatus(context.Context, swapper.GetSwapStatusInput) (*sw
 }
 
 func TestBrokenService(t *testing.T) {
-	h := httpapi.New(&broken{})
+	h := httpapi.New(&broken{}, httpapi.Options{})
 	for _, target := range []string{"/parseAddress?address=bc1", "/getSwapStatus?swapId=a"} {
 		if w, e := ask(t, h, http.MethodGet, target, "", nil); w.Code != http.StatusInternalServerError || e["error"] != "internal error" {
 			t.Errorf("%s: %d %v", target, w.Code, e)
@@ -301,14 +300,14 @@ func (closed) ParseAddress(context.Context, swapper.ParseAddressInput) (*swapper
 }
 
 func TestClosedService(t *testing.T) {
-	w, e := ask(t, httpapi.New(&closed{}), http.MethodGet, "/parseAddress?address=bc1", "", nil)
+	w, e := ask(t, httpapi.New(&closed{}, httpapi.Options{}), http.MethodGet, "/parseAddress?address=bc1", "", nil)
 	if w.Code != http.StatusServiceUnavailable || e["error"] != "the client is closed" || e["code"] != "internal" {
 		t.Errorf("%d %v", w.Code, e)
 	}
 }
 
 func TestBodyThatBreaksOff(t *testing.T) {
-	w, e := ask(t, httpapi.New(&fake{}), http.MethodPost, "/createSwap", "application/json", iotest.ErrReader(errors.New("gone")))
+	w, e := ask(t, httpapi.New(&fake{}, httpapi.Options{}), http.MethodPost, "/createSwap", "application/json", iotest.ErrReader(errors.New("gone")))
 	if w.Code != http.StatusBadRequest || e["field"] != "body" {
 		t.Errorf("%d %v", w.Code, e)
 	}

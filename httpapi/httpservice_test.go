@@ -23,7 +23,7 @@ var methods = map[string]string{
 }
 
 func TestVectorsHTTPService(t *testing.T) {
-	server := httptest.NewServer(httpapi.New(&fake{}))
+	server := httptest.NewServer(httpapi.New(&fake{}, httpapi.Options{}))
 	defer server.Close()
 	doc := readDocument(t)
 	vectors.Each(t, "utilities", "http_service", func(t *testing.T, c *vectors.Case) {

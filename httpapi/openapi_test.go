@@ -23,10 +23,10 @@ import (
 )
 
 // served returns the document that a handler serves.
-func served(t *testing.T, opts ...httpapi.Option) []byte {
+func served(t *testing.T, o httpapi.Options) []byte {
 	t.Helper()
 	w := httptest.NewRecorder()
-	httpapi.New(&fake{}, opts...).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+	httpapi.New(&fake{}, o).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
 	if w.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
@@ -34,7 +34,7 @@ func served(t *testing.T, opts ...httpapi.Option) []byte {
 }
 
 func TestDocumentIsValid(t *testing.T) {
-	doc, err := openapi3.NewLoader().LoadFromData(served(t))
+	doc, err := openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestDocumentIsValid(t *testing.T) {
 		t.Errorf("OpenAPI %s, version %s", doc.OpenAPI, doc.Info.Version)
 	}
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/v1/api", &fake{})
+	httpapi.Mount(mux, "/v1/api", &fake{}, httpapi.Options{})
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/api/openapi.json", nil))
 	if doc, err = openapi3.NewLoader().LoadFromData(w.Body.Bytes()); err != nil || doc.Servers[0].URL != "/v1/api" {
@@ -93,7 +93,7 @@ func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestEverythingFollowsTheDocument(t *testing.T) {
-	doc, err := openapi3.NewLoader().LoadFromData(served(t))
+	doc, err := openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,10 +102,10 @@ func TestEverythingFollowsTheDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := &checked{t, router, httpapi.New(&fake{}), map[string]bool{}}
+	check := &checked{t, router, httpapi.New(&fake{}, httpapi.Options{}), map[string]bool{}}
 	server := httptest.NewServer(check)
 	defer server.Close()
-	client := dial(t, server.URL)
+	client := dial(t, server.URL, httpapi.ClientOptions{})
 	for _, trial := range trials() {
 		if _, err := trial.call(t.Context(), client); err != nil {
 			t.Errorf("%s: %v", trial.name, err)
@@ -137,7 +137,7 @@ type document struct {
 func readDocument(t *testing.T) document {
 	t.Helper()
 	var d document
-	if err := json.Unmarshal(served(t), &d); err != nil {
+	if err := json.Unmarshal(served(t, httpapi.Options{}), &d); err != nil {
 		t.Fatal(err)
 	}
 	return d

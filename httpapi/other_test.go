@@ -20,14 +20,15 @@ const otherItem = `{"get": {"operationId": "more", "summary": "More", "parameter
 func TestOneMoreOperation(t *testing.T) {
 	more := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodDelete {
-			httpapi.WriteError(w, r, fault.Invalid("method", "is not wanted"))
+			httpapi.WriteError(w, r, nil, fault.Invalid("method", "is not wanted"))
 			return
 		}
 		fmt.Fprintf(w, "%s for %s", r.Method, swapper.CallerOf(r.Context()))
 	})
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/api", &fake{}, httpapi.WithOperation("more", more, []byte(otherItem)),
-		httpapi.WithCaller(func(*http.Request) string { return "alice" }))
+	httpapi.Mount(mux, "/api", &fake{}, httpapi.Options{
+		Operations: []httpapi.Operation{{Name: "more", Handler: more, Item: []byte(otherItem)}}, Caller: func(*http.Request) string { return "alice" },
+	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	for _, tt := range []struct {
@@ -83,13 +84,13 @@ func do(t *testing.T, r *http.Request) (int, string) {
 
 func TestOperationsThatCannotBeServed(t *testing.T) {
 	h := http.NotFoundHandler()
-	for name, option := range map[string]httpapi.Option{
-		"taken":       httpapi.WithOperation("createSwap", h, []byte("{}")),
-		"document":    httpapi.WithOperation("openapi.json", h, []byte("{}")),
-		"no name":     httpapi.WithOperation("", h, []byte("{}")),
-		"path":        httpapi.WithOperation("a/b", h, []byte("{}")),
-		"no handler":  httpapi.WithOperation("more", nil, []byte("{}")),
-		"broken item": httpapi.WithOperation("more", h, []byte("{")),
+	for name, operation := range map[string]httpapi.Operation{
+		"taken":       {"createSwap", h, []byte("{}")},
+		"document":    {"openapi.json", h, []byte("{}")},
+		"no name":     {"", h, []byte("{}")},
+		"path":        {"a/b", h, []byte("{}")},
+		"no handler":  {"more", nil, []byte("{}")},
+		"broken item": {"more", h, []byte("{")},
 	} {
 		func() {
 			defer func() {
@@ -97,7 +98,7 @@ func TestOperationsThatCannotBeServed(t *testing.T) {
 					t.Errorf("%s: served", name)
 				}
 			}()
-			httpapi.New(&fake{}, option)
+			httpapi.New(&fake{}, httpapi.Options{Operations: []httpapi.Operation{operation}})
 		}()
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/swapper-go/swapper"
 )
 
-// MaxPage is how many swaps an answer of listSwaps and listPendingSwaps has at most: the
+// maxPage is how many swaps an answer of listSwaps and listPendingSwaps has at most: the
 // newest, if the request does not say after which. Where there are more, the header Link
 // names the request for the next page (RFC 8288, rel="next").
-const MaxPage = 1000
+const maxPage = 1000
 
 // page is an answer that others follow.
 type page struct {
@@ -25,9 +25,9 @@ type page struct {
 // paged bounds a list, whoever asks for how much: a history has no bound of its own.
 func paged(list func(swapper.Service, context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error)) func(swapper.Service, context.Context, swapper.ListSwapsInput) (any, error) {
 	return func(s swapper.Service, ctx context.Context, in swapper.ListSwapsInput) (any, error) {
-		most := min(in.Limit, MaxPage)
+		most := min(in.Limit, maxPage)
 		if in.Limit == 0 {
-			most = MaxPage
+			most = maxPage
 		}
 		asked := in
 		asked.Limit = most + 1 // whether there are more

@@ -48,13 +48,13 @@ func (h *history) ListPendingSwaps(ctx context.Context, in swapper.ListSwapsInpu
 // Whoever asks for a list gets a page of it, and the way to the next, until he has all; the
 // client goes that way by itself.
 func TestListsHavePages(t *testing.T) {
-	const all = 2*httpapi.MaxPage + 7
+	const all = 2*1000 + 7
 	service := &history{swaps: all, most: 1}
-	server := httptest.NewServer(httpapi.New(service, httpapi.BasePath("/api")))
+	server := httptest.NewServer(httpapi.New(service, httpapi.Options{BasePath: "/api"}))
 	defer server.Close()
 	for _, operation := range []string{"listSwaps", "listPendingSwaps"} {
 		for query, sizes := range map[string][]int{
-			"signer=x%26y": {httpapi.MaxPage, httpapi.MaxPage, 7}, "signer=x%26y&limit=5000": {httpapi.MaxPage, httpapi.MaxPage, 7},
+			"signer=x%26y": {1000, 1000, 7}, "signer=x%26y&limit=5000": {1000, 1000, 7},
 			"signer=x&chainId=CITREA&limit=900": {900, 900, 207}, "signer=x&after=swap+1506": {500},
 		} {
 			at, err := url.Parse(server.URL + "/api/" + operation + "?" + query)
@@ -102,11 +102,11 @@ func TestListsHavePages(t *testing.T) {
 			}
 		}
 	}
-	if service.most != httpapi.MaxPage+1 {
+	if service.most != 1000+1 {
 		t.Errorf("%d swaps were asked for at once", service.most)
 	}
-	client := dial(t, server.URL+"/api")
-	for limit, want := range map[int]int{0: all, 5: 5, httpapi.MaxPage: httpapi.MaxPage, httpapi.MaxPage + 5: httpapi.MaxPage + 5, 10 * all: all} {
+	client := dial(t, server.URL+"/api", httpapi.ClientOptions{})
+	for limit, want := range map[int]int{0: all, 5: 5, 1000: 1000, 1000 + 5: 1000 + 5, 10 * all: all} {
 		swaps, err := client.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "x", Limit: limit})
 		if err != nil || len(swaps) != want || swaps[want-1].SwapID != fmt.Sprint("swap ", want-1) {
 			t.Errorf("limit %d: %d swaps, %v, want %d", limit, len(swaps), err, want)
@@ -122,7 +122,7 @@ func TestListWithoutAnEnd(t *testing.T) {
 		_ = json.NewEncoder(w).Encode([]swapper.ListSwapOutput{{SwapOutputBase: swapper.SwapOutputBase{SwapID: "1"}}})
 	}))
 	defer server.Close()
-	if _, err := dial(t, server.URL).ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "x"}); fault.CodeOf(err) != fault.Upstream {
+	if _, err := dial(t, server.URL, httpapi.ClientOptions{}).ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "x"}); fault.CodeOf(err) != fault.Upstream {
 		t.Error(err)
 	}
 }

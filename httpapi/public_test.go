@@ -56,7 +56,7 @@ func TestErrorsWithoutAPublicText(t *testing.T) {
 			}
 			var log bytes.Buffer
 			w := httptest.NewRecorder()
-			httpapi.New(failing{err: err}, httpapi.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/parseAddress?address=x", nil))
+			httpapi.New(failing{err: err}, httpapi.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/parseAddress?address=x", nil))
 			if w.Code < 400 || strings.Contains(w.Body.String(), "s3cr3t") || strings.Contains(w.Body.String(), "host") {
 				t.Errorf("%s, code %q: answer %d %s", name, code, w.Code, w.Body)
 			}

@@ -7,12 +7,13 @@ import (
 	"net/http"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
-// read reads the input of a request. The error is a [*refusal] or an error with a code.
+// read reads the input of a request. The error is a [*middleware.Error] or an error with a code.
 func (h *handler) read(w http.ResponseWriter, r *http.Request, op *operation) (call, error) {
 	if len(r.URL.RawQuery) > maxQuery {
-		return nil, &refusal{http.StatusRequestURITooLong, "", newError(fault.InvalidInput, "query", "must be at most 32 KiB long")}
+		return nil, &middleware.Error{Status: http.StatusRequestURITooLong, Err: newError(fault.InvalidInput, "query", "must be at most 32 KiB long")}
 	}
 	input, err := parseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -21,7 +22,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, op *operation) (c
 	switch {
 	case r.Method == http.MethodGet && op.get, r.Method == http.MethodHead && op.get:
 	case r.Method == http.MethodPost && op.post:
-		if len(input.members) > 0 && !h.acceptUnknown {
+		if len(input.members) > 0 && !h.AcceptUnknown {
 			return nil, newError(fault.InvalidInput, shown(input.members[0].name), "must be in the JSON body: POST does not read the query string")
 		}
 		body, err := readBody(w, r, op.maxBody)
@@ -39,20 +40,20 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, op *operation) (c
 			return nil, err
 		}
 	}
-	return op.read(input, h.acceptUnknown)
+	return op.read(input, h.AcceptUnknown)
 }
 
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || r.Header.Get("Content-Encoding") != "" {
-		return nil, &refusal{http.StatusUnsupportedMediaType, "", newError(fault.InvalidInput, "content-type", "must be application/json, without a Content-Encoding")}
+		return nil, &middleware.Error{Status: http.StatusUnsupportedMediaType, Err: newError(fault.InvalidInput, "content-type", "must be application/json, without a Content-Encoding")}
 	}
 	if r.Body == nil {
 		return nil, badBody("is missing")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, &refusal{http.StatusRequestEntityTooLarge, "", newError(fault.InvalidInput, "body", "must be at most %d bytes", most)}
+		return nil, &middleware.Error{Status: http.StatusRequestEntityTooLarge, Err: newError(fault.InvalidInput, "body", "must be at most %d bytes", most)}
 	}
 	if err != nil {
 		return nil, badBody("could not be read completely")

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // answerBuffer is a buffer with an encoder that writes into it.
@@ -27,8 +29,8 @@ var buffers = sync.Pool{New: func() any {
 
 // writeError writes the description of err.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
-	if r, ok := err.(*refusal); ok && r.allow != "" {
-		w.Header().Set("Allow", r.allow)
+	if r, ok := err.(*middleware.Error); ok && r.Allow != "" {
+		w.Header().Set("Allow", r.Allow)
 	}
 	status, body := describe(err)
 	if writeJSON(w, r, status, &body) != nil { // strings cannot fail to encode

@@ -120,9 +120,9 @@ func trials() []trial {
 	return all
 }
 
-func dial(t testing.TB, url string, opts ...httpapi.ClientOption) swapper.Service {
+func dial(t testing.TB, url string, o httpapi.ClientOptions) swapper.Service {
 	t.Helper()
-	c, err := httpapi.NewClient(url, opts...)
+	c, err := httpapi.NewClient(url, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,9 +136,9 @@ var sameNumbers = cmp.Options{
 
 func TestClientAgainstHandler(t *testing.T) {
 	service := &fake{}
-	server := httptest.NewServer(httpapi.New(service, httpapi.BasePath("/api")))
+	server := httptest.NewServer(httpapi.New(service, httpapi.Options{BasePath: "/api"}))
 	defer server.Close()
-	client := dial(t, server.URL+"/api/")
+	client := dial(t, server.URL+"/api/", httpapi.ClientOptions{})
 	for _, trial := range trials() {
 		var sent, arrived any
 		service.got = func(in any) { sent = in }
@@ -154,7 +154,7 @@ func TestClientAgainstHandler(t *testing.T) {
 		}
 		if in, ok := sent.(swapper.ListSwapsInput); ok { // by pages, with one more swap than they have
 			if in.Limit == 0 {
-				in.Limit = httpapi.MaxPage
+				in.Limit = 1000
 			}
 			in.Limit++
 			sent = in
@@ -176,16 +176,16 @@ var codes = map[fault.Code]int{
 func TestErrorsAgainstHandler(t *testing.T) {
 	service := &fake{}
 	var log bytes.Buffer
-	server := httptest.NewServer(httpapi.New(service, httpapi.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))))
+	server := httptest.NewServer(httpapi.New(service, httpapi.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}))
 	defer server.Close()
 	status := 0
-	client := dial(t, server.URL, httpapi.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+	client := dial(t, server.URL, httpapi.ClientOptions{HTTP: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 		response, err := http.DefaultTransport.RoundTrip(r)
 		if err == nil {
 			status = response.StatusCode
 		}
 		return response, err
-	})}))
+	})}})
 	for _, trial := range trials() {
 		for code, wantStatus := range codes {
 			failing, ok := trial.withKey("error-" + string(code))

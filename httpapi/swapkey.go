@@ -52,10 +52,10 @@ func createSwap(s swapper.Service, ctx context.Context, in swapper.CreateSwapInp
 // named returns the request's context with who calls.
 func (h *handler) named(r *http.Request) context.Context {
 	name := ""
-	if h.caller != nil {
-		name = h.caller(r)
+	if h.Caller != nil {
+		name = h.Caller(r)
 	}
-	return swapper.WithAddress(swapper.WithCaller(r.Context(), name), h.address(r))
+	return swapper.WithAddress(swapper.WithCaller(r.Context(), name), h.Address(r))
 }
 
 // peer is the address of a connection. Behind a proxy, which says so by a header, it is not

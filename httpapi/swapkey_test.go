@@ -43,7 +43,7 @@ func (s *toldKeys) SettleWithLnurl(ctx context.Context, in swapper.SettleWithLnu
 // A swap's key comes in a header or a body, once, and in no URL; a refusal does not repeat it.
 func TestSwapKeys(t *testing.T) {
 	s := &toldKeys{}
-	h := httpapi.New(s, httpapi.AcceptUnknown())
+	h := httpapi.New(s, httpapi.Options{AcceptUnknown: true})
 	for _, c := range []struct {
 		name, method, target, body string
 		headers                    []string
@@ -90,7 +90,7 @@ func TestSwapKeys(t *testing.T) {
 // given, in the header alone.
 func TestRemoteClientKeepsKeys(t *testing.T) {
 	var asked []string
-	next := httpapi.New(&toldKeys{})
+	next := httpapi.New(&toldKeys{}, httpapi.Options{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if strings.Contains(r.URL.String()+string(body), swapKey) {
@@ -119,7 +119,7 @@ func TestRemoteClientKeepsKeys(t *testing.T) {
 		}
 		asked = nil
 	}
-	c := dial(t, server.URL)
+	c := dial(t, server.URL, httpapi.ClientOptions{})
 	use(c, "")
 	expect(all("[]"))
 	use(c, "ffffffffffffffffffffffffffffffff")
@@ -144,20 +144,21 @@ func TestAddressOfACaller(t *testing.T) {
 	for _, c := range []struct {
 		name, remote string
 		header       http.Header
-		option       []httpapi.Option
+		address      func(*http.Request) netip.Addr
 		want         netip.Addr
 	}{
 		{"the connection's", "203.0.113.9:80", nil, nil, netip.MustParseAddr("203.0.113.9")},
 		{"a proxy that says so", "203.0.113.9:80", http.Header{"X-Forwarded-For": {"198.51.100.1"}}, nil, netip.Addr{}},
 		{"another that says so", "203.0.113.9:80", http.Header{"Via": {"1.1 x"}}, nil, netip.Addr{}},
 		{"a socket without addresses", "@", nil, nil, netip.Addr{}},
-		{"said by an option", "203.0.113.9:80", http.Header{"X-Forwarded-For": {"198.51.100.1"}}, []httpapi.Option{
-			httpapi.WithAddress(func(*http.Request) netip.Addr { return netip.MustParseAddr("198.51.100.1") })}, netip.MustParseAddr("198.51.100.1")},
+		{"said by an option", "203.0.113.9:80", http.Header{"X-Forwarded-For": {"198.51.100.1"}}, func(*http.Request) netip.Addr {
+			return netip.MustParseAddr("198.51.100.1")
+		}, netip.MustParseAddr("198.51.100.1")},
 	} {
 		var got netip.Addr
-		h := httpapi.New(&fake{}, append(c.option, httpapi.WithOperation("who", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		h := httpapi.New(&fake{}, httpapi.Options{Address: c.address, Operations: []httpapi.Operation{{Name: "who", Item: json.RawMessage(`{}`), Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			got = swapper.AddressOf(r.Context())
-		}), json.RawMessage(`{}`)))...)
+		})}}})
 		r := httptest.NewRequest("GET", "/who", nil)
 		r.RemoteAddr = c.remote
 		for name, values := range c.header {

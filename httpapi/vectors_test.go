@@ -348,7 +348,7 @@ func checkOperation(t *testing.T, c *vectors.Case, operation, text string, want 
 		fields[added] = x
 	}
 	if x, ok := got["limit"]; ok && fields["limit"] == nil { // which no request of the reference has
-		if fmt.Sprint(x) != fmt.Sprint(MaxPage+1) {
+		if fmt.Sprint(x) != fmt.Sprint(maxPage+1) {
 			t.Errorf("a list is asked for by %v", x)
 		}
 		c.Differ(t, "list-pages")

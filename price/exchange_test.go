@@ -57,7 +57,7 @@ func TestOddPrices(t *testing.T) {
 		`"-1"`, `"0"`, `"-0"`, `"NaN"`, `"Infinity"`, `"0x1p4"`, `"1_000"`, `" 1"`, `"1e999"`, `"1e-999"`, `"1e5000000000"`, `""`, `null`, `true`, `{}`, `[]`, `"1e30"`,
 		`"` + strings.Repeat("9", 4000) + `"`, `"1.5.2"`, `"٣"`, `-3`, `1e400`, `"0.000000000000000000000001"`,
 	} {
-		s := Binance(Options{Client: &http.Client{Transport: roundTrip(func(*http.Request) string { return `{"price":` + body + `}` })}})
+		s := binance(Options{Client: &http.Client{Transport: roundTrip(func(*http.Request) string { return `{"price":` + body + `}` })}})
 		for _, ticker := range []string{"SOL", "USDC"} { // straight and inverted
 			p, err := s.Price(t.Context(), tokens.Token{Ticker: ticker})
 			if err == nil {
@@ -75,7 +75,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestOwnSymbolsAndFixedPrices(t *testing.T) {
 	var asked string
-	s := OKX(Options{
+	s := okx(Options{
 		Symbols: map[string]string{"NEW": "NEW-BTC", "SOL": "", "HALF": "$fixed-50000000", "BAD": "$fixed-x", "NONE": "$fixed-0"},
 		Client: &http.Client{Transport: roundTrip(func(r *http.Request) string {
 			asked = r.URL.String()

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Binance returns the prices of the exchange's spot market. One request per
+// binance returns the prices of the exchange's spot market. One request per
 // trading pair.
-func Binance(o Options) Source {
+func binance(o Options) Source {
 	one := func(ctx context.Context, e *exchange, pair string) (float64, error) {
 		var a struct {
 			Price *number `json:"price"`
@@ -28,8 +28,8 @@ func Binance(o Options) Source {
 	})
 }
 
-// OKX returns the exchange's index prices. One request per trading pair.
-func OKX(o Options) Source {
+// okx returns the exchange's index prices. One request per trading pair.
+func okx(o Options) Source {
 	one := func(ctx context.Context, e *exchange, pair string) (float64, error) {
 		var a struct {
 			Data []struct {
@@ -51,8 +51,8 @@ func OKX(o Options) Source {
 	})
 }
 
-// CoinGecko returns the averages of that service. One request.
-func CoinGecko(o Options) Source {
+// coinGecko returns the averages of that service. One request.
+func coinGecko(o Options) Source {
 	one := func(ctx context.Context, e *exchange, id, currency string, precision int) (float64, error) {
 		var a map[string]map[string]*number
 		path := fmt.Sprintf("/simple/price?ids=%s&vs_currencies=%s&precision=%d", url.QueryEscape(id), currency, precision)
@@ -68,8 +68,8 @@ func CoinGecko(o Options) Source {
 	})
 }
 
-// CoinPaprika returns the averages of that service. One request.
-func CoinPaprika(o Options) Source {
+// coinPaprika returns the averages of that service. One request.
+func coinPaprika(o Options) Source {
 	one := func(ctx context.Context, e *exchange, id, currency string) (float64, error) {
 		var a struct {
 			Quotes map[string]struct {
@@ -88,9 +88,9 @@ func CoinPaprika(o Options) Source {
 	})
 }
 
-// Kraken returns the last trades of the exchange's spot market. One request for
+// kraken returns the last trades of the exchange's spot market. One request for
 // all pairs of a token.
-func Kraken(o Options) Source {
+func kraken(o Options) Source {
 	return newExchange(o, "https://api.kraken.com/0", exchange{
 		name: "Kraken", symbols: func(s symbols) string { return s.kraken }, unit: fromBitcoin,
 		ask:   askKraken,

@@ -37,10 +37,6 @@ func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.Status, Body: io.NopCloser(strings.NewReader(a.Body)), ContentLength: -1, Header: http.Header{}, Request: r}, nil
 }
 
-var services = map[string]func(Options) Source{
-	"binance": Binance, "okx": OKX, "coingecko": CoinGecko, "coinpaprika": CoinPaprika, "kraken": Kraken,
-}
-
 func TestVectorsPriceProviders(t *testing.T) {
 	vectors.Each(t, "swap-flows-spv-and-core", "price_providers", func(t *testing.T, c *vectors.Case) {
 		var in struct {

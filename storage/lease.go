@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // Leaser is implemented by stores that several processes may use at once: it is how
@@ -41,25 +43,21 @@ type Leaser interface {
 	Leases(ctx context.Context, prefix string) (map[string]string, error)
 }
 
-// MaxLeases is how many names a call of a [Leaser] may have. Names and owners have
-// 1 to [MaxName] bytes.
-const MaxLeases = 1024
-
 // ValidateLease returns an error that wraps [ErrInvalid] unless leases of these names
-// can be taken or released. Implementations of [Leaser] call it first in Lease, and in Release
+// can be taken or released: at most 1024 in a call, names and owner of 1 to 256 bytes. Implementations of [Leaser] call it first in Lease, and in Release
 // with a ttl of a millisecond, the shortest that there is.
 func ValidateLease(owner string, ttl time.Duration, names []string) error {
 	switch {
-	case owner == "" || len(owner) > MaxName:
-		return fmt.Errorf("owner of leases has %d bytes, must have 1 to %d: %w", len(owner), MaxName, ErrInvalid)
+	case owner == "" || len(owner) > bounds.MaxName:
+		return fmt.Errorf("owner of leases has %d bytes, must have 1 to %d: %w", len(owner), bounds.MaxName, ErrInvalid)
 	case ttl < time.Millisecond:
 		return fmt.Errorf("leases for %s, must be for %s at least: %w", ttl, time.Millisecond, ErrInvalid)
-	case len(names) > MaxLeases:
-		return fmt.Errorf("%d leases in one call, must be at most %d: %w", len(names), MaxLeases, ErrInvalid)
+	case len(names) > bounds.MaxLeases:
+		return fmt.Errorf("%d leases in one call, must be at most %d: %w", len(names), bounds.MaxLeases, ErrInvalid)
 	}
 	for _, name := range names {
-		if name == "" || len(name) > MaxName {
-			return fmt.Errorf("name of a lease has %d bytes, must have 1 to %d: %w", len(name), MaxName, ErrInvalid)
+		if name == "" || len(name) > bounds.MaxName {
+			return fmt.Errorf("name of a lease has %d bytes, must have 1 to %d: %w", len(name), bounds.MaxName, ErrInvalid)
 		}
 	}
 	return nil

@@ -3,31 +3,22 @@ package storage
 import (
 	"fmt"
 	"math"
-)
 
-// Limits in bytes, and MaxKeys in keys. They are far above what a swap needs,
-// and within what any ordered database can index.
-const (
-	MaxID    = 256
-	MaxIndex = 64
-	MaxValue = 512
-	MaxKeys  = 64
-	MaxBody  = 8 << 20 // of an entry and of a note
-	MaxName  = 256     // of a note
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // Validate returns an error that wraps [ErrInvalid] unless the entry is within
 // the limits. Implementations of [Store] call it first in Create and Update.
 func (e Entry) Validate() error {
 	switch {
-	case e.ID == "" || len(e.ID) > MaxID:
-		return fmt.Errorf("id has %d bytes, must have 1 to %d: %w", len(e.ID), MaxID, ErrInvalid)
+	case e.ID == "" || len(e.ID) > bounds.MaxID:
+		return fmt.Errorf("id has %d bytes, must have 1 to %d: %w", len(e.ID), bounds.MaxID, ErrInvalid)
 	case e.Version == math.MaxUint64:
 		return fmt.Errorf("entry %q: version %d cannot be incremented: %w", Label(e.ID), e.Version, ErrInvalid)
-	case len(e.Body) > MaxBody:
-		return fmt.Errorf("entry %q: body has %d bytes, must have at most %d: %w", Label(e.ID), len(e.Body), MaxBody, ErrInvalid)
-	case len(e.Keys) > MaxKeys:
-		return fmt.Errorf("entry %q: has %d keys, must have at most %d: %w", Label(e.ID), len(e.Keys), MaxKeys, ErrInvalid)
+	case len(e.Body) > bounds.MaxBody:
+		return fmt.Errorf("entry %q: body has %d bytes, must have at most %d: %w", Label(e.ID), len(e.Body), bounds.MaxBody, ErrInvalid)
+	case len(e.Keys) > bounds.MaxKeys:
+		return fmt.Errorf("entry %q: has %d keys, must have at most %d: %w", Label(e.ID), len(e.Keys), bounds.MaxKeys, ErrInvalid)
 	}
 	for i, k := range e.Keys {
 		if err := validateKey(k.Index, k.Value); err != nil {
@@ -52,27 +43,27 @@ func (q Query) Validate() error {
 	return nil
 }
 
-// ValidateNote returns an error that wraps [ErrInvalid] unless a note of this
+// Validate returns an error that wraps [ErrInvalid] unless a note of this
 // name, content and version can be replaced. Implementations of [Store] call
 // it first in Note and SetNote.
-func ValidateNote(name string, data []byte, version uint64) error {
+func (n Note) Validate() error {
 	switch {
-	case name == "" || len(name) > MaxName:
-		return fmt.Errorf("note name has %d bytes, must have 1 to %d: %w", len(name), MaxName, ErrInvalid)
-	case len(data) > MaxBody:
-		return fmt.Errorf("note %q: has %d bytes, must have at most %d: %w", name, len(data), MaxBody, ErrInvalid)
-	case version == math.MaxUint64:
-		return fmt.Errorf("note %q: version %d cannot be incremented: %w", name, version, ErrInvalid)
+	case n.Name == "" || len(n.Name) > bounds.MaxName:
+		return fmt.Errorf("note name has %d bytes, must have 1 to %d: %w", len(n.Name), bounds.MaxName, ErrInvalid)
+	case len(n.Data) > bounds.MaxBody:
+		return fmt.Errorf("note %q: has %d bytes, must have at most %d: %w", n.Name, len(n.Data), bounds.MaxBody, ErrInvalid)
+	case n.Version == math.MaxUint64:
+		return fmt.Errorf("note %q: version %d cannot be incremented: %w", n.Name, n.Version, ErrInvalid)
 	}
 	return nil
 }
 
 func validateKey(index, value string) error {
 	switch {
-	case index == "" || len(index) > MaxIndex:
-		return fmt.Errorf("index name has %d bytes, must have 1 to %d: %w", len(index), MaxIndex, ErrInvalid)
-	case len(value) > MaxValue:
-		return fmt.Errorf("value in index %q has %d bytes, must have at most %d: %w", index, len(value), MaxValue, ErrInvalid)
+	case index == "" || len(index) > bounds.MaxIndex:
+		return fmt.Errorf("index name has %d bytes, must have 1 to %d: %w", len(index), bounds.MaxIndex, ErrInvalid)
+	case len(value) > bounds.MaxValue:
+		return fmt.Errorf("value in index %q has %d bytes, must have at most %d: %w", index, len(value), bounds.MaxValue, ErrInvalid)
 	}
 	return nil
 }

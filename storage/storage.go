@@ -22,8 +22,8 @@ import (
 // An entry is found by its ID and has a body, which is opaque to the store, and
 // keys, by which [Store.Find] finds it. IDs, indexes, values and names are
 // strings of arbitrary bytes, compared bytewise; NUL, invalid UTF-8 and empty
-// values are ordinary. Nil and empty bodies are the same. The limits (MaxID and
-// so on) are the same for every implementation; an entry that exceeds them, or
+// values are ordinary. Nil and empty bodies are the same. The limits
+// are the same for every implementation; an entry that exceeds them, or
 // has the same (Index, Value) twice, is refused with an error that wraps
 // [ErrInvalid] before anything else is checked.
 //
@@ -127,17 +127,17 @@ type Store interface {
 
 // Entry is what a [Store] keeps under an ID.
 type Entry struct {
-	ID      string // 1 to MaxID bytes
+	ID      string // 1 to 256 bytes
 	Version uint64 // the stored version; see Store on what a write makes of it
-	Body    []byte // at most MaxBody bytes
-	Keys    []Key  // at most MaxKeys, each (Index, Value) once
+	Body    []byte // at most 8 MiB
+	Keys    []Key  // at most 64, each (Index, Value) once
 }
 
 // Key makes an entry findable. Order sorts the entries that share Index and
 // Value, ascending from the lowest negative number.
 type Key struct {
-	Index  string // 1 to MaxIndex bytes
-	Value  string // at most MaxValue bytes
+	Index  string // 1 to 64 bytes
+	Value  string // at most 512 bytes
 	Order  int64
 	Unique bool // no other entry may hold this Index and Value with Unique set
 }
@@ -176,7 +176,7 @@ func (q Query) Position(e Entry) (Position, bool) {
 // Note is a note as a store lists it: the stores of this module have, beside the
 // contract, Entries and Notes, which yield all that they keep.
 type Note struct {
-	Name    string // 1 to MaxName bytes
+	Name    string // 1 to 256 bytes
 	Version uint64 // the stored version
-	Data    []byte // at most MaxBody bytes
+	Data    []byte // at most 8 MiB
 }

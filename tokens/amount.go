@@ -28,7 +28,7 @@ func (a Amount) Known() bool { return a.Raw != nil }
 // unknown amount reads as zero, because the text is typed as a decimal number
 // wherever it travels (protocol: utilities.md §5).
 func (a Amount) Decimal() string {
-	return FormatDecimal(a.Raw, a.Token.Decimals, a.Token.DisplayDecimals)
+	return formatDecimal(a.Raw, a.Token.Decimals, a.Token.DisplayDecimals)
 }
 
 // Units returns the base units as a decimal integer, "0" for an unknown amount.

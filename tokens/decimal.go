@@ -11,7 +11,7 @@ import (
 // chain, 2^256-1 base units, has 78 digits.
 const maxDecimalText = 160
 
-// FormatDecimal returns raw base units as a decimal number of tokens with
+// formatDecimal returns raw base units as a decimal number of tokens with
 // exactly `shown` decimal places, truncated rather than rounded, or with
 // `decimals` places if that is fewer. Trailing zeros stay; there is no point
 // without places; a negative number starts with its sign. A negative `decimals`
@@ -19,7 +19,7 @@ const maxDecimalText = 160
 // with base units only (protocol: utilities.md §5).
 //
 // A nil raw is an unknown amount and reads as zero.
-func FormatDecimal(raw *big.Int, decimals, shown int) string {
+func formatDecimal(raw *big.Int, decimals, shown int) string {
 	if raw == nil {
 		raw = new(big.Int)
 	}

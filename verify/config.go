@@ -18,9 +18,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/tokens"
 )
 
 // Config says what the service's answers are compared with. Store and Chains are
@@ -104,7 +104,7 @@ type verifier struct {
 // opened are the chains once all of them are open.
 type opened struct {
 	byID   map[string]chains.Chain
-	tokens *tokens.Registry
+	tokens *tokenlist.Registry
 }
 
 // chains opens the chains unless they are open. A failure is not kept: the next
@@ -133,16 +133,16 @@ func (v *verifier) chains(ctx context.Context) (*opened, error) {
 	}
 	err := g.Wait()
 	o := &opened{byID: map[string]chains.Chain{}}
-	var lists []tokens.Chain
+	var lists []tokenlist.Chain
 	for _, ch := range all {
 		if ch != nil {
 			info := ch.Info()
 			o.byID[info.ID] = ch
-			lists = append(lists, tokens.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
+			lists = append(lists, tokenlist.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
 		}
 	}
 	if err == nil {
-		o.tokens, err = tokens.NewRegistry(lists...)
+		o.tokens, err = tokenlist.New(lists...)
 	}
 	if err != nil {
 		return nil, errors.Join(err, closeAll(all))

@@ -14,10 +14,10 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -76,7 +76,7 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 // wanted reads what a request says of the swap's terms. It refuses what cannot be
 // verified yet, before the service is asked.
 func (v *verifier) wanted(o *opened, in swapper.CreateSwapInput) (t terms, err error) {
-	t = terms{Schema: termsSchema, Key: in.IdempotencyKey, Recipient: address.Strip(in.DstAddress), CreatedAt: swapper.TimestampOf(v.config.Now())}
+	t = terms{Schema: termsSchema, Key: in.IdempotencyKey, Recipient: address.Strip(in.DstAddress), CreatedAt: swapper.Timestamp(v.config.Now().UnixMilli())}
 	if t.Src, err = o.tokens.Resolve(in.SrcToken); err != nil {
 		return t, fault.At("srcToken", err)
 	}
@@ -162,8 +162,8 @@ func orZero(d *time.Duration) time.Duration {
 // take checks the answer and completes the terms with it.
 func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swapper.SwapOutputBase, market *big.Int) error {
 	q := got.Quote
-	if got.SwapID == "" || len(entryID(got.SwapID)) > storage.MaxID {
-		return &RefusedError{Reason: ReasonID, Field: "swapId", Said: got.SwapID, True: "an id of at most " + big.NewInt(int64(storage.MaxID-len(entryID("")))).String() + " bytes"}
+	if got.SwapID == "" || len(entryID(got.SwapID)) > bounds.MaxID {
+		return &RefusedError{Reason: ReasonID, Field: "swapId", Said: got.SwapID, True: "an id of at most " + big.NewInt(int64(bounds.MaxID-len(entryID("")))).String() + " bytes"}
 	}
 	network := swapper.AmountOf(tokens.NewAmount(nil, t.Src))
 	if q.Fees.NetworkOutput != nil {

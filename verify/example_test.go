@@ -17,7 +17,7 @@ import (
 // nodes say.
 func ExampleWrap() {
 	ctx := context.Background()
-	remote, err := httpapi.NewClient("https://swaps.example/api")
+	remote, err := httpapi.NewClient("https://swaps.example/api", httpapi.ClientOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

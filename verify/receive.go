@@ -156,7 +156,7 @@ func (v *verifier) reveal(ctx context.Context, o *opened, version uint64, t term
 		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameAwaitingLPPayout, Description: "The wallet's own nodes do not show the escrow open and final yet.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
 		return nil
 	}
-	t.Escrow, t.Revealed = e, swapper.TimestampOf(v.config.Now())
+	t.Escrow, t.Revealed = e, swapper.Timestamp(v.config.Now().UnixMilli())
 	if err := v.keep(ctx, in.SwapID, version, t); err != nil {
 		return err
 	}

@@ -140,8 +140,8 @@ func honest(t *testing.T, typ swapper.SwapType) (swapper.CreateSwapInput, *swapp
 	in.DstToken = to.ID()
 	network := units(networkFee, coin)
 	return in, &swapper.CreateSwapOutput{SwapKey: "00112233445566778899aabbccddeeff", SwapOutputBase: swapper.SwapOutputBase{
-		SwapID: "swap1", SwapType: typ, State: swapper.SwapState{Number: 0, Name: "CREATED", Description: "ready"}, CreatedAt: swapper.TimestampOf(noon),
-		Quote: swapper.SwapQuote{InputAmount: units(100_300+networkFee, coin), OutputAmount: units(100_000, to), Expiry: swapper.TimestampOf(noon.Add(time.Minute)), OutputAddress: in.DstAddress,
+		SwapID: "swap1", SwapType: typ, State: swapper.SwapState{Number: 0, Name: "CREATED", Description: "ready"}, CreatedAt: swapper.Timestamp(noon.UnixMilli()),
+		Quote: swapper.SwapQuote{InputAmount: units(100_300+networkFee, coin), OutputAmount: units(100_000, to), Expiry: swapper.Timestamp(noon.Add(time.Minute).UnixMilli()), OutputAddress: in.DstAddress,
 			Fees: swapper.SwapQuoteFees{Swap: units(300, coin), NetworkOutput: &network}},
 		Steps: swapper.List[swapper.Step]{{Type: swapper.StepPayment, Side: swapper.SideSource, Chain: "MOON", Status: swapper.StatusAwaiting}},
 	}}
@@ -192,7 +192,7 @@ func TestQuotesThatAreRefused(t *testing.T) {
 		"decimals":                  {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.Decimals = 6 }},
 		"somebody else is paid":     {verify.ReasonRecipient, func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = address(t, 2) }},
 		"another invoice":           {verify.ReasonRecipient, func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = invoice(t, 99_000_000) }},
-		"expired":                   {verify.ReasonExpiry, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Expiry = swapper.TimestampOf(noon) }},
+		"expired":                   {verify.ReasonExpiry, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Expiry = swapper.Timestamp(noon.UnixMilli()) }},
 	} {
 		for _, typ := range types {
 			in, answer := honest(t, typ)

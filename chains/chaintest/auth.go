@@ -99,7 +99,7 @@ func (k *kit) refundAuth() {
 	longer := good
 	longer.Timeout += 1000
 	init, _ := k.authorize(e)
-	k.net.Misbehave(k.T, 1, Down) // two nodes together may prove more
+	k.net.Misbehave(k.T, 1, Trouble{Down: true}) // two nodes together may prove more
 	for what, bad := range map[string]chains.Auth{
 		"by a stranger": k.net.Account(k.T).AuthorizeRefund(k.T, e, later),
 		"by the user":   k.user.AuthorizeRefund(k.T, e, later),
@@ -113,7 +113,7 @@ func (k *kit) refundAuth() {
 		k.refusedAuth("refund, "+what, err)
 		k.provenAlone("refund, "+what, err, k.k.VerifyRefund(k.offline(), e, bad))
 	}
-	k.net.Misbehave(k.T, 1, Healthy)
+	k.net.Misbehave(k.T, 1, Trouble{})
 	k.net.Advance(k.T, 3*time.Minute) // and it is asked again
 	other := k.payIn(lock(secret(4)), k.facts.Token)
 	k.refusedAuth("refund, of another escrow", k.k.VerifyRefund(k.Context(), k.expect(other), good))

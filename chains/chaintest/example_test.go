@@ -30,7 +30,7 @@ func ExampleRun() {
 	_ = testMyChain // in a program: func TestMyChain(t *testing.T)
 
 	// The suite makes nodes misbehave, and wants the one that did named in the error.
-	for _, trouble := range []chaintest.Trouble{chaintest.Down, chaintest.Behind, chaintest.Garbage} {
+	for _, trouble := range []chaintest.Trouble{{Down: true}, {Behind: true}, {Garbage: true}} {
 		fmt.Printf("%s: %s\n", network{}.NodeName(1), trouble)
 	}
 

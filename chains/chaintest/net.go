@@ -160,24 +160,29 @@ type Trips struct {
 	History                                                                     int // of an account without swaps
 }
 
-// Trouble is a fault of a node.
-type Trouble int
-
-const (
-	Healthy      Trouble = iota
-	Down                 // no answer at all
-	Slow                 // answers take many seconds
-	Garbage              // answers that mean nothing
-	WrongNetwork         // another network's node
-	Limited              // too many requests
-	Failing              // internal errors
-	Behind               // the newest blocks are not known
-	Unbatched            // takes one call in a request
-	Lying                // says that no escrow and no vault was ever opened, as of the newest block
-)
+// Trouble is a fault of a node: the one of these that is set. The zero value is none.
+type Trouble struct {
+	Down         bool // no answer at all
+	Slow         bool // answers take many seconds
+	Garbage      bool // answers that mean nothing
+	WrongNetwork bool // another network's node
+	Limited      bool // too many requests
+	Failing      bool // internal errors
+	Behind       bool // the newest blocks are not known
+	Unbatched    bool // takes one call in a request
+	Lying        bool // says that no escrow and no vault was ever opened, as of the newest block
+}
 
 func (w Trouble) String() string {
-	return [...]string{"healthy", "down", "slow", "garbage", "wrong network", "limited", "failing", "behind", "unbatched", "lying", "", "", "", "", "", ""}[w&15]
+	for name, set := range map[string]bool{
+		"down": w.Down, "slow": w.Slow, "garbage": w.Garbage, "wrong network": w.WrongNetwork, "limited": w.Limited,
+		"failing": w.Failing, "behind": w.Behind, "unbatched": w.Unbatched, "lying": w.Lying,
+	} {
+		if set {
+			return name
+		}
+	}
+	return "healthy"
 }
 
 // coins are whole units of a coin with 18 or 9 decimals; the suite uses amounts

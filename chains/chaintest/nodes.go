@@ -182,7 +182,7 @@ func (k *kit) exercise(n int64) {
 }
 
 func testOneBadNode(k *kit) {
-	for i, trouble := range []Trouble{Down, Slow, Garbage, WrongNetwork, Limited, Failing, Behind, Unbatched} {
+	for i, trouble := range []Trouble{{Down: true}, {Slow: true}, {Garbage: true}, {WrongNetwork: true}, {Limited: true}, {Failing: true}, {Behind: true}, {Unbatched: true}} {
 		k.net.Advance(k.T, 3*time.Minute) // what was wrong before is forgotten
 		k.net.Misbehave(k.T, 0, trouble)
 		began := time.Now()
@@ -190,20 +190,20 @@ func testOneBadNode(k *kit) {
 		if took := time.Since(began); took > 40*time.Second {
 			k.Errorf("%s: took %v", trouble, took)
 		}
-		k.net.Misbehave(k.T, 0, Healthy)
+		k.net.Misbehave(k.T, 0, Trouble{})
 		k.exercise(int64(300 + i))
 	}
 	// The node that was good goes bad while the other has recovered.
-	k.net.Misbehave(k.T, 0, Down)
+	k.net.Misbehave(k.T, 0, Trouble{Down: true})
 	k.exercise(400)
-	k.net.Misbehave(k.T, 0, Healthy)
-	k.net.Misbehave(k.T, 1, Down)
+	k.net.Misbehave(k.T, 0, Trouble{})
+	k.net.Misbehave(k.T, 1, Trouble{Down: true})
 	k.exercise(401)
 }
 
 func testNoGoodNode(k *kit) {
-	k.net.Misbehave(k.T, 0, Garbage)
-	k.net.Misbehave(k.T, 1, WrongNetwork)
+	k.net.Misbehave(k.T, 0, Trouble{Garbage: true})
+	k.net.Misbehave(k.T, 1, Trouble{WrongNetwork: true})
 	ctx, cancel := context.WithTimeout(k.Context(), 3*time.Second)
 	defer cancel()
 	began := time.Now()

@@ -75,7 +75,7 @@ func testSettled(k *kit) {
 			}
 		})
 		k.settles("after the lie", byData, chains.EscrowOpen)
-		for _, trouble := range []Trouble{Down, Slow, Failing, Garbage, WrongNetwork, Behind} {
+		for _, trouble := range []Trouble{{Down: true}, {Slow: true}, {Failing: true}, {Garbage: true}, {WrongNetwork: true}, {Behind: true}} {
 			k.net.Advance(k.T, 3*time.Minute)
 			k.net.Misbehave(k.T, node, trouble)
 			began := time.Now()
@@ -83,11 +83,11 @@ func testSettled(k *kit) {
 			if took := time.Since(began); took > 10*time.Second {
 				k.Errorf("node %d %s: took %v", node, trouble, took)
 			}
-			k.net.Misbehave(k.T, node, Healthy)
+			k.net.Misbehave(k.T, node, Trouble{})
 		}
 	}
 	for node := range 2 {
-		k.net.Misbehave(k.T, node, Down)
+		k.net.Misbehave(k.T, node, Trouble{Down: true})
 	}
 	facts, err := k.k.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e, Settled: true}})
 	k.must(err)
@@ -95,7 +95,7 @@ func testSettled(k *kit) {
 		k.Errorf("no node answers: %v", err)
 	}
 	for node := range 2 {
-		k.net.Misbehave(k.T, node, Healthy)
+		k.net.Misbehave(k.T, node, Trouble{})
 	}
 	k.net.Advance(k.T, 3*time.Minute)
 	k.run(k.user, chains.Plan{SwapID: "claim", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}})
@@ -114,9 +114,9 @@ func (k *kit) lie(node int, f func()) {
 	k.net.Advance(k.T, 3*time.Minute)
 	k.net.Mine(k.T, 1)
 	before := k.contradictions()
-	k.net.Misbehave(k.T, node, Lying)
+	k.net.Misbehave(k.T, node, Trouble{Lying: true})
 	f()
-	k.net.Misbehave(k.T, node, Healthy)
+	k.net.Misbehave(k.T, node, Trouble{})
 	for i, n := range k.contradictions() {
 		if n <= before[i] {
 			k.Errorf("contradictions of node %d: %d, then %d", i, before[i], n)

@@ -59,13 +59,13 @@ func testSubscriptions(k *kit) {
 		}
 	}
 	open(180)
-	k.net.Misbehave(k.T, 1, Down)
+	k.net.Misbehave(k.T, 1, Trouble{Down: true})
 	k.eventually("the connection to be lost", alive(false))
 	if state().Lost == 0 {
 		k.Error("the lost connection was not counted")
 	}
 	open(181)
-	k.net.Misbehave(k.T, 1, Healthy)
+	k.net.Misbehave(k.T, 1, Trouble{})
 	k.eventually("the subscription to come back", alive(true))
 	open(182)
 	if err := l.stop(); ignoreCancel(err) != nil {

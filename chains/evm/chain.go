@@ -42,16 +42,16 @@ type Options struct {
 }
 
 // Citrea returns a factory for the chain CITREA.
-func Citrea(o Options) chains.Factory { return factory{ChainCitrea, o} }
+func Citrea(o Options) chains.Factory { return factory{wire.ChainCitrea, o} }
 
 // Botanix returns a factory for the chain BOTANIX.
-func Botanix(o Options) chains.Factory { return factory{ChainBotanix, o} }
+func Botanix(o Options) chains.Factory { return factory{wire.ChainBotanix, o} }
 
 // Alpen returns a factory for the chain ALPEN.
-func Alpen(o Options) chains.Factory { return factory{ChainAlpen, o} }
+func Alpen(o Options) chains.Factory { return factory{wire.ChainAlpen, o} }
 
 // Goat returns a factory for the chain GOAT.
-func Goat(o Options) chains.Factory { return factory{ChainGoat, o} }
+func Goat(o Options) chains.Factory { return factory{wire.ChainGoat, o} }
 
 // Custom returns a factory for the chain that o.Network and o.Tokens describe.
 func Custom(o Options) chains.Factory {
@@ -205,7 +205,7 @@ func (c *chain) describe() chains.Info {
 }
 
 func (c *chain) Address(s string, strict bool) (string, error) {
-	a, err := Address(s, strict)
+	a, err := wire.Address(s, strict)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}
@@ -221,7 +221,7 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 	return c.Address(a.Hex(), false)
 }
 
-func (c *chain) TokenAddress(s string) (string, error) { return TokenAddress(s) }
+func (c *chain) TokenAddress(s string) (string, error) { return wire.TokenAddress(s) }
 
 func (c *chain) CheckFeeRate(s string) error {
 	_, err := wire.ParseFeeRate(s)
@@ -230,7 +230,7 @@ func (c *chain) CheckFeeRate(s string) error {
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
 	if version == "" {
-		version = DefaultVersion
+		version = wire.DefaultVersion
 	}
 	for _, k := range c.contracts {
 		if k.Version() == version {

@@ -46,7 +46,7 @@ func ExampleCitrea() {
 // Contracts that are not published are described by a Network. What goes with a
 // chain wherever its contracts stand comes from Settings.
 func ExampleCustom() {
-	network, _ := evm.Settings(evm.ChainGoat, bitcoin.Mainnet)
+	network, _ := evm.Settings("GOAT", bitcoin.Mainnet)
 	network.ChainID = 2345
 	fmt.Println(network.Validate())
 	// then network.Deployments = []evm.Deployment{...}, and

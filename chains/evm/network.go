@@ -1,22 +1,13 @@
 package evm
 
 import (
+	"cmp"
+
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 )
-
-// Identifiers of the chains that have a preset.
-const (
-	ChainCitrea  = wire.ChainCitrea
-	ChainBotanix = wire.ChainBotanix
-	ChainAlpen   = wire.ChainAlpen
-	ChainGoat    = wire.ChainGoat
-)
-
-// DefaultVersion is the contract version assumed when an LP does not state one.
-const DefaultVersion = wire.DefaultVersion
 
 // Network describes an EVM chain and the swap contracts on it. [Preset] returns
 // the published ones. For your own chain fill one in, starting from [Settings] or
@@ -38,7 +29,7 @@ type Network struct {
 // Deployment is one version of the swap contracts on one network. Contract
 // addresses in an LP's data must match it; no other address is trusted.
 type Deployment struct {
-	Version       string // for example v1
+	Version       string // "": v1, which is assumed when an LP states none
 	EscrowManager Contract
 	BtcRelay      Contract
 	VaultManager  Contract
@@ -80,7 +71,7 @@ func (n Network) wire() wire.Network {
 	w := wire.Network{Chain: n.Chain, Bitcoin: n.Bitcoin, ChainID: n.ChainID, SafeTag: n.SafeTag, FinalizedTag: n.FinalizedTag,
 		PriorityFee: n.PriorityFee, MaxBaseFee: n.MaxBaseFee, FeePPM: n.FeePPM, StateDiffFee: n.StateDiffFee, WrappedNative: n.WrappedNative}
 	for _, d := range n.Deployments {
-		w.Deployments = append(w.Deployments, wire.Deployment{Version: d.Version,
+		w.Deployments = append(w.Deployments, wire.Deployment{Version: cmp.Or(d.Version, wire.DefaultVersion),
 			EscrowManager: wire.Contract(d.EscrowManager), BtcRelay: wire.Contract(d.BtcRelay), VaultManager: wire.Contract(d.VaultManager),
 			Execution: d.Execution, ClaimHandlers: d.ClaimHandlers, RefundHandler: d.RefundHandler})
 	}

@@ -224,7 +224,7 @@ func (c *chain) Info() chains.Info {
 }
 
 func (c *chain) Address(s string, strict bool) (string, error) {
-	a, err := Address(s, strict)
+	a, err := wire.Address(s, strict)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}
@@ -232,7 +232,7 @@ func (c *chain) Address(s string, strict bool) (string, error) {
 }
 
 func (c *chain) TokenAddress(s string) (string, error) {
-	a, err := TokenAddress(s)
+	a, err := wire.TokenAddress(s)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}

@@ -161,7 +161,7 @@ func (k *contract) IDs(signed []string) ([]string, error) { return wire.IDs(sign
 
 // address reads the address in a named input field.
 func address(field, s string) (wire.Key, error) {
-	canonical, err := Address(s, false)
+	canonical, err := wire.Address(s, false)
 	if err != nil {
 		return wire.Key{}, fault.Invalid(field, "%w", err)
 	}
@@ -170,7 +170,7 @@ func address(field, s string) (wire.Key, error) {
 
 // mint reads the token address in a named input field.
 func mint(field, s string) (wire.Key, error) {
-	canonical, err := TokenAddress(s)
+	canonical, err := wire.TokenAddress(s)
 	if err != nil {
 		return wire.Key{}, fault.Invalid(field, "%w", err)
 	}

@@ -200,7 +200,7 @@ func (c *chain) Info() chains.Info {
 }
 
 func (c *chain) Address(s string, strict bool) (string, error) {
-	a, err := Address(s, strict)
+	a, err := wire.Address(s, strict)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}
@@ -208,7 +208,7 @@ func (c *chain) Address(s string, strict bool) (string, error) {
 }
 
 func (c *chain) TokenAddress(s string) (string, error) {
-	a, err := TokenAddress(s)
+	a, err := wire.Address(s, false)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}
@@ -218,7 +218,7 @@ func (c *chain) TokenAddress(s string) (string, error) {
 // RandomAddress implements [chains.RandomAddresser].
 func (c *chain) RandomAddress(rand io.Reader) (string, error) { return wire.RandomAddress(rand) }
 
-func (c *chain) CheckFeeRate(s string) error { return CheckFeeRate(s) }
+func (c *chain) CheckFeeRate(s string) error { return wire.CheckFeeRate(s) }
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
 	if version == "" {

@@ -228,12 +228,12 @@ func (l *localNet) NodeName(node int) string {
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
 	t.Helper()
 	faults := map[chaintest.Trouble]rpc.Fault{
-		chaintest.Down: {Down: true}, chaintest.Slow: {Delay: 6 * time.Second}, chaintest.Garbage: {Garbage: true},
-		chaintest.WrongNetwork: {WrongNetwork: true}, chaintest.Limited: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
-		chaintest.Failing: {Status: http.StatusServiceUnavailable}, chaintest.Behind: {Behind: 20}, chaintest.Unbatched: {MaxBatch: 1},
-		chaintest.Lying: {NoEvents: true, Rewrite: denied},
+		{Down: true}: {Down: true}, {Slow: true}: {Delay: 6 * time.Second}, {Garbage: true}: {Garbage: true},
+		{WrongNetwork: true}: {WrongNetwork: true}, {Limited: true}: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
+		{Failing: true}: {Status: http.StatusServiceUnavailable}, {Behind: true}: {Behind: 20}, {Unbatched: true}: {MaxBatch: 1},
+		{Lying: true}: {NoEvents: true, Rewrite: denied},
 	}
-	if with == chaintest.Behind {
+	if with.Behind {
 		l.Advance(t, 10*time.Minute)
 	}
 	l.nodes[node].Misbehave(faults[with])

@@ -116,8 +116,8 @@ func (b *bed) open() {
 		b.tb.Fatal(err)
 	}
 	b.user.Swaps = b.client
-	b.server = httptest.NewServer(httpapi.New(b.client))
-	if b.api, err = httpapi.NewClient(b.server.URL); err != nil {
+	b.server = httptest.NewServer(httpapi.New(b.client, httpapi.Options{}))
+	if b.api, err = httpapi.NewClient(b.server.URL, httpapi.ClientOptions{}); err != nil {
 		b.tb.Fatal(err)
 	}
 }

@@ -49,7 +49,7 @@ func BenchmarkHistory(t *testing.B) {
 	streams := events.New(b.client, events.Options{Now: b.net.Clock.Now})
 	defer streams.Close()
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/api", b.client, streams.Operation())
+	httpapi.Mount(mux, "/api", b.client, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}})
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	list := func() (bytes int64) {

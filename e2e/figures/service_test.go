@@ -94,7 +94,7 @@ func serve(text string) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "", client)
+	httpapi.Mount(mux, "", client, httpapi.Options{})
 	mux.HandleFunc("GET /processor", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, processor().Microseconds()) })
 	mux.HandleFunc("GET /profile", func(_ http.ResponseWriter, r *http.Request) {
 		pprof.StopCPUProfile()
@@ -143,7 +143,7 @@ func (b *bed) apart() string {
 		b.tb.Fatalf("the service did not start: %v", err)
 	}
 	base := strings.TrimSpace(line)
-	if b.api, err = httpapi.NewClient(base); err != nil {
+	if b.api, err = httpapi.NewClient(base, httpapi.ClientOptions{}); err != nil {
 		b.tb.Fatal(err)
 	}
 	b.user.Swaps = b.api

@@ -105,7 +105,7 @@ func live(text string) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "", client)
+	httpapi.Mount(mux, "", client, httpapi.Options{})
 	mux.HandleFunc("POST "+gasPath, func(w http.ResponseWriter, r *http.Request) {
 		var in swapper.CreateGasSwapInput
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {

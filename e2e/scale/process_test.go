@@ -71,7 +71,7 @@ func spawn(ctx context.Context, o child, looked, remembered func(string)) (*proc
 	}()
 	select {
 	case p.url = <-ready:
-		p.Service, err = httpapi.NewClient(p.url)
+		p.Service, err = httpapi.NewClient(p.url, httpapi.ClientOptions{})
 		return p, err
 	case <-p.ended:
 		return nil, fmt.Errorf("the process did not start: %w\n%s", p.err, p.log)

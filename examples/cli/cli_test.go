@@ -42,7 +42,7 @@ func open(t *testing.T, remote bool) *bench {
 	t.Cleanup(func() { client.Close(); <-ended })
 	b := &bench{network: n, client: client}
 	if remote {
-		server := httptest.NewServer(httpapi.New(client, httpapi.WithAddress(func(*http.Request) netip.Addr { return netip.Addr{} })))
+		server := httptest.NewServer(httpapi.New(client, httpapi.Options{Address: func(*http.Request) netip.Addr { return netip.Addr{} }}))
 		t.Cleanup(server.Close)
 		b.url, b.keys = server.URL, filepath.Join(t.TempDir(), "new", "keys")
 	}
@@ -237,10 +237,10 @@ func TestGasAndRecovery(t *testing.T) {
 func TestTheServiceIsFound(t *testing.T) {
 	b := open(t, false)
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/api", b.client)
+	httpapi.Mount(mux, "/api", b.client, httpapi.Options{})
 	below := httptest.NewServer(mux)
 	t.Cleanup(below.Close)
-	top := httptest.NewServer(httpapi.New(b.client))
+	top := httptest.NewServer(httpapi.New(b.client, httpapi.Options{}))
 	t.Cleanup(top.Close)
 	for _, url := range []string{below.URL, below.URL + "/", below.URL + "/api", top.URL} {
 		remote := &bench{url: url, keys: filepath.Join(t.TempDir(), "keys")}

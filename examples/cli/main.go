@@ -26,6 +26,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -245,15 +246,15 @@ func (c *cli) open(ctx context.Context, base, store, key, own string) (func() er
 // reach returns the service at a URL. One without a path is that of the operations, or
 // has them under /api, as examples/server does.
 func reach(ctx context.Context, base, key string) (swapper.Service, error) {
-	var options []httpapi.ClientOption
+	var options httpapi.ClientOptions
 	if key != "" {
-		options = append(options, httpapi.WithHeader("x-api-key", key))
+		options.Header = http.Header{"X-Api-Key": {key}}
 	}
-	given, err := httpapi.NewClient(base, options...)
+	given, err := httpapi.NewClient(base, options)
 	if u, fault := url.Parse(base); err != nil || fault != nil || strings.Trim(u.Path, "/") != "" {
 		return given, err
 	}
-	below, err := httpapi.NewClient(strings.TrimRight(base, "/")+"/api", options...)
+	below, err := httpapi.NewClient(strings.TrimRight(base, "/")+"/api", options)
 	if err != nil {
 		return nil, err
 	}

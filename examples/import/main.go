@@ -185,7 +185,7 @@ func (o options) factory() (chains.Factory, error) {
 		return func() chains.Factory { return of(evm.Options{RPC: rpc}) }
 	}
 	known := map[string]func() chains.Factory{
-		evm.ChainCitrea: onEVM(evm.Citrea), evm.ChainBotanix: onEVM(evm.Botanix), evm.ChainAlpen: onEVM(evm.Alpen), evm.ChainGoat: onEVM(evm.Goat),
+		"CITREA": onEVM(evm.Citrea), "BOTANIX": onEVM(evm.Botanix), "ALPEN": onEVM(evm.Alpen), "GOAT": onEVM(evm.Goat),
 		solana.ChainID: func() chains.Factory {
 			if o.network == bitcoin.Mainnet {
 				return solana.Mainnet(solana.Options{RPC: rpc})

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/swapper-go/swapper/examples/server/internal/serve"
 	"github.com/swapper-go/swapper/httpapi/limit"
 	"github.com/swapper-go/swapper/httpapi/metrics"
-	"github.com/swapper-go/swapper/httpapi/serve"
 	"github.com/swapper-go/swapper/httpapi/tracing"
 	"github.com/swapper-go/swapper/httpapi/webhook"
 )

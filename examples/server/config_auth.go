@@ -11,10 +11,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/swapper-go/swapper/httpapi/accesslog"
-	"github.com/swapper-go/swapper/httpapi/auth"
+	"github.com/swapper-go/swapper/examples/server/internal/accesslog"
+	"github.com/swapper-go/swapper/examples/server/internal/auth"
+	"github.com/swapper-go/swapper/examples/server/internal/proxy"
 	"github.com/swapper-go/swapper/httpapi/limit"
-	"github.com/swapper-go/swapper/httpapi/proxy"
 )
 
 // entryConfig admits one kind of caller.

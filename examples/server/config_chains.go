@@ -12,7 +12,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
@@ -61,7 +60,7 @@ func (c *chainsConfig) fromYAML(n *yaml.Node, path string) error {
 // factories returns the chains in the order in which the protocol lists those
 // with a preset, then the others by their ids.
 func (c chainsConfig) factories(on bitcoin.Network) ([]chains.Factory, error) {
-	order := []string{starknet.ChainID, solana.ChainID, evm.ChainBotanix, evm.ChainCitrea, evm.ChainAlpen, evm.ChainGoat}
+	order := []string{starknet.ChainID, solana.ChainID, "BOTANIX", "CITREA", "ALPEN", "GOAT"}
 	for _, id := range slices.Sorted(maps.Keys(c)) {
 		if !slices.Contains(order, id) {
 			order = append(order, id)

@@ -85,9 +85,6 @@ func (k contractsConfig) deployment() evm.Deployment {
 	at := func(a common.Address) evm.Contract { return evm.Contract{Address: a, Height: k.Height} }
 	d := evm.Deployment{Version: k.Version, EscrowManager: at(k.EscrowManager), BtcRelay: at(k.BtcRelay), VaultManager: at(k.VaultManager),
 		Execution: k.Execution, RefundHandler: k.TimelockRefundHandler}
-	if d.Version == "" {
-		d.Version = evm.DefaultVersion
-	}
 	d.ClaimHandlers[chains.HTLC] = k.HashlockClaimHandler
 	d.ClaimHandlers[chains.Onchain] = k.OutputClaimHandler
 	d.ClaimHandlers[chains.OnchainNonced] = k.NoncedOutputClaimHandler

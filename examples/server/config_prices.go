@@ -36,15 +36,13 @@ func (c pricesConfig) source() (price.Source, error) {
 		}
 		return table, nil
 	}
-	makers := map[string]func(price.Options) price.Source{
-		"binance": price.Binance, "okx": price.OKX, "coingecko": price.CoinGecko, "coinpaprika": price.CoinPaprika, "kraken": price.Kraken}
 	var services []price.Source
 	for _, name := range slices.Sorted(maps.Keys(c.Services)) {
-		maker, ok := makers[name]
-		if !ok {
-			return nil, fault.Invalid("services", "%q is not one of %v", name, slices.Sorted(maps.Keys(makers)))
+		service, err := price.Service(name, price.Options{URL: c.Services[name], Symbols: c.Symbols[name]})
+		if err != nil {
+			return nil, err
 		}
-		services = append(services, maker(price.Options{URL: c.Services[name], Symbols: c.Symbols[name]}))
+		services = append(services, service)
 	}
 	for name := range c.Symbols {
 		if _, ok := c.Services[name]; !ok {

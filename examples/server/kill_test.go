@@ -76,7 +76,7 @@ func (v *town) process(config, address string) (kill func()) {
 			v.Fatalf("not ready: %v %s", err, v.log.String())
 		}
 	}
-	client, err := httpapi.NewClient(v.base + "/api")
+	client, err := httpapi.NewClient(v.base+"/api", httpapi.ClientOptions{})
 	if err != nil {
 		v.Fatal(err)
 	}

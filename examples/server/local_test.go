@@ -161,7 +161,7 @@ func (v *town) serve(settings map[string]any) {
 			v.Fatalf("not ready: %v %s", err, text)
 		}
 	}
-	client, err := httpapi.NewClient(v.base + "/api")
+	client, err := httpapi.NewClient(v.base+"/api", httpapi.ClientOptions{})
 	if err != nil {
 		v.Fatal(err)
 	}

@@ -33,11 +33,11 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/examples/server/internal/accesslog"
+	"github.com/swapper-go/swapper/examples/server/internal/auth"
+	"github.com/swapper-go/swapper/examples/server/internal/serve"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/httpapi/accesslog"
-	"github.com/swapper-go/swapper/httpapi/auth"
 	"github.com/swapper-go/swapper/httpapi/events"
-	"github.com/swapper-go/swapper/httpapi/serve"
 	"github.com/swapper-go/swapper/httpapi/webhook"
 )
 
@@ -228,7 +228,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 			return serve.Run(ctx, listener, serve.Options{Handler: s.admin(c.Admin, copies, told), Grace: time.Second, Logger: log})
 		})
 	}
-	var more []httpapi.Option
+	var more []httpapi.Operation
 	endStreams := func() {}
 	if c.Subscribe {
 		streams := events.New(client, events.Options{Logger: log, Now: swaps.Now, Sender: s.admission.sender})

@@ -21,7 +21,7 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/httpapi/proxy"
+	"github.com/swapper-go/swapper/examples/server/internal/proxy"
 )
 
 func TestLoad(t *testing.T) {

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/examples/server/internal/accesslog"
+	"github.com/swapper-go/swapper/examples/server/internal/auth"
+	"github.com/swapper-go/swapper/examples/server/internal/serve"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/httpapi/accesslog"
-	"github.com/swapper-go/swapper/httpapi/auth"
 	"github.com/swapper-go/swapper/httpapi/limit"
 	"github.com/swapper-go/swapper/httpapi/metrics"
-	"github.com/swapper-go/swapper/httpapi/serve"
 	"github.com/swapper-go/swapper/httpapi/tracing"
 )
 
@@ -35,12 +35,9 @@ type service struct {
 // handler puts the operations behind, from the outside in: traces, metrics, access log,
 // CORS, authentication, rate limit, places. A preflight needs no key, and a refusal can
 // be read by the page that caused it.
-func (s *service) handler(ops swapper.Service, options ...httpapi.Option) http.Handler {
+func (s *service) handler(ops swapper.Service, more ...httpapi.Operation) http.Handler {
 	inner := http.NewServeMux()
-	if s.unknown {
-		options = append(options, httpapi.AcceptUnknown())
-	}
-	httpapi.Mount(inner, s.base, ops, append(options, httpapi.WithLogger(s.log), httpapi.WithCaller(auth.Caller))...)
+	httpapi.Mount(inner, s.base, ops, httpapi.Options{AcceptUnknown: s.unknown, Logger: s.log, Caller: auth.Caller, Operations: more})
 	if strings.Trim(s.base, "/") != "" {
 		inner.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, http.StatusNotFound, body{"error": "not found", "code": "unsupported"})

@@ -222,7 +222,7 @@ func newService(t testing.TB, entries, global string) *service {
 }
 
 func TestVectorsHTTPService(t *testing.T) {
-	bare := httptest.NewServer(httpapi.New(parses{}, httpapi.WithLogger(quiet())))
+	bare := httptest.NewServer(httpapi.New(parses{}, httpapi.Options{Logger: quiet()}))
 	defer bare.Close()
 	s := newService(t, `[{"type": "apiKey", "name": "backend", "apiKey": "secret"}]`, "")
 	s.base = "/"

@@ -83,7 +83,7 @@ func run(ctx context.Context, out io.Writer, listen string) (err error) {
 // handler serves the page, the operations with their events, and the local network's user.
 func handler(network *swappertest.Network, client *swapper.Client, streams *events.Streams) http.Handler {
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/api", client, streams.Operation())
+	httpapi.Mount(mux, "/api", client, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}})
 	mux.Handle("/local/", http.StripPrefix("/local", (&user{network, client}).handler()))
 	about := newSite(network, client)
 	mux.HandleFunc("GET /site", about.describe)

@@ -54,7 +54,7 @@ func (s *site) rates(w http.ResponseWriter, r *http.Request) {
 	for _, side := range []swapper.Side{swapper.SideInput, swapper.SideOutput} {
 		list, err := s.swaps.GetSupportedTokens(r.Context(), swapper.GetSupportedTokensInput{Side: side})
 		if err != nil {
-			httpapi.WriteError(w, r, err)
+			httpapi.WriteError(w, r, nil, err)
 			return
 		}
 		all = append(all, list...)
@@ -65,14 +65,14 @@ func (s *site) rates(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		if err != nil {
-			httpapi.WriteError(w, r, err)
+			httpapi.WriteError(w, r, nil, err)
 			return
 		}
 		worth[t.ID] = p.String()
 	}
 	usd, err := s.prices.USDPerSat(r.Context())
 	if err != nil {
-		httpapi.WriteError(w, r, err)
+		httpapi.WriteError(w, r, nil, err)
 		return
 	}
 	answer(w, map[string]any{"source": s.prices.Name(), "microSats": worth, "usdPerSat": usd})

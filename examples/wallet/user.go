@@ -51,7 +51,7 @@ func (u *user) who(w http.ResponseWriter, r *http.Request) {
 func (u *user) balance(w http.ResponseWriter, r *http.Request) {
 	raw, err := u.network.User.Balance(r.Context(), r.URL.Query().Get("token"))
 	if err != nil {
-		httpapi.WriteError(w, r, fault.Invalid("token", "%w", err))
+		httpapi.WriteError(w, r, nil, fault.Invalid("token", "%w", err))
 		return
 	}
 	answer(w, map[string]string{"rawAmount": raw.String()})
@@ -61,7 +61,7 @@ func (u *user) balance(w http.ResponseWriter, r *http.Request) {
 func (u *user) invoice(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Sats int64 }
 	if err := read(r, &in); err != nil || in.Sats <= 0 || in.Sats > 1_000_000_000 {
-		httpapi.WriteError(w, r, fault.Invalid("sats", "must be a number of sats above 0"))
+		httpapi.WriteError(w, r, nil, fault.Invalid("sats", "must be a number of sats above 0"))
 		return
 	}
 	answer(w, map[string]string{"invoice": u.network.Invoice(in.Sats)})
@@ -75,7 +75,7 @@ func (u *user) pay(w http.ResponseWriter, r *http.Request) {
 		err = u.network.Pay(in.Invoice)
 	}
 	if err != nil {
-		httpapi.WriteError(w, r, fault.New(fault.InvalidInput, "%w", err))
+		httpapi.WriteError(w, r, nil, fault.New(fault.InvalidInput, "%w", err))
 		return
 	}
 	answer(w, struct{}{})
@@ -95,7 +95,7 @@ func (u *user) sign(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		httpapi.WriteError(w, r, err)
+		httpapi.WriteError(w, r, nil, err)
 		return
 	}
 	answer(w, map[string][]string{"signedTxs": signed})
@@ -104,7 +104,7 @@ func (u *user) sign(w http.ResponseWriter, r *http.Request) {
 // mine finds a Bitcoin block.
 func (u *user) mine(w http.ResponseWriter, r *http.Request) {
 	if err := u.network.Mine(1); err != nil {
-		httpapi.WriteError(w, r, err)
+		httpapi.WriteError(w, r, nil, err)
 		return
 	}
 	answer(w, struct{}{})

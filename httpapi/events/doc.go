@@ -2,7 +2,7 @@
 // not poll.
 //
 //	streams := events.New(client, events.Options{})
-//	httpapi.Mount(mux, "/api", client, streams.Operation())
+//	httpapi.Mount(mux, "/api", client, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}})
 //	server.RegisterOnShutdown(streams.Close)
 //
 // answers GET /api/subscribe?swapId=... and GET /api/subscribe?signer=...[&chainId=...]

@@ -35,7 +35,7 @@ func ExampleStreams_Operation() {
 	streams := events.New(client, events.Options{})
 	defer streams.Close()
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/api", client, streams.Operation())
+	httpapi.Mount(mux, "/api", client, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}})
 	server := httptest.NewUnstartedServer(mux)
 	server.Config.RegisterOnShutdown(streams.Close)
 	server.Start()

@@ -44,7 +44,7 @@ func newSource() *source {
 func (s *source) put(id, state string, edit ...func(*swapper.GetSwapStatusOutput)) {
 	s.mu.Lock()
 	s.now = s.now.Add(time.Millisecond)
-	p := &swapper.Progress{Account: account(id), Version: 1, At: swapper.TimestampOf(s.now), Status: &swapper.GetSwapStatusOutput{}}
+	p := &swapper.Progress{Account: account(id), Version: 1, At: swapper.Timestamp(s.now.UnixMilli()), Status: &swapper.GetSwapStatusOutput{}}
 	if old := s.swaps[id]; old != nil {
 		p.Version = old.Version + 1
 	}

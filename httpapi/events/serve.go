@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/middleware"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -30,7 +31,7 @@ const maxQuery = 32 << 10
 func parseQuery(raw, lastEventID string) (query, error) {
 	var q query
 	if len(raw) > maxQuery {
-		return q, httpapi.WithStatus(http.StatusRequestURITooLong, fault.Invalid("query", "must be at most 32 KiB long"))
+		return q, &middleware.Error{Status: http.StatusRequestURITooLong, Err: fault.Invalid("query", "must be at most 32 KiB long")}
 	}
 	values, err := url.ParseQuery(raw)
 	if err != nil { // its text would repeat the value
@@ -79,15 +80,14 @@ func parseQuery(raw, lastEventID string) (query, error) {
 // ServeHTTP implements [http.Handler]. It answers at any path.
 func (s *Streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
-		w.Header().Set("Allow", "GET")
-		httpapi.WriteError(w, r, httpapi.WithStatus(http.StatusMethodNotAllowed, &fault.Error{Code: fault.Unsupported, Field: "method", Message: "must be one of GET"}))
+		httpapi.WriteError(w, r, s.Logger, &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: http.MethodGet, Err: &fault.Error{Code: fault.Unsupported, Field: "method", Message: "must be one of GET"}})
 		return
 	}
 	err := s.serve(w, r)
 	if err == nil {
 		return
 	}
-	httpapi.WriteLogged(w, r, s.Logger, "subscribe", err)
+	httpapi.WriteError(w, r, s.Logger, err)
 }
 
 // serve returns an error only if nothing has been written.
@@ -262,7 +262,7 @@ func (s *Streams) enter(w http.ResponseWriter, r *http.Request) (leave func(), e
 	}
 	if leave, err = s.inside.Enter(s.Sender(r)); err != nil {
 		w.Header().Set("Retry-After", "30")
-		return nil, httpapi.WithStatus(http.StatusTooManyRequests, &fault.Error{Code: "rate_limited", Message: "too many streams of events are open; close one or try again later"})
+		return nil, &middleware.Error{Status: http.StatusTooManyRequests, Err: &fault.Error{Code: "rate_limited", Message: "too many streams of events are open; close one or try again later"}}
 	}
 	return leave, nil
 }

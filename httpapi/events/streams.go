@@ -91,7 +91,9 @@ func New(source Source, o Options) *Streams {
 var item []byte
 
 // Operation serves the streams as the operation subscribe beside those of a service.
-func (s *Streams) Operation() httpapi.Option { return httpapi.WithOperation("subscribe", s, item) }
+func (s *Streams) Operation() httpapi.Operation {
+	return httpapi.Operation{Name: "subscribe", Handler: s, Item: item}
+}
 
 // Close ends all streams and refuses new ones. Their readers connect again elsewhere,
 // or when the server is back. http.Server.Shutdown waits for streams: register Close

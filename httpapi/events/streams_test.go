@@ -32,7 +32,7 @@ func serve(t testing.TB, s *source, o events.Options, edit ...func(*http.Server)
 	}
 	streams = events.New(s, o)
 	mux := http.NewServeMux()
-	httpapi.Mount(mux, "/api", nil, streams.Operation(), httpapi.WithCaller(func(r *http.Request) string { return r.Header.Get("caller") }))
+	httpapi.Mount(mux, "/api", nil, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}, Caller: func(r *http.Request) string { return r.Header.Get("caller") }})
 	server := httptest.NewUnstartedServer(mux)
 	for _, f := range edit {
 		f(server.Config)

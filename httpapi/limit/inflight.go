@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/swapper-go/swapper/httpapi/internal/middleware"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // InFlight passes on the requests for which there is a place and answers all others at
@@ -24,9 +24,9 @@ func InFlight(p Places, of func(*http.Request) Sender) func(http.Handler) http.H
 				defer leave()
 				next.ServeHTTP(w, r)
 			case errFull:
-				middleware.Refuse(w, http.StatusServiceUnavailable, "busy", "The service is busy; try again shortly", time.Second)
+				middleware.Write(w, http.StatusServiceUnavailable, "busy", "The service is busy; try again shortly", time.Second)
 			default:
-				middleware.Refuse(w, http.StatusTooManyRequests, "rate_limited", "Too many requests at once", time.Second)
+				middleware.Write(w, http.StatusTooManyRequests, "rate_limited", "Too many requests at once", time.Second)
 			}
 		})
 	}

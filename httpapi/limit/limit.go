@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/httpapi/internal/middleware"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // Rate is so many requests in each window of time. The zero value is no limit.
@@ -75,7 +75,7 @@ func New(now func() time.Time) *Limiter {
 // Allow counts a request and reports whether it is within the rate; if not, it says
 // when to come again. A refused request does not count.
 func (l *Limiter) Allow(key string, at Rate) (ok bool, retry time.Duration) {
-	return l.AllowSender(Sender{Parts: []Part{{key, 1}}}, at, 1)
+	return l.AllowSender(Sender{parts: []part{{key, 1}}}, at, 1)
 }
 
 // AllowSender is Allow for a sender, in each of his parts, and a request that counts as
@@ -97,15 +97,15 @@ func (l *Limiter) count(s Sender, at Rate, cost int64) (ok bool, retry time.Dura
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	ids, all := make([]bucketKey, len(s.Parts)), make([]bucket, len(s.Parts))
-	for i, p := range s.Parts {
+	ids, all := make([]bucketKey, len(s.parts)), make([]bucket, len(s.parts))
+	for i, p := range s.parts {
 		sum := sha256.Sum256([]byte(s.key(p)))
 		id := bucketKey(sum[:len(bucketKey{})])
 		b, ok := l.buckets[id]
 		if !ok || !now.Before(b.ends) {
 			b = bucket{ends: now.Add(at.Window)}
 		}
-		most := at.times(p.Times)
+		most := at.times(p.times)
 		if most-b.used < max(min(cost, most), 1) {
 			return false, b.ends.Sub(now)
 		}
@@ -162,7 +162,7 @@ func Requests(l *Limiter, of func(*http.Request) (Sender, Rate), cost func(*http
 			}
 			s, at := of(r)
 			if ok, retry := l.AllowSender(s, at, counts); !ok {
-				middleware.Refuse(w, http.StatusTooManyRequests, "rate_limited", "Rate limit exceeded", retry)
+				middleware.Write(w, http.StatusTooManyRequests, "rate_limited", "Rate limit exceeded", retry)
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -72,13 +72,13 @@ func TestFloodIsBounded(t *testing.T) {
 // A line is one sender, whatever addresses it takes of its network, and the lines around it
 // have a share that is larger, and bounded.
 func TestLine(t *testing.T) {
-	for in, want := range map[string][]Part{
+	for in, want := range map[string][]part{
 		"203.0.113.9": {{"203.0.113.9", 1}}, "::ffff:203.0.113.9": {{"203.0.113.9", 1}}, "": {{"invalid IP", 1}},
 		"2001:db8::1": {{"2001:db8::/56", 1}, {"2001:db8::/48", 4}}, "2001:db8:0:ff::2%eth0": {{"2001:db8::/56", 1}, {"2001:db8::/48", 4}},
 		"2001:db8:0:100::1": {{"2001:db8:0:100::/56", 1}, {"2001:db8::/48", 4}},
 	} {
 		a, _ := netip.ParseAddr(in)
-		if got := Line("public", a); got.Crowd != "public" || !slices.Equal(got.Parts, want) {
+		if got := Line("public", a); got.Crowd != "public" || !slices.Equal(got.parts, want) {
 			t.Errorf("%s: %+v, want %v", in, got, want)
 		}
 	}

@@ -41,20 +41,20 @@ func (c *Crowds) Enter(s Sender) (leave func(), err error) {
 	if c.places.Total > 0 && c.total[s.Crowd] >= c.places.Total {
 		return nil, errFull
 	}
-	for _, p := range s.Parts {
-		if c.places.Each > 0 && c.each[s.key(p)] >= c.places.Each*p.Times {
+	for _, p := range s.parts {
+		if c.places.Each > 0 && c.each[s.key(p)] >= c.places.Each*p.times {
 			return nil, errShare
 		}
 	}
 	c.total[s.Crowd]++
-	for _, p := range s.Parts {
+	for _, p := range s.parts {
 		c.each[s.key(p)]++
 	}
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		less(c.total, s.Crowd)
-		for _, p := range s.Parts {
+		for _, p := range s.parts {
 			less(c.each, s.key(p))
 		}
 	}, nil

@@ -7,15 +7,15 @@ type Sender struct {
 	// Crowd is among whom he is counted, such as the entry of an authentication that
 	// admitted him: those of one crowd take no place, and no request of a rate, of another's.
 	Crowd string
-	// Parts are the names that the sender counts under; none: only the crowd counts.
-	Parts []Part
+	// parts are the names that the sender counts under; none: only the crowd counts.
+	parts []part
 }
 
-// Part is a name that several senders may share, with its share: Times is how many times
+// part is a name that several senders may share, with its share: times is how many times
 // what one sender has. It must not be a name that a sender can choose freely.
-type Part struct {
-	Key   string
-	Times int
+type part struct {
+	key   string
+	times int
 }
 
 // wider is how many lines' share a /48 network of IPv6 has.
@@ -31,7 +31,7 @@ func Line(crowd string, client netip.Addr) Sender {
 	}
 	line, _ := client.Prefix(56) // these lengths are in range
 	site, _ := client.Prefix(48)
-	return Sender{Crowd: crowd, Parts: []Part{{line.String(), 1}, {site.String(), wider}}}
+	return Sender{Crowd: crowd, parts: []part{{line.String(), 1}, {site.String(), wider}}}
 }
 
 // Named returns the sender with a name; one without a name counts only in its crowd.
@@ -39,8 +39,8 @@ func Named(crowd, name string) Sender {
 	if name == "" {
 		return Sender{Crowd: crowd}
 	}
-	return Sender{Crowd: crowd, Parts: []Part{{name, 1}}}
+	return Sender{Crowd: crowd, parts: []part{{name, 1}}}
 }
 
 // key is the name of a part among all crowds.
-func (s Sender) key(p Part) string { return s.Crowd + "\x00" + p.Key }
+func (s Sender) key(p part) string { return s.Crowd + "\x00" + p.key }

@@ -4,7 +4,7 @@
 //
 //	m := metrics.New(metrics.Options{Client: client, BasePath: "/api", Store: store.Path()})
 //	mux.Handle("/metrics", m.Handler())
-//	api := m.Observe(httpapi.New(client))
+//	api := m.Observe(httpapi.New(client, httpapi.Options{}))
 //	go m.Follow(ctx)
 //
 // docs/operate.md lists every metric and the alerts that matter. No label holds a swap's
@@ -23,9 +23,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/httpapi/internal/middleware"
 	"github.com/swapper-go/swapper/httpapi/internal/named"
 	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // Source is the part of a [swapper.Client] that metrics are made of.
@@ -39,7 +39,7 @@ type Options struct {
 	Client   Source // nil: HTTP alone is measured
 	BasePath string // of the operations, as in httpapi.Mount
 	// Operations are the names of further operations, such as those of
-	// httpapi.WithOperation.
+	// httpapi.Options.Operations.
 	Operations []string
 	Store      string // file whose size is reported; "": none
 	// Registry takes the metrics; nil: a registry of their own, with those of the

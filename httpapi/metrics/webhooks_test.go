@@ -30,7 +30,7 @@ func (e *endpoints) States(ctx context.Context) ([]webhook.State, error) {
 }
 
 func someEndpoints() *endpoints {
-	return &endpoints{states: []webhook.State{{Name: "shop", Waiting: 7, Failures: 4, Problem: "HTTP status 500", GivenUp: 2}, {Name: "books", Gone: true, Waiting: webhook.MaxWaiting}}}
+	return &endpoints{states: []webhook.State{{Name: "shop", Waiting: 7, Failures: 4, Problem: "HTTP status 500", GivenUp: 2}, {Name: "books", Gone: true, Waiting: 1000}}}
 }
 
 // An endpoint that fails, or is gone, is seen.

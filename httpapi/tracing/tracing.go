@@ -15,9 +15,9 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/swapper-go/swapper/httpapi/internal/middleware"
 	"github.com/swapper-go/swapper/httpapi/internal/named"
 	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // scope is the name of what makes the spans.
@@ -30,7 +30,7 @@ type Tracer struct {
 }
 
 // New returns a tracer. base is the base path of the operations, as in httpapi.Mount;
-// more are the names of further operations, such as those of httpapi.WithOperation.
+// more are the names of further operations, such as those of httpapi.Options.Operations.
 func New(provider trace.TracerProvider, base string, more ...string) *Tracer {
 	return &Tracer{provider.Tracer(scope), named.New(base, more...)}
 }

@@ -53,7 +53,7 @@ func (s *source) advance(d time.Duration) {
 func (s *source) put(id, state string) {
 	now := s.now()
 	s.mu.Lock()
-	p := &swapper.Progress{Account: swapper.Account{Chain: "CITREA", Signer: "alice"}, Version: 1, At: swapper.TimestampOf(now), Status: &swapper.GetSwapStatusOutput{}}
+	p := &swapper.Progress{Account: swapper.Account{Chain: "CITREA", Signer: "alice"}, Version: 1, At: swapper.Timestamp(now.UnixMilli()), Status: &swapper.GetSwapStatusOutput{}}
 	if old := s.swaps[id]; old != nil {
 		p.Version = old.Version + 1
 	}

@@ -306,15 +306,15 @@ func (s *Sender) Enable(ctx context.Context, name string) error {
 // State is how an endpoint stands.
 type State struct {
 	Name     string `json:"name"`
-	Waiting  int    `json:"waiting"`  // swaps about which it is still to be told; [MaxWaiting] stands for that many or more
+	Waiting  int    `json:"waiting"`  // swaps about which it is still to be told; 1000 stands for that many or more
 	Gone     bool   `json:"gone"`     // it answered 410 for an hour, and is left alone
 	Failures int    `json:"failures"` // attempts in a row, in this process
 	Problem  string `json:"problem"`  // of the last attempt in this process; "": it went well, or there was none
 	GivenUp  uint64 `json:"givenUp"`  // messages that were given up, by this process
 }
 
-// MaxWaiting is as far as [Sender.States] counts: each is read from the store.
-const MaxWaiting = 1000
+// maxWaiting is as far as [Sender.States] counts: each is read from the store.
+const maxWaiting = 1000
 
 // States returns how the endpoints stand, in the order of the options.
 func (s *Sender) States(ctx context.Context) ([]State, error) {
@@ -324,7 +324,7 @@ func (s *Sender) States(ctx context.Context) ([]State, error) {
 		if err != nil {
 			return nil, err
 		}
-		waiting, _, err := e.due(ctx, time.UnixMilli(math.MaxInt64/2), MaxWaiting)
+		waiting, _, err := e.due(ctx, time.UnixMilli(math.MaxInt64/2), maxWaiting)
 		if err != nil {
 			return nil, err
 		}

@@ -3,10 +3,11 @@ package address
 import (
 	"testing"
 
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/chains/starknet"
 )
 
 // ruleOnly is a smart chain of which only the address rule is there.
@@ -21,12 +22,12 @@ func (c ruleOnly) Address(s string, strict bool) (string, error) { return c.rule
 func chainsNamed(ids ...string) []Chain {
 	out := make([]Chain, len(ids))
 	for i, id := range ids {
-		rule := evm.Address
+		rule := evmwire.Address
 		switch id {
 		case "SOLANA":
-			rule = solana.Address
+			rule = solwire.Address
 		case "STARKNET":
-			rule = starknet.Address
+			rule = starkwire.Address
 		}
 		out[i] = ruleOnly{id, rule}
 	}

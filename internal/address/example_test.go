@@ -4,15 +4,15 @@ import (
 	"fmt"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/address"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // citrea is a smart chain as far as its addresses go.
 type citrea struct{}
 
 func (citrea) ID() string                                    { return "CITREA" }
-func (citrea) Address(s string, strict bool) (string, error) { return evm.Address(s, strict) }
+func (citrea) Address(s string, strict bool) (string, error) { return evmwire.Address(s, strict) }
 
 func ExampleParser_Recognise() {
 	p, err := address.New(address.Config{Network: bitcoin.Mainnet, Chains: []address.Chain{citrea{}}})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/btcsuite/btcd/btcutil/bech32"
 
-	"github.com/swapper-go/swapper/chains/evm"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 )
 
 // The rules by which our answers differ from the reference's where a vector has
@@ -82,7 +82,7 @@ func refusedByZpay32(text string) bool {
 // onlyLength reports whether a text is an EVM address to the reference, because
 // it has as many characters, but not by its form.
 func onlyLength(text string) bool {
-	_, err := evm.Address(text, true)
+	_, err := evmwire.Address(text, true)
 	return len(text) == 42 && err != nil
 }
 

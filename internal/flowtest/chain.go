@@ -16,7 +16,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
@@ -84,13 +83,13 @@ func (c *Chain) Address(s string, strict bool) (string, error) {
 		}
 		return s, nil
 	}
-	return evm.Address(s, strict)
+	return evmwire.Address(s, strict)
 }
 
 // TokenAddress implements [chains.Chain].
 func (c *Chain) TokenAddress(s string) (string, error) {
 	if c.isEVM() {
-		return evm.TokenAddress(s)
+		return evmwire.TokenAddress(s)
 	}
 	return c.Address(s, false)
 }

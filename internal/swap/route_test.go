@@ -10,6 +10,11 @@ import (
 	"testing"
 	"time"
 
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/tokenlist"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
@@ -37,20 +42,20 @@ func constants(chain string) (chains.Info, bool) {
 	return chains.Info{ID: chain, Default: "v1", Versions: []chains.Version{v}}, true
 }
 
-func catalogue(t *testing.T) *tokens.Registry {
+func catalogue(t *testing.T) *tokenlist.Registry {
 	t.Helper()
-	var list []tokens.Chain
+	var list []tokenlist.Chain
 	for _, id := range []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA", "ALPEN", "GOAT"} {
-		rule := evm.TokenAddress
+		rule := evmwire.TokenAddress
 		switch id {
 		case "SOLANA":
-			rule = solana.TokenAddress
+			rule = solwire.TokenAddress
 		case "STARKNET":
-			rule = starknet.TokenAddress
+			rule = func(s string) (string, error) { return starkwire.Address(s, false) }
 		}
-		list = append(list, tokens.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
+		list = append(list, tokenlist.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
 	}
-	r, err := tokens.NewRegistry(list...)
+	r, err := tokenlist.New(list...)
 	if err != nil {
 		t.Fatal(err)
 	}

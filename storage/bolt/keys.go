@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -22,7 +23,7 @@ import (
 
 // scope returns the common beginning of the keys of an index and value.
 func scope(index, value string) []byte {
-	return appendScope(make([]byte, 0, 4+len(index)+len(value)+8+storage.MaxID), index, value)
+	return appendScope(make([]byte, 0, 4+len(index)+len(value)+8+bounds.MaxID), index, value)
 }
 
 func appendScope(b []byte, index, value string) []byte {
@@ -44,7 +45,7 @@ func appendOrder(b []byte, order int64) []byte {
 
 // parsePlace is the inverse of appendPlace.
 func parsePlace(b []byte) (storage.Position, bool) {
-	if len(b) <= 8 || len(b) > 8+storage.MaxID {
+	if len(b) <= 8 || len(b) > 8+bounds.MaxID {
 		return storage.Position{}, false
 	}
 	return storage.Position{Order: int64(binary.BigEndian.Uint64(b) ^ 1<<63), ID: string(b[8:])}, true
@@ -52,10 +53,10 @@ func parsePlace(b []byte) (storage.Position, bool) {
 
 // splitScope is the inverse of scope; rest is what follows the scope in b.
 func splitScope(b []byte) (index, value string, rest []byte, ok bool) {
-	if value, b, ok = cutString(b); !ok || len(value) > storage.MaxValue {
+	if value, b, ok = cutString(b); !ok || len(value) > bounds.MaxValue {
 		return "", "", nil, false
 	}
-	if index, b, ok = cutString(b); !ok || index == "" || len(index) > storage.MaxIndex {
+	if index, b, ok = cutString(b); !ok || index == "" || len(index) > bounds.MaxIndex {
 		return "", "", nil, false
 	}
 	return index, value, b, true

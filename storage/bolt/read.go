@@ -23,7 +23,7 @@ func (s *Store) Get(ctx context.Context, id string) (e storage.Entry, err error)
 
 // Note implements [storage.Store].
 func (s *Store) Note(ctx context.Context, name string) (data []byte, version uint64, err error) {
-	if err := storage.ValidateNote(name, nil, 0); err != nil {
+	if err := (storage.Note{Name: name}).Validate(); err != nil {
 		return nil, 0, err
 	}
 	err = s.read(ctx, func(b buckets) (err error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -19,7 +20,7 @@ import (
 
 const (
 	checksumSize = 4
-	maxRecord    = 10 + storage.MaxKeys*(4+storage.MaxIndex+storage.MaxValue+9) + storage.MaxBody + checksumSize
+	maxRecord    = 10 + bounds.MaxKeys*(4+bounds.MaxIndex+bounds.MaxValue+9) + bounds.MaxBody + checksumSize
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -80,7 +81,7 @@ func decodeEntry(id string, sealed []byte) (storage.Entry, error) {
 	e := storage.Entry{ID: id, Version: binary.BigEndian.Uint64(b)}
 	n := int(binary.BigEndian.Uint16(b[8:]))
 	b = b[10:]
-	if n > storage.MaxKeys {
+	if n > bounds.MaxKeys {
 		return storage.Entry{}, damaged
 	}
 	for range n {

@@ -69,7 +69,7 @@ func (s *Store) Delete(ctx context.Context, id string, version uint64) error {
 
 // SetNote implements [storage.Store].
 func (s *Store) SetNote(ctx context.Context, name string, data []byte, version uint64) error {
-	if err := storage.ValidateNote(name, data, version); err != nil {
+	if err := (storage.Note{Name: name, Data: data, Version: version}).Validate(); err != nil {
 		return err
 	}
 	record := encodeNote(name, data, version+1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -48,7 +49,7 @@ func decodeKeys(id string, b []byte) ([]storage.Key, error) {
 		return t, true
 	}
 	n := number()
-	if n > storage.MaxKeys {
+	if n > bounds.MaxKeys {
 		return nil, damaged
 	}
 	keys := make([]storage.Key, n)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -37,7 +38,7 @@ func (s *Store) Get(ctx context.Context, id string) (e storage.Entry, err error)
 
 // Note implements [storage.Store].
 func (s *Store) Note(ctx context.Context, name string) (data []byte, version uint64, err error) {
-	if err := storage.ValidateNote(name, nil, 0); err != nil {
+	if err := (storage.Note{Name: name}).Validate(); err != nil {
 		return nil, 0, err
 	}
 	err = s.do(ctx, func(ctx context.Context, c *pgx.Conn) error {
@@ -66,7 +67,7 @@ const (
 )
 
 // beyond sorts after every id.
-var beyond = strings.Repeat("\xff", storage.MaxID+1)
+var beyond = strings.Repeat("\xff", bounds.MaxID+1)
 
 // Find implements [storage.Store].
 func (s *Store) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.Entry, error] {

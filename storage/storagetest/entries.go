@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
 func (s *suite) entries() {
 	many := storage.Entry{ID: "many keys"}
-	for i := range storage.MaxKeys {
+	for i := range bounds.MaxKeys {
 		many.Keys = append(many.Keys, storage.Key{Index: "i", Value: string(rune('a' + i)), Order: int64(-i), Unique: i%2 == 0})
 	}
 	for _, e := range []storage.Entry{
@@ -20,12 +21,12 @@ func (s *suite) entries() {
 		{ID: "no body"},
 		{ID: "\x00", Body: []byte{0}},
 		{ID: "\xff\xfe\x80", Body: []byte("\xff\x00\xc3\x28")},
-		{ID: strings.Repeat("\xff", storage.MaxID), Body: []byte("longest id")},
+		{ID: strings.Repeat("\xff", bounds.MaxID), Body: []byte("longest id")},
 		{ID: "empty value", Keys: []storage.Key{{Index: "i"}, {Index: "j", Unique: true}}},
 		{ID: "binary key", Keys: []storage.Key{{Index: "\x00", Value: "\x00\xff", Order: math.MinInt64}, {Index: "\xff\xff", Value: "\xff", Order: math.MaxInt64, Unique: true}}},
-		{ID: "longest key", Keys: []storage.Key{{Index: strings.Repeat("\xff", storage.MaxIndex), Value: strings.Repeat("\xff", storage.MaxValue)}}},
+		{ID: "longest key", Keys: []storage.Key{{Index: strings.Repeat("\xff", bounds.MaxIndex), Value: strings.Repeat("\xff", bounds.MaxValue)}}},
 		{ID: "large", Body: bytes.Repeat([]byte("0123456789abcdef"), 1<<16)},
-		{ID: "largest", Body: make([]byte, storage.MaxBody)},
+		{ID: "largest", Body: make([]byte, bounds.MaxBody)},
 		many,
 	} {
 		s.Run(strings.ToValidUTF8(e.ID, "?"), func(t *testing.T) {
@@ -121,19 +122,19 @@ func (s *suite) limits() {
 	key := func(index, value int) []storage.Key {
 		return []storage.Key{{Index: strings.Repeat("i", index), Value: strings.Repeat("v", value)}}
 	}
-	many := make([]storage.Key, storage.MaxKeys+1)
+	many := make([]storage.Key, bounds.MaxKeys+1)
 	for i := range many {
 		many[i] = storage.Key{Index: "i", Value: strings.Repeat("v", i)}
 	}
 	for name, e := range map[string]storage.Entry{
 		"empty id":       {},
-		"long id":        {ID: strings.Repeat("a", storage.MaxID+1)},
-		"large body":     {ID: "a", Body: make([]byte, storage.MaxBody+1)},
+		"long id":        {ID: strings.Repeat("a", bounds.MaxID+1)},
+		"large body":     {ID: "a", Body: make([]byte, bounds.MaxBody+1)},
 		"last version":   {ID: "a", Version: math.MaxUint64},
 		"many keys":      {ID: "a", Keys: many},
 		"empty index":    {ID: "a", Keys: key(0, 1)},
-		"long index":     {ID: "a", Keys: key(storage.MaxIndex+1, 1)},
-		"long value":     {ID: "a", Keys: key(1, storage.MaxValue+1)},
+		"long index":     {ID: "a", Keys: key(bounds.MaxIndex+1, 1)},
+		"long value":     {ID: "a", Keys: key(1, bounds.MaxValue+1)},
 		"same key twice": {ID: "a", Keys: []storage.Key{{Index: "i", Value: "v"}, {Index: "i", Value: "v", Order: 1, Unique: true}}},
 	} {
 		if err := s.store.Create(s.ctx, e); !errors.Is(err, storage.ErrInvalid) {
@@ -145,8 +146,8 @@ func (s *suite) limits() {
 	}
 	for name, q := range map[string]storage.Query{
 		"empty index": {Value: "v"},
-		"long index":  {Index: strings.Repeat("i", storage.MaxIndex+1)},
-		"long value":  {Index: "i", Value: strings.Repeat("v", storage.MaxValue+1)},
+		"long index":  {Index: strings.Repeat("i", bounds.MaxIndex+1)},
+		"long value":  {Index: "i", Value: strings.Repeat("v", bounds.MaxValue+1)},
 	} {
 		n := 0
 		for e, err := range s.store.Find(s.ctx, q) {
@@ -213,23 +214,23 @@ func (s *suite) notes() {
 	set("cursor", "x", 2, storage.ErrConflict)
 	set("cursor", "", 1, nil)
 	is("cursor", "", 2)
-	set("cursor", strings.Repeat("x", storage.MaxBody), 2, nil)
-	is("cursor", strings.Repeat("x", storage.MaxBody), 3)
+	set("cursor", strings.Repeat("x", bounds.MaxBody), 2, nil)
+	is("cursor", strings.Repeat("x", bounds.MaxBody), 3)
 	set("\x00\xff", "binary", 0, nil)
 	is("\x00\xff", "binary", 1)
-	longest := strings.Repeat("n", storage.MaxName)
+	longest := strings.Repeat("n", bounds.MaxName)
 	set(longest, "longest", 0, nil)
 	is(longest, "longest", 1)
 	is(longest[1:], "", 0)
 
 	set("", "x", 0, storage.ErrInvalid)
 	set(longest+"n", "x", 0, storage.ErrInvalid)
-	set("n", strings.Repeat("x", storage.MaxBody+1), 0, storage.ErrInvalid)
+	set("n", strings.Repeat("x", bounds.MaxBody+1), 0, storage.ErrInvalid)
 	set("n", "x", math.MaxUint64, storage.ErrInvalid)
 	if _, _, err := s.store.Note(s.ctx, ""); !errors.Is(err, storage.ErrInvalid) {
 		s.Errorf("note without name: got %v, want ErrInvalid", err)
 	}
 
 	s.create(storage.Entry{ID: "cursor", Body: []byte("entries and notes are apart")})
-	is("cursor", strings.Repeat("x", storage.MaxBody), 3)
+	is("cursor", strings.Repeat("x", bounds.MaxBody), 3)
 }

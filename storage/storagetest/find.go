@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -168,7 +169,7 @@ func (s *suite) findLargeBodies() {
 		want = append(want, e.ID)
 	}
 	huge := listed("huge", 24)
-	huge.Body = make([]byte, storage.MaxBody)
+	huge.Body = make([]byte, bounds.MaxBody)
 	s.create(huge)
 	s.finds(list, append(want, "huge")...)
 	for e, err := range s.store.Find(s.ctx, list) {

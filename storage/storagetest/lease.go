@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -104,8 +105,8 @@ func (s *leaseSuite) twoOwners() {
 
 // names are arbitrary bytes.
 func (s *leaseSuite) names() {
-	names := []string{"\x00", "\x00\x00", "a", "a\x00", "A", "\xff", "\xff\xff", "%", "_", "\\", "'", strings.Repeat("n", storage.MaxName), strings.Repeat("\xff", storage.MaxName)}
-	owners := []string{"o\x00", "o", strings.Repeat("\xff", storage.MaxName)}
+	names := []string{"\x00", "\x00\x00", "a", "a\x00", "A", "\xff", "\xff\xff", "%", "_", "\\", "'", strings.Repeat("n", bounds.MaxName), strings.Repeat("\xff", bounds.MaxName)}
+	owners := []string{"o\x00", "o", strings.Repeat("\xff", bounds.MaxName)}
 	want := map[string]string{}
 	for i, name := range names {
 		s.takes(owners[i%len(owners)], long, []string{name}, name)
@@ -120,7 +121,7 @@ func (s *leaseSuite) names() {
 		s.releases(owners[i], names...)
 	}
 	s.lists("", nil)
-	many := make([]string, storage.MaxLeases)
+	many := make([]string, bounds.MaxLeases)
 	for i := range many {
 		many[i] = fmt.Sprint("shard ", i)
 	}
@@ -147,7 +148,7 @@ func (s *leaseSuite) prefixes() {
 	s.lists("m%", nil)
 	s.lists("_", nil)
 	s.lists("Member", nil)
-	s.lists(strings.Repeat("m", storage.MaxName+1), nil)
+	s.lists(strings.Repeat("m", bounds.MaxName+1), nil)
 }
 
 // end has leases end by time: then anybody takes them, and each has its own end.
@@ -216,7 +217,7 @@ func (s *leaseSuite) limits() {
 		_, err := s.leaser.Lease(s.ctx, owner, ttl, names...)
 		return err
 	}
-	long256 := strings.Repeat("n", storage.MaxName+1)
+	long256 := strings.Repeat("n", bounds.MaxName+1)
 	for what, err := range map[string]error{
 		"no owner":               lease("", long, "x"),
 		"a long owner":           lease(long256, long, "x"),
@@ -225,7 +226,7 @@ func (s *leaseSuite) limits() {
 		"no time":                lease("a", 0, "x"),
 		"less than none":         lease("a", -time.Second, "x"),
 		"too short":              lease("a", time.Millisecond-1, "x"),
-		"too many":               lease("a", long, make([]string, storage.MaxLeases+1)...),
+		"too many":               lease("a", long, make([]string, bounds.MaxLeases+1)...),
 		"release: no owner":      s.leaser.Release(s.ctx, "", "x"),
 		"release: an empty name": s.leaser.Release(s.ctx, "a", ""),
 	} {

@@ -173,7 +173,7 @@ func (m *Memory) Note(ctx context.Context, name string) ([]byte, uint64, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}
-	if err := storage.ValidateNote(name, nil, 0); err != nil {
+	if err := (storage.Note{Name: name}).Validate(); err != nil {
 		return nil, 0, err
 	}
 	m.mu.Lock()
@@ -187,7 +187,7 @@ func (m *Memory) SetNote(ctx context.Context, name string, data []byte, version 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := storage.ValidateNote(name, data, version); err != nil {
+	if err := (storage.Note{Name: name, Data: data, Version: version}).Validate(); err != nil {
 		return err
 	}
 	m.mu.Lock()

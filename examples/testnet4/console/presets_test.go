@@ -60,7 +60,7 @@ func TestPresetsAreThoseOfThePages(t *testing.T) {
 	}
 	const on = bitcoin.Testnet4
 
-	citrea, err := evm.Preset(evm.ChainCitrea, on)
+	citrea, err := evm.Preset("CITREA", on)
 	if err != nil {
 		t.Fatal(err)
 	}

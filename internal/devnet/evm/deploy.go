@@ -10,7 +10,6 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/pow"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 )
@@ -39,7 +38,7 @@ func (n *Net) deploy(ctx context.Context) error {
 	c.Wrapped = d.deploy("WrappedNative")
 	c.Execution = d.deploy("ExecutionContract", c.Wrapped)
 	at := func(a common.Address) wire.Contract { return wire.Contract{Address: a, Height: 1} }
-	c.Version = evm.DefaultVersion
+	c.Version = wire.DefaultVersion
 	c.EscrowManager = at(d.deploy("EscrowManager", c.Wrapped))
 	c.BtcRelay = at(d.deploy("BtcRelay", storedHeader(first).tuple(), easiest))
 	c.VaultManager = at(d.deploy("VaultManager", c.Wrapped, c.Execution))

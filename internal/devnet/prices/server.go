@@ -105,13 +105,14 @@ func (s *Server) BaseURL(who Service) string { return s.URL() + "/" + string(who
 
 // Sources returns the library's sources, pointed at this market; o.URL is set.
 func (s *Server) Sources(o price.Options) []price.Source {
-	open := map[Service]func(price.Options) price.Source{
-		Binance: price.Binance, OKX: price.OKX, CoinGecko: price.CoinGecko, CoinPaprika: price.CoinPaprika, Kraken: price.Kraken,
-	}
 	var list []price.Source
 	for _, who := range Services() {
 		o.URL = s.BaseURL(who)
-		list = append(list, open[who](o))
+		source, err := price.Service(string(who), o)
+		if err != nil {
+			panic(err) // the names of this market are the library's
+		}
+		list = append(list, source)
 	}
 	return list
 }

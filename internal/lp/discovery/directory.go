@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/tokens"
+	"github.com/swapper-go/swapper/internal/tokenlist"
 )
 
 // Chain is what a directory asks of a smart chain; every [chains.Chain] is one.
@@ -28,10 +28,10 @@ type Chain interface {
 // Setup is what a [Directory] is made of.
 type Setup struct {
 	Client   *lphttp.Client
-	Chains   []Chain          // in the order in which they are shown
-	Tokens   *tokens.Registry // tells spellings of a token's address apart from other tokens
-	URLs     []string         // the LPs; empty: those of the registry
-	Registry string           // address of the list of LPs, see [Registry]; "" with URLs
+	Chains   []Chain             // in the order in which they are shown
+	Tokens   *tokenlist.Registry // tells spellings of a token's address apart from other tokens
+	URLs     []string            // the LPs; empty: those of the registry
+	Registry string              // address of the list of LPs, see [Registry]; "" with URLs
 
 	LoadTimeout time.Duration // of a whole load; 0: 20 s
 	Grace       time.Duration // how long a load waits for others once one LP is there; 0: 5 s

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/storage"
@@ -192,7 +193,7 @@ func TestPenaltiesAreBounded(t *testing.T) {
 	recall(t, d)
 	data, _, err := store.Note(t.Context(), noteName)
 	var n noted
-	if err = errors.Join(err, json.Unmarshal(data, &n)); err != nil || len(data) > storage.MaxBody/4 || len(n.Boxes) != mostBoxes || len(n.Strikes) > mostStruck {
+	if err = errors.Join(err, json.Unmarshal(data, &n)); err != nil || len(data) > bounds.MaxBody/4 || len(n.Boxes) != mostBoxes || len(n.Strikes) > mostStruck {
 		t.Errorf("%d bytes, %d boxes, %d strikes, %v", len(data), len(n.Boxes), len(n.Strikes), err)
 	}
 }

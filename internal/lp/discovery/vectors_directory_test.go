@@ -20,13 +20,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/lptest"
+	"github.com/swapper-go/swapper/internal/tokenlist"
 
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 
@@ -545,20 +544,20 @@ func TestVectorsLPChoice(t *testing.T) {
 }
 
 // registryOf returns the tokens of the given chains.
-func registryOf(t testing.TB, ids ...string) *tokens.Registry {
+func registryOf(t testing.TB, ids ...string) *tokenlist.Registry {
 	t.Helper()
-	var list []tokens.Chain
+	var list []tokenlist.Chain
 	for _, id := range ids {
 		rule := wire.TokenAddress
 		switch id {
 		case "SOLANA":
-			rule = solana.TokenAddress
+			rule = solwire.TokenAddress
 		case "STARKNET":
-			rule = starknet.TokenAddress
+			rule = func(s string) (string, error) { return starkwire.Address(s, false) }
 		}
-		list = append(list, tokens.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
+		list = append(list, tokenlist.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
 	}
-	r, err := tokens.NewRegistry(list...)
+	r, err := tokenlist.New(list...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package tokens_test
+package tokenlist_test
 
 import (
 	"encoding/json"
@@ -8,34 +8,36 @@ import (
 	"strings"
 	"testing"
 
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/tokenlist"
+
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 // chain returns the registry's part for one of the chains of the catalogue.
-func chain(id string) tokens.Chain {
-	rule := evm.TokenAddress
+func chain(id string) tokenlist.Chain {
+	rule := evmwire.TokenAddress
 	switch id {
 	case "SOLANA":
-		rule = solana.TokenAddress
+		rule = solwire.TokenAddress
 	case "STARKNET":
-		rule = starknet.TokenAddress
+		rule = func(s string) (string, error) { return starkwire.Address(s, false) }
 	}
-	return tokens.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule}
+	return tokenlist.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule}
 }
 
-func registry(t testing.TB, ids ...string) *tokens.Registry {
+func registry(t testing.TB, ids ...string) *tokenlist.Registry {
 	t.Helper()
-	chains := make([]tokens.Chain, len(ids))
+	chains := make([]tokenlist.Chain, len(ids))
 	for i, id := range ids {
 		chains[i] = chain(id)
 	}
-	r, err := tokens.NewRegistry(chains...)
+	r, err := tokenlist.New(chains...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,11 +362,11 @@ func TestVectorsBitcoinDecimals(t *testing.T) {
 			checkFormat(t, c, "text", in.Amount, in.Decimals, shown(in.DisplayDecimals, in.Decimals))
 			return
 		}
-		got := tokens.FormatDecimal(integer(t, in.Amount), in.Decimals, shown(in.DisplayDecimals, in.Decimals))
+		got := format(integer(t, in.Amount), in.Decimals, shown(in.DisplayDecimals, in.Decimals))
 		c.Differ(t, "decimal-no-trim")
 		var want struct{ Text string }
 		c.Expected(t, &want)
-		if trimmed := badlyTrimmed(tokens.FormatDecimal(integer(t, in.Amount), in.Decimals, in.Decimals), shown(in.DisplayDecimals, in.Decimals)); trimmed != want.Text {
+		if trimmed := badlyTrimmed(format(integer(t, in.Amount), in.Decimals, in.Decimals), shown(in.DisplayDecimals, in.Decimals)); trimmed != want.Text {
 			t.Errorf("the reference trims to %s, by its rule %s", want.Text, trimmed)
 		}
 		whole, frac, _ := strings.Cut(got, ".")
@@ -415,7 +417,7 @@ func checkFormat(t *testing.T, c *vectors.Case, member, raw string, decimals, pl
 		}
 		want[member] = own
 	}
-	if got := tokens.FormatDecimal(amount, decimals, places); got != want[member] {
+	if got := format(amount, decimals, places); got != want[member] {
 		t.Errorf("%s reads %q, want %q", raw, got, want[member])
 	}
 }
@@ -506,4 +508,9 @@ func integer(t *testing.T, s string) *big.Int {
 		t.Fatalf("%q is no integer", s)
 	}
 	return n
+}
+
+// format is the text of an amount of a token with these decimals.
+func format(raw *big.Int, decimals, shown int) string {
+	return tokens.NewAmount(raw, tokens.Token{Decimals: decimals, DisplayDecimals: shown}).Decimal()
 }

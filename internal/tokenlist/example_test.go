@@ -1,18 +1,20 @@
-package tokens_test
+package tokenlist_test
 
 import (
 	"fmt"
 
-	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/chains/solana"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/tokenlist"
+
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 func ExampleRegistry_Resolve() {
-	r, err := tokens.NewRegistry(
-		tokens.Chain{ID: "SOLANA", Tokens: tokens.Known("SOLANA"), TokenAddress: solana.TokenAddress},
-		tokens.Chain{ID: "CITREA", Tokens: tokens.Known("CITREA"), TokenAddress: evm.TokenAddress},
+	r, err := tokenlist.New(
+		tokenlist.Chain{ID: "SOLANA", Tokens: tokens.Known("SOLANA"), TokenAddress: solwire.TokenAddress},
+		tokenlist.Chain{ID: "CITREA", Tokens: tokens.Known("CITREA"), TokenAddress: evmwire.TokenAddress},
 	)
 	if err != nil {
 		panic(err)

@@ -1,10 +1,11 @@
-package tokens_test
+package tokenlist_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -61,27 +62,27 @@ func TestAddressesByValue(t *testing.T) {
 }
 
 func TestNewRegistryRefuses(t *testing.T) {
-	with := func(change func(*tokens.Chain)) tokens.Chain {
+	with := func(change func(*tokenlist.Chain)) tokenlist.Chain {
 		c := chain("CITREA")
 		change(&c)
 		return c
 	}
-	for name, chains := range map[string][]tokens.Chain{
+	for name, chains := range map[string][]tokenlist.Chain{
 		"chain twice":      {chain("GOAT"), chain("GOAT")},
-		"bitcoin":          {with(func(c *tokens.Chain) { c.ID = tokens.Bitcoin })},
-		"hyphen":           {with(func(c *tokens.Chain) { c.ID = "CITREA-2" })},
-		"no identifier":    {with(func(c *tokens.Chain) { c.ID = "" })},
-		"other chain":      {with(func(c *tokens.Chain) { c.ID = "OTHER" })},
-		"no address rule":  {with(func(c *tokens.Chain) { c.TokenAddress = nil })},
-		"bad address":      {with(func(c *tokens.Chain) { c.Tokens[0].Address = "0x0" })},
-		"address twice":    {with(func(c *tokens.Chain) { c.Tokens[1].Address = strings.ToLower(c.Tokens[2].Address) })},
-		"ticker twice":     {with(func(c *tokens.Chain) { c.Tokens[1].Ticker = c.Tokens[2].Ticker })},
-		"ticker hyphen":    {with(func(c *tokens.Chain) { c.Tokens[1].Ticker = "A-B" })},
-		"shows too much":   {with(func(c *tokens.Chain) { c.Tokens[1].DisplayDecimals = 9 })},
-		"too many decimal": {with(func(c *tokens.Chain) { c.Tokens[1].Decimals = 78 })},
+		"bitcoin":          {with(func(c *tokenlist.Chain) { c.ID = tokens.Bitcoin })},
+		"hyphen":           {with(func(c *tokenlist.Chain) { c.ID = "CITREA-2" })},
+		"no identifier":    {with(func(c *tokenlist.Chain) { c.ID = "" })},
+		"other chain":      {with(func(c *tokenlist.Chain) { c.ID = "OTHER" })},
+		"no address rule":  {with(func(c *tokenlist.Chain) { c.TokenAddress = nil })},
+		"bad address":      {with(func(c *tokenlist.Chain) { c.Tokens[0].Address = "0x0" })},
+		"address twice":    {with(func(c *tokenlist.Chain) { c.Tokens[1].Address = strings.ToLower(c.Tokens[2].Address) })},
+		"ticker twice":     {with(func(c *tokenlist.Chain) { c.Tokens[1].Ticker = c.Tokens[2].Ticker })},
+		"ticker hyphen":    {with(func(c *tokenlist.Chain) { c.Tokens[1].Ticker = "A-B" })},
+		"shows too much":   {with(func(c *tokenlist.Chain) { c.Tokens[1].DisplayDecimals = 9 })},
+		"too many decimal": {with(func(c *tokenlist.Chain) { c.Tokens[1].Decimals = 78 })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := tokens.NewRegistry(chains...); err == nil {
+			if _, err := tokenlist.New(chains...); err == nil {
 				t.Error("accepted")
 			}
 		})

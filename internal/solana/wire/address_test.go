@@ -1,12 +1,10 @@
-package solana
+package wire
 
 import (
 	"errors"
 	"math/big"
 	"strings"
 	"testing"
-
-	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 func TestAddress(t *testing.T) {
@@ -18,22 +16,22 @@ func TestAddress(t *testing.T) {
 	}{
 		"wallet":            {good, nil},
 		"42 characters":     {"1yFYZuJrbAv4JhdrgJgPkjBuTuYV1XtD6jA22d8ghx", nil},
-		"program derived":   {"MsFWSVWqPbN2tkNEBcVDdjoc2JawAzZzZtqRbkenWS4", errOffCurve},
+		"program derived":   {"MsFWSVWqPbN2tkNEBcVDdjoc2JawAzZzZtqRbkenWS4", ErrOffCurve},
 		"system program":    {strings.Repeat("1", 32), errZeroAddress},
-		"33 zero bytes":     {strings.Repeat("1", 33), errAddressForm},
-		"31 bytes":          {"2VUnLYxEQcSmLBruiCLAdCJP5sQxj7nbAtKYEzwbknr", errAddressForm},
-		"33 bytes":          {"1GNt7MzQQxBje4QEStDSstgduDZ6UpBv7WeuJkqDkuuqM", errAddressForm},
-		"2^256":             {encode(new(big.Int).Lsh(big.NewInt(1), 256)), errAddressForm},
-		"2^256 - 1":         {encode(new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))), errOffCurve},
-		"lower case":        {strings.ToLower(good), errAddressForm},
-		"blank":             {good + " ", errAddressForm},
-		"letter of no base": {good[:43] + "0", errAddressForm},
-		"empty":             {"", errAddressForm},
-		"high byte":         {good[:43] + "\xff", errAddressForm},
+		"33 zero bytes":     {strings.Repeat("1", 33), ErrKeyForm},
+		"31 bytes":          {"2VUnLYxEQcSmLBruiCLAdCJP5sQxj7nbAtKYEzwbknr", ErrKeyForm},
+		"33 bytes":          {"1GNt7MzQQxBje4QEStDSstgduDZ6UpBv7WeuJkqDkuuqM", ErrKeyForm},
+		"2^256":             {encode(new(big.Int).Lsh(big.NewInt(1), 256)), ErrKeyForm},
+		"2^256 - 1":         {encode(new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))), ErrOffCurve},
+		"lower case":        {strings.ToLower(good), ErrKeyForm},
+		"blank":             {good + " ", ErrKeyForm},
+		"letter of no base": {good[:43] + "0", ErrKeyForm},
+		"empty":             {"", ErrKeyForm},
+		"high byte":         {good[:43] + "\xff", ErrKeyForm},
 		// y = p + 1 names the same point as y = 1 in an encoding that is not canonical.
-		"point written otherwise": {encodeLE(new(big.Int).Add(curvePrime(), big.NewInt(1))), errOffCurve},
+		"point written otherwise": {encodeLE(new(big.Int).Add(curvePrime(), big.NewInt(1))), ErrOffCurve},
 		// y = 1 has x = 0, of which there is no negative.
-		"negative zero": {encodeLE(new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(1))), errOffCurve},
+		"negative zero": {encodeLE(new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(1))), ErrOffCurve},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, strict := range []bool{false, true} {
@@ -81,7 +79,7 @@ func FuzzAddress(f *testing.F) {
 	f.Add("Hs3ePxtgaGEteZn7bwKfz4QopR7YLAbRwXTsoUygS4BH")
 	f.Add("So11111111111111111111111111111111111111112")
 	f.Fuzz(func(t *testing.T, s string) {
-		key, err := wire.ParseKey(s)
+		key, err := ParseKey(s)
 		if err == nil {
 			n := new(big.Int).SetBytes(key[:])
 			if strings.TrimLeft(s, "1") != encode(n) {

@@ -1,7 +1,9 @@
-package tokens
+package tokenlist
 
 import (
 	"strings"
+
+	"github.com/swapper-go/swapper/tokens"
 
 	"github.com/swapper-go/swapper/fault"
 )
@@ -21,24 +23,24 @@ const maxNameText = 256
 // or the ticker USDC, is refused as ambiguous. The error is a [fault.Error]
 // without field: [fault.Unsupported] for a chain that the registry was not
 // built from, else [fault.InvalidInput] (protocol: utilities.md §4).
-func (r *Registry) Resolve(name string) (Token, error) {
+func (r *Registry) Resolve(name string) (tokens.Token, error) {
 	switch name {
 	case "BTC":
-		return bitcoinToken, nil
+		return tokens.BTC(), nil
 	case "BTCLN", "BTC-LN":
-		return lightningToken, nil
+		return tokens.LightningBTC(), nil
 	}
 	if len(name) > maxNameText {
-		return Token{}, fault.New(fault.InvalidInput, "token identifier is longer than %d characters", maxNameText)
+		return tokens.Token{}, fault.New(fault.InvalidInput, "token identifier is longer than %d characters", maxNameText)
 	}
 	chain, rest, prefixed := strings.Cut(name, "-")
 	switch {
 	case !prefixed:
 		return r.resolveBare(name)
 	case strings.Contains(rest, "-"):
-		return Token{}, fault.New(fault.InvalidInput, "%q is not a token identifier: use <chain>-<ticker>, with a single hyphen", name)
+		return tokens.Token{}, fault.New(fault.InvalidInput, "%q is not a token identifier: use <chain>-<ticker>, with a single hyphen", name)
 	case !r.Has(chain):
-		return Token{}, fault.New(fault.Unsupported, "chain %q is not supported", chain)
+		return tokens.Token{}, fault.New(fault.Unsupported, "chain %q is not supported", chain)
 	}
 	if t, ok := r.ByTicker(chain, rest); ok {
 		return t, nil
@@ -46,12 +48,12 @@ func (r *Registry) Resolve(name string) (Token, error) {
 	if t, ok := r.ByAddress(chain, rest); ok {
 		return t, nil
 	}
-	return Token{}, fault.New(fault.InvalidInput, "chain %s has no token %q", chain, rest)
+	return tokens.Token{}, fault.New(fault.InvalidInput, "chain %s has no token %q", chain, rest)
 }
 
-func (r *Registry) resolveBare(name string) (Token, error) {
+func (r *Registry) resolveBare(name string) (tokens.Token, error) {
 	var hits []string
-	var found Token
+	var found tokens.Token
 	for i := range r.chains {
 		c := &r.chains[i]
 		t, ok := r.at(c, name)
@@ -64,9 +66,9 @@ func (r *Registry) resolveBare(name string) (Token, error) {
 	}
 	switch len(hits) {
 	case 0:
-		return Token{}, fault.New(fault.InvalidInput, "no token has the address or ticker %q", name)
+		return tokens.Token{}, fault.New(fault.InvalidInput, "no token has the address or ticker %q", name)
 	case 1:
 		return found, nil
 	}
-	return Token{}, fault.New(fault.InvalidInput, "%q is ambiguous: use one of %s", name, strings.Join(hits, ", "))
+	return tokens.Token{}, fault.New(fault.InvalidInput, "%q is ambiguous: use one of %s", name, strings.Join(hits, ", "))
 }

@@ -3,10 +3,10 @@
 //
 //	keys, err := auth.NewKeys(auth.KeysOptions{Name: "backend", Keys: []auth.Key{{SHA256: hash}}})
 //	chain := auth.Chain{keys, auth.Anonymous{Name: "public", Client: proxies.Client}}
-//	handler := auth.Require(chain, nil)(httpapi.New(client, httpapi.WithCaller(auth.Caller)))
+//	handler := auth.Require(chain, nil)(httpapi.New(client, httpapi.Options{Caller: auth.Caller}))
 //
 // A [Chain] asks its entries in order. A handler behind [Require] learns from [Of] who
-// calls; pass [Caller] to [github.com/swapper-go/swapper/httpapi.WithCaller], so that
+// calls; give [Caller] to httpapi.Options, so that
 // no caller can use the idempotency keys of another.
 package auth
 
@@ -16,7 +16,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/swapper-go/swapper/httpapi/internal/middleware"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // Kind is how somebody proved who he is.
@@ -94,7 +94,7 @@ func Require(a Authenticator, refused http.Handler) func(http.Handler) http.Hand
 // Refused answers 401 in the form of the API's errors, with the code unauthorized.
 func Refused(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("WWW-Authenticate", "Bearer") // RFC 9110 demands one; API keys have no scheme of their own
-	middleware.Refuse(w, http.StatusUnauthorized, "unauthorized", "Unauthorized", 0)
+	middleware.Write(w, http.StatusUnauthorized, "unauthorized", "Unauthorized", 0)
 }
 
 type contextKey struct{}

@@ -1,4 +1,4 @@
-package tokens_test
+package tokenlist_test
 
 import (
 	"encoding/json"

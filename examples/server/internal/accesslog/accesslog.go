@@ -9,14 +9,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/httpapi/internal/middleware"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // Options of [New].
 type Options struct {
 	Logger *slog.Logger // nil: slog.Default()
 	// Client returns the address that a request comes from, as
-	// [github.com/swapper-go/swapper/httpapi/proxy.Trusted.Client] does; nil: that of the connection.
+	// package proxy's Trusted.Client does; nil: that of the connection.
 	Client func(*http.Request) netip.Addr
 	// Quiet leaves out requests, such as those of health checks. May be nil.
 	Quiet func(*http.Request) bool

@@ -1,16 +1,19 @@
-package tokens
+// Package tokenlist looks up the tokens of the configured chains by what callers write.
+package tokenlist
 
 import (
 	"errors"
 	"fmt"
 	"iter"
 	"strings"
+
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // Chain is a smart chain's part of a [Registry].
 type Chain struct {
-	ID     string  // as in Token.Chain; without a hyphen
-	Tokens []Token // in the order in which they are shown, usually [Known] of ID
+	ID     string         // as in [tokens.Token].Chain; without a hyphen
+	Tokens []tokens.Token // in the order in which they are shown, usually [tokens.Known] of ID
 
 	// TokenAddress returns the canonical text of a token address, or an error
 	// if s is not a token address on this chain. It must accept the address of
@@ -24,19 +27,19 @@ type Chain struct {
 // use. Every look-up takes constant time, except [Registry.Resolve] of a bare
 // address or ticker, which tries each chain.
 type Registry struct {
-	all       []Token
+	all       []tokens.Token
 	chains    []Chain
-	byID      map[string]Token
-	byAddress map[chainAddress]Token
+	byID      map[string]tokens.Token
+	byAddress map[chainAddress]tokens.Token
 }
 
 type chainAddress struct{ chain, canonical string }
 
-// NewRegistry returns the registry of the given chains, in that order. It
+// New returns the registry of the given chains, in that order. It
 // refuses chains and tokens whose identifiers or addresses are not unique.
-func NewRegistry(chains ...Chain) (*Registry, error) {
-	r := &Registry{byID: map[string]Token{}, byAddress: map[chainAddress]Token{}}
-	for _, t := range []Token{bitcoinToken, lightningToken} {
+func New(chains ...Chain) (*Registry, error) {
+	r := &Registry{byID: map[string]tokens.Token{}, byAddress: map[chainAddress]tokens.Token{}}
+	for _, t := range []tokens.Token{tokens.BTC(), tokens.LightningBTC()} {
 		r.all = append(r.all, t)
 		r.byID[t.ID()] = t
 	}
@@ -49,7 +52,7 @@ func NewRegistry(chains ...Chain) (*Registry, error) {
 }
 
 func (r *Registry) add(c Chain) error {
-	if c.ID == "" || c.ID == Bitcoin || c.ID == Lightning || strings.Contains(c.ID, "-") {
+	if c.ID == "" || c.ID == tokens.Bitcoin || c.ID == tokens.Lightning || strings.Contains(c.ID, "-") {
 		return errors.New("invalid smart chain identifier")
 	}
 	if r.Has(c.ID) {
@@ -91,8 +94,8 @@ const maxDecimals = 77
 
 // All returns every token: bitcoin on Bitcoin and Lightning, then chain by
 // chain.
-func (r *Registry) All() iter.Seq[Token] {
-	return func(yield func(Token) bool) {
+func (r *Registry) All() iter.Seq[tokens.Token] {
+	return func(yield func(tokens.Token) bool) {
 		for _, t := range r.all {
 			if !yield(t) {
 				return
@@ -102,37 +105,37 @@ func (r *Registry) All() iter.Seq[Token] {
 }
 
 // Has reports whether chain is one of the registry's smart chains, or one of
-// [Bitcoin] and [Lightning].
+// [tokens.Bitcoin] and [tokens.Lightning].
 func (r *Registry) Has(chain string) bool {
-	return chain == Bitcoin || chain == Lightning || r.chain(chain) != nil
+	return chain == tokens.Bitcoin || chain == tokens.Lightning || r.chain(chain) != nil
 }
 
 // ByID returns the token with a canonical identifier such as `SOLANA-SOL`. It
 // accepts no aliases; see [Registry.Resolve].
-func (r *Registry) ByID(id string) (Token, bool) {
+func (r *Registry) ByID(id string) (tokens.Token, bool) {
 	t, ok := r.byID[id]
 	return t, ok
 }
 
 // ByTicker returns the token of a chain with the given ticker; case matters.
-func (r *Registry) ByTicker(chain, ticker string) (Token, bool) {
+func (r *Registry) ByTicker(chain, ticker string) (tokens.Token, bool) {
 	return r.ByID(chain + "-" + ticker)
 }
 
 // ByAddress returns the token of a smart chain at the given address. Addresses
 // compare by value, so any spelling that the chain accepts will do.
-func (r *Registry) ByAddress(chain, address string) (Token, bool) {
+func (r *Registry) ByAddress(chain, address string) (tokens.Token, bool) {
 	c := r.chain(chain)
 	if c == nil {
-		return Token{}, false
+		return tokens.Token{}, false
 	}
 	return r.at(c, address)
 }
 
-func (r *Registry) at(c *Chain, address string) (Token, bool) {
+func (r *Registry) at(c *Chain, address string) (tokens.Token, bool) {
 	canonical, err := c.TokenAddress(address)
 	if err != nil {
-		return Token{}, false
+		return tokens.Token{}, false
 	}
 	t, ok := r.byAddress[chainAddress{c.ID, canonical}]
 	return t, ok

@@ -10,7 +10,7 @@ import (
 type Anonymous struct {
 	Name string
 	// Client returns the address that a request comes from, as
-	// [github.com/swapper-go/swapper/httpapi/proxy.Trusted.Client] does; nil: that of the connection.
+	// package proxy's Trusted.Client does; nil: that of the connection.
 	Client func(*http.Request) netip.Addr
 }
 

@@ -12,7 +12,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/swapper-go/swapper/httpapi/internal/middleware"
+	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // Key is an API key by its hash: the key itself need not be kept anywhere. Keys must be
