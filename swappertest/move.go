@@ -120,7 +120,7 @@ func (n *Network) sendOnSolana(ctx context.Context, token, address string, amoun
 }
 
 func (n *Network) sendOnStarknet(ctx context.Context, token, address string, amount *big.Int) error {
-	to, err := starkwire.ParseAddress(address, false)
+	to, err := starkwire.ParseAddress(address)
 	if err != nil {
 		return fmt.Errorf("%q: %w", address, err)
 	}

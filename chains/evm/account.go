@@ -9,7 +9,7 @@ import (
 
 // account reads the address in a named input field.
 func account(field, s string) (common.Address, error) {
-	canonical, err := evmwire.Address(s, false)
+	canonical, err := evmwire.Address(s)
 	if err != nil {
 		return common.Address{}, fault.Invalid(field, "%w", err)
 	}

@@ -189,8 +189,8 @@ func (c *chain) describe() chains.Info {
 	return info
 }
 
-func (c *chain) Address(s string, strict bool) (string, error) {
-	a, err := Address(s, strict)
+func (c *chain) Address(s string) (string, error) {
+	a, err := Address(s)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}
@@ -203,7 +203,7 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 	if _, err := io.ReadFull(rand, a[:]); err != nil {
 		return "", err
 	}
-	return c.Address(a.Hex(), false)
+	return c.Address(a.Hex())
 }
 
 func (c *chain) TokenAddress(s string) (string, error) { return TokenAddress(s) }

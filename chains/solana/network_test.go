@@ -175,7 +175,7 @@ func TestRandomAddresses(t *testing.T) {
 		if err != nil || seen[a] {
 			t.Fatalf("%s, %v", a, err)
 		}
-		if again, err := Address(a, true); err != nil || again != a {
+		if again, err := Address(a); err != nil || again != a {
 			t.Errorf("%s: %v", a, err)
 		}
 		seen[a] = true

@@ -136,7 +136,7 @@ func (c *chain) greet(ctx context.Context) error {
 
 func nativeOf(known []tokens.Token) (tokens.Token, error) {
 	for _, t := range known {
-		if at, err := wire.ParseAddress(t.Address, false); err == nil && at == wire.STRK {
+		if at, err := wire.ParseAddress(t.Address); err == nil && at == wire.STRK {
 			return t, nil
 		}
 	}
@@ -179,8 +179,8 @@ func (c *chain) Info() chains.Info {
 	return info
 }
 
-func (c *chain) Address(s string, strict bool) (string, error) {
-	a, err := Address(s, strict)
+func (c *chain) Address(s string) (string, error) {
+	a, err := Address(s)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}

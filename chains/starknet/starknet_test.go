@@ -11,11 +11,9 @@ import (
 func TestPublicForms(t *testing.T) {
 	const canonical = "0x00011ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
 	const short = "0x11AE1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
-	for _, strict := range []bool{true, false} {
-		got, err := Address(short, strict)
-		if err != nil || got != canonical {
-			t.Errorf("strict %v: %q, %v", strict, got, err)
-		}
+	got, err := Address(short)
+	if err != nil || got != canonical {
+		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := TokenAddress(short); got != canonical || err != nil {
 		t.Errorf("token: %q, %v", got, err)
