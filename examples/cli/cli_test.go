@@ -144,6 +144,8 @@ func TestFaultsAreNamed(t *testing.T) {
 		"-out: NOWHERE has no own token":       {"gas", "-out", "1", "nowhere", "0x00"},
 		"-out is required":                     {"gas", "citrea", "0x00"},
 		"(invalid_input)":                      {"list", "nobody"},
+		"-recipient: is required":              {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.001"},
+		"-payer: ":                             {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "0.001", "-payer", "x", "-recipient", "y"},
 		"no such file or directory":            {"-store", "/nowhere/swaps.db", "tokens"},
 	} {
 		c := *b

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/swapper-go/swapper/fault"
 )
@@ -67,7 +68,17 @@ func (c *cli) fail(w io.Writer, err error) {
 		return
 	}
 	if coded {
-		err = fmt.Errorf("%w (%s)", err, e.Code)
+		err = fmt.Errorf("%s (%s)", inFlags(err.Error()), e.Code)
 	}
 	fmt.Fprintln(w, err)
+}
+
+// inFlags names the flag in place of the interface's field at the start of an error.
+func inFlags(text string) string {
+	field, rest, ok := strings.Cut(text, ": ")
+	flag := map[string]string{"srcAddress": "-payer", "dstAddress": "-recipient", "bitcoinAddress": "-bitcoin", "bitcoinPublicKey": "-public-key", "gasAmount": "-gas"}[field]
+	if !ok || flag == "" {
+		return text
+	}
+	return flag + ": " + rest
 }
