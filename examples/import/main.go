@@ -1,5 +1,5 @@
 // Command import imports the swaps of the reference service from one of its
-// SQLite files; it keeps one file for each chain:
+// SQLite files, of which the service keeps one for each chain:
 //
 //	go run ./examples/import -dry-run CHAIN_atomiqsdk-0-CITREA.sqlite3
 //	go run ./examples/import -store swaps.db CHAIN_atomiqsdk-0-CITREA.sqlite3
