@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -73,10 +74,13 @@ func (c *cli) fail(w io.Writer, err error) {
 	fmt.Fprintln(w, err)
 }
 
-// inFlags names the flag in place of the interface's field at the start of an error.
+// inFlags names the flags in place of the interface's field and amount types in an error.
 func inFlags(text string) string {
 	field, rest, ok := strings.Cut(text, ": ")
-	flag := map[string]string{"srcAddress": "-payer", "dstAddress": "-recipient", "bitcoinAddress": "-bitcoin", "bitcoinPublicKey": "-public-key", "gasAmount": "-gas"}[field]
+	if field == "amountType" {
+		rest = strings.NewReplacer(string(swapper.ExactIn), "-in", string(swapper.ExactOut), "-out").Replace(rest)
+	}
+	flag := map[string]string{"amountType": "amount", "srcAddress": "-payer", "dstAddress": "-recipient", "bitcoinAddress": "-bitcoin", "bitcoinPublicKey": "-public-key", "gasAmount": "-gas"}[field]
 	if !ok || flag == "" {
 		return text
 	}
