@@ -106,7 +106,7 @@ func (c *Client) Accounts(signer, chainID string) ([]Account, error) {
 		if chainID != "" && chainID != id {
 			continue
 		}
-		canonical, err := ch.Address(signer, false)
+		canonical, err := ch.Address(signer)
 		if err != nil {
 			last = err
 			continue

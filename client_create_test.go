@@ -37,12 +37,12 @@ import (
 type constantChain struct {
 	chains.Chain
 	info    chains.Info
-	address func(string, bool) (string, error)
+	address func(string) (string, error)
 }
 
 func (c constantChain) Info() chains.Info { return c.info }
 
-func (c constantChain) Address(s string, strict bool) (string, error) { return c.address(s, strict) }
+func (c constantChain) Address(s string) (string, error) { return c.address(s) }
 
 func (constantChain) Contract(string) (chains.Contract, bool) { return nil, false }
 
@@ -225,7 +225,7 @@ func TestVectorsSwapArguments(t *testing.T) {
 		if typ == swap.ToBTC || typ == swap.ToBTCLN {
 			smart, user, target = q.Src, q.SrcAddress, q.DstAddress
 		}
-		if user, err = c.byID[smart.Chain].Address(user, false); err != nil {
+		if user, err = c.byID[smart.Chain].Address(user); err != nil {
 			t.Error(err)
 		}
 		if typ == swap.SPVFromBTC || typ == swap.FromBTC {

@@ -59,7 +59,7 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 		if in.ChainID != "" && in.ChainID != id {
 			continue
 		}
-		signer, err := ch.Address(in.Signer, false)
+		signer, err := ch.Address(in.Signer)
 		if err != nil {
 			last = err
 			continue

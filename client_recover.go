@@ -34,7 +34,7 @@ func (c *Client) Recover(ctx context.Context, signer string) (_ []ListSwapOutput
 	var failed error
 	valid := false
 	for _, ch := range c.chains {
-		own, err := ch.Address(signer, false)
+		own, err := ch.Address(signer)
 		if err != nil {
 			continue
 		}

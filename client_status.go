@@ -68,7 +68,7 @@ func (c *Client) caller(r *swap.Record, in GetSwapStatusInput) (swap.Caller, err
 		if !ok {
 			return caller, fault.At("swapId", fault.New(fault.Unsupported, "chain %s is not configured", r.Chain))
 		}
-		a, err := ch.Address(in.Signer, false)
+		a, err := ch.Address(in.Signer)
 		if err != nil {
 			return caller, fault.At("signer", err)
 		}

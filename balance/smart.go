@@ -24,7 +24,7 @@ func (e Estimator) smart(ctx context.Context, q Query) (Spendable, error) {
 	if q.MinFeeRate != nil {
 		return Spendable{}, fault.Invalid("minBitcoinFeeRate", "can only be set for Bitcoin balances")
 	}
-	wallet, err := c.Address(q.Wallet, false)
+	wallet, err := c.Address(q.Wallet)
 	if err != nil {
 		return Spendable{}, fault.Invalid("wallet", "%w", err)
 	}

@@ -55,7 +55,7 @@ func (b *backend) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[
 type chain struct {
 	chains.Chain
 	info       chains.Info
-	address    func(string, bool) (string, error)
+	address    func(string) (string, error)
 	feeRate    func(string) error
 	data       vault.PayoutFormat
 	held, cost *big.Int
@@ -66,7 +66,7 @@ type chain struct {
 
 func (c *chain) Info() chains.Info { return c.info }
 
-func (c *chain) Address(s string, strict bool) (string, error) { return c.address(s, strict) }
+func (c *chain) Address(s string) (string, error) { return c.address(s) }
 
 func (c *chain) CheckFeeRate(s string) error { return c.feeRate(s) }
 

@@ -83,10 +83,9 @@ type Chain interface {
 
 	// Address returns the canonical form of an address, which is the form that
 	// escrows, lists and comparisons use. The zero address is always refused.
-	// With strict set, only forms that cannot be mistaken for other chains'
-	// addresses are accepted (parseAddress). Errors have the code
-	// fault.InvalidInput. No round trip.
-	Address(s string, strict bool) (canonical string, err error)
+	// What may be a mistyped address of another chain is refused. Errors have the
+	// code fault.InvalidInput. No round trip.
+	Address(s string) (canonical string, err error)
 
 	// TokenAddress returns the canonical form of a token's address. Unlike
 	// Address, it accepts the address that denotes the native token. No round

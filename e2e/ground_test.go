@@ -426,7 +426,7 @@ func (g starknetGround) giveBack(e chains.Escrow) {
 
 func (g starknetGround) holds(who, ticker string) *big.Int {
 	g.t.Helper()
-	at, err := starkwire.ParseAddress(who, true)
+	at, err := starkwire.ParseAddress(who)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -439,7 +439,7 @@ func (g starknetGround) holds(who, ticker string) *big.Int {
 
 func (g starknetGround) payGas(to string, n *big.Int) string {
 	g.t.Helper()
-	at, err := starkwire.ParseAddress(to, true)
+	at, err := starkwire.ParseAddress(to)
 	if err != nil {
 		g.t.Fatal(err)
 	}

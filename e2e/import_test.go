@@ -88,19 +88,54 @@ var comeOver = []struct {
 func TestImportedSwapsSettle(t *testing.T) {
 	t.Parallel()
 	for _, c := range comeOver {
-		for _, quoted := range depth.Of(1, []bool{false, true}) {
-			t.Run(cmp.Or(c.on, "evm")+map[bool]string{false: " under way", true: " quoted"}[quoted], func(t *testing.T) {
+		for _, taken := range depth.Of(1, []string{underway, quote}) {
+			t.Run(cmp.Or(c.on, "evm")+" "+taken, func(t *testing.T) {
 				t.Parallel()
 				w := start(t, options{on: c.on, slow: true})
-				w.settleImported(depth.Of(1, c.swaps), quoted)
+				w.settleImported(depth.Of(1, c.swaps), taken)
 			})
 		}
 	}
 }
 
+// An older copy of the reference's records may know a swap as a quote that has been paid since, whose
+// payment it does not name: the chains and the provider do.
+func TestImportedQuotesThatWerePaidSince(t *testing.T) {
+	t.Parallel()
+	onBitcoin := []underWay{{typ: swapper.SwapFromBTC, in: "CLAIM_COMMITED"}, {typ: swapper.SwapTrustedFromBTC, in: "PR_CREATED"}}
+	for _, c := range comeOver {
+		swaps := slices.DeleteFunc(slices.Clone(c.swaps), func(s underWay) bool { return s.typ == swapper.SwapSPVVaultFromBTC })
+		if !depth.Full() {
+			if c.on != solwire.V1 {
+				continue
+			}
+			swaps = onBitcoin
+		}
+		for _, taken := range []string{paidSince, paidLong} {
+			swaps := slices.Clone(swaps)
+			if taken == paidLong { // no payment over Lightning is held that long for a client that is away
+				swaps = slices.DeleteFunc(swaps, func(s underWay) bool { return s.typ == swapper.SwapFromBTCLN || s.typ == swapper.SwapFromBTCLNAuto })
+			}
+			t.Run(cmp.Or(c.on, "evm")+" "+taken, func(t *testing.T) {
+				t.Parallel()
+				w := start(t, options{on: c.on, slow: true})
+				w.settleImported(swaps, taken)
+			})
+		}
+	}
+}
+
+// When the records of the reference were taken, and what happened then.
+const (
+	underway  = "under way"       // after the user's payment
+	quote     = "quoted"          // before it
+	paidSince = "paid since"      // before it, and the user has paid then
+	paidLong  = "paid long since" // the same, and the quote has expired
+)
+
 // settleImported begins swaps, moves them to an empty store as records of the reference,
 // and takes them to their ends.
-func (w *world) settleImported(swaps []underWay, quoted bool) {
+func (w *world) settleImported(swaps []underWay, taken string) {
 	t := w.t.(*testing.T)
 	before := w.book()
 	w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
@@ -109,17 +144,27 @@ func (w *world) settleImported(swaps []underWay, quoted bool) {
 	records := make([][]byte, len(swaps))
 	for i, s := range swaps {
 		begun[i] = w.begin(s.typ)
-		if !quoted {
+		if taken == paidSince || taken == paidLong {
+			records[i] = w.theirs(begun[i].SwapID)
+		}
+		if taken != quote {
 			w.until(begun[i].SwapID, func(now *swapper.GetSwapStatusOutput) bool {
 				a := now.CurrentAction
 				return now.State.Name == s.in && a != nil && a.SendToAddress == nil && a.SignPSBT == nil
 			})
 		}
-		records[i] = w.theirs(begun[i].SwapID)
+		if records[i] == nil {
+			records[i] = w.theirs(begun[i].SwapID)
+		}
 	}
 	w.close()
 	if err := os.Remove(w.path); err != nil {
 		t.Fatal(err)
+	}
+	if taken == paidLong {
+		if err := w.net.Advance(45 * time.Minute); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w.net.LPs[0].Misbehave(lp.Fault{})
 	w.tower.Behave(watchtower.Behaviour{})

@@ -163,7 +163,7 @@ func (g starknetLand) equip(ctx context.Context, p *person) error {
 }
 
 func (g starknetLand) tokens(_ context.Context, of string) (*big.Int, error) {
-	at, err := starkwire.ParseAddress(of, true)
+	at, err := starkwire.ParseAddress(of)
 	if err != nil {
 		return nil, err
 	}

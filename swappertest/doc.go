@@ -57,10 +57,10 @@
 // rules, and differ in details that clients rarely use:
 //
 //   - Solana: the token and system programs return other error numbers for impossible accounts. The
-//     nodes lack the methods about validators, stakes, inflation and the largest accounts.
+//     nodes lack the methods about stakes, inflation, block production and the accounts with most SOL.
 //   - Starknet: gas is 8 to 60 % above what sequencers count, and so is the data gas of transfers
-//     and deployments: bounds that suffice here suffice there. The nodes lack the methods for messages
-//     from Ethereum, for storage proofs and for declaring classes.
+//     and deployments: bounds that suffice here suffice there. No contract handles messages from
+//     Ethereum, the nodes give no storage proofs, and they lack the methods for declaring classes.
 //
 // # When things go wrong
 //

@@ -120,7 +120,7 @@ func (n *Network) sendOnSolana(ctx context.Context, token, address string, amoun
 }
 
 func (n *Network) sendOnStarknet(ctx context.Context, token, address string, amount *big.Int) error {
-	to, err := starkwire.ParseAddress(address, false)
+	to, err := starkwire.ParseAddress(address)
 	if err != nil {
 		return fmt.Errorf("%q: %w", address, err)
 	}
@@ -142,7 +142,8 @@ func (n *Network) token(id string) (tokens.Token, error) {
 
 // Pay sends the payment of an invoice from [Network.User]'s Lightning wallet. It does
 // not wait for the outcome: the payment of a swap's invoice is held until the swap
-// has progressed.
+// has progressed. An invoice is paid once: pay again only after a failure. The status of a swap goes on
+// asking for the payment until the provider has it.
 func (n *Network) Pay(invoice string) error { return n.User.pay(invoice) }
 
 // Invoice returns an invoice of a Lightning node that belongs to none of the users;

@@ -75,6 +75,61 @@ func TestEveryDirection(t *testing.T) {
 }
 
 // A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.
+// A loop of one's own ends if it does what the action says and mines while that is a Wait or missing, and a
+// state without an action says what it waits for.
+func TestALoopOfOnesOwnEnds(t *testing.T) {
+	t.Parallel()
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+	c := open(t, n.Config())
+	u := n.User
+	for name, input := range map[string]swapper.CreateSwapInput{
+		"to Bitcoin":        in("CITREA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, u.Address("CITREA"), u.Address("BITCOIN")),
+		"to Lightning":      in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, u.Address("CITREA"), n.Invoice(20_000)),
+		"from Bitcoin":      in("BITCOIN-BTC", "CITREA-WBTC", 60_000, swapper.ExactIn, u.Address("BITCOIN"), u.Address("CITREA")),
+		"into an escrow":    in("BITCOIN-BTC", "SOLANA-WBTC", 60_000, swapper.ExactIn, "", u.Address("SOLANA")),
+		"to Bitcoin, other": in("SOLANA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, u.Address("SOLANA"), u.Address("BITCOIN")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			created, err := c.CreateSwap(t.Context(), input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+				now, err := c.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: created.SwapID, BitcoinAddress: u.Address("BITCOIN"), BitcoinPublicKey: u.BitcoinPublicKey()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if now.IsFinished {
+					if !now.IsSuccess {
+						t.Errorf("ended as %s", now.State.Name)
+					}
+					return
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("it stands in %s: %s", now.State.Name, now.State.Description)
+				}
+				switch a := now.CurrentAction; {
+				case a == nil || a.Wait != nil:
+					if a == nil && !strings.Contains(now.State.Description, "once") {
+						t.Errorf("%s has no action and does not say what is missing: %s", now.State.Name, now.State.Description)
+					}
+					err = n.Mine(1)
+				case a.SendToAddress != nil:
+					_, err = n.SendBitcoin(a.SendToAddress.Txs[0].Address, a.SendToAddress.Txs[0].Amount.RawAmount.Int64())
+				default:
+					var signed []string
+					if signed, err = u.Sign(a); err == nil {
+						_, err = c.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: created.SwapID, SignedTxs: signed})
+					}
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func TestFinishKeepsHeldPayments(t *testing.T) {
 	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
 	client := open(t, n.Config())

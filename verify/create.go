@@ -99,7 +99,7 @@ func (v *verifier) wanted(o *opened, in swapper.CreateSwapInput) (t terms, err e
 	if chain == nil {
 		return t, fault.New(fault.Unsupported, "swaps from %s are not verified yet", t.Src)
 	}
-	if t.Payer, err = chain.Address(address.Strip(in.SrcAddress), false); err != nil {
+	if t.Payer, err = chain.Address(address.Strip(in.SrcAddress)); err != nil {
 		return t, fault.At("srcAddress", err)
 	}
 	switch t.Dst.Chain {
@@ -226,7 +226,7 @@ func ofToken(field string, got swapper.Amount, want tokens.Token) error {
 func (v *verifier) sameRecipient(o *opened, t terms, said string) error {
 	got := said
 	if t.receives() {
-		if to, err := o.byID[t.Dst.Chain].Address(said, false); err == nil {
+		if to, err := o.byID[t.Dst.Chain].Address(said); err == nil {
 			got = to
 		}
 	} else if to, err := bitcoin.ParseAddress(said, v.config.Network); err == nil {

@@ -37,7 +37,7 @@ func (v *verifier) fromLightning(o *opened, t *terms, in swapper.CreateSwapInput
 	case in.PaymentHash == "" && in.IdempotencyKey != "":
 		return fault.Invalid("idempotencyKey", "needs a paymentHash beside it: else every call makes a secret of its own")
 	}
-	if t.Recipient, err = chain.Address(address.Strip(in.DstAddress), false); err != nil {
+	if t.Recipient, err = chain.Address(address.Strip(in.DstAddress)); err != nil {
 		return fault.At("dstAddress", err)
 	}
 	t.Description, t.DescHash = in.LightningInvoiceDescription, in.LightningInvoiceDescriptionHash
@@ -266,7 +266,7 @@ func (v *verifier) claimPlan(chain chains.Chain, t terms, id, signer string) (ch
 	if signer == "" {
 		signer = t.Recipient
 	}
-	signer, err := chain.Address(signer, false)
+	signer, err := chain.Address(signer)
 	if err != nil {
 		return nil, chains.Plan{}, fault.At("signer", err)
 	}

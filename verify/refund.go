@@ -25,7 +25,7 @@ func (v *verifier) refund(ctx context.Context, o *opened, in swapper.GetSwapStat
 	signer := t.Payer
 	if in.Signer != "" {
 		var err error
-		if signer, err = chain.Address(in.Signer, false); err != nil {
+		if signer, err = chain.Address(in.Signer); err != nil {
 			return nil, fault.At("signer", err)
 		}
 	}

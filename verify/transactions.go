@@ -36,11 +36,11 @@ func (v *verifier) signing(ctx context.Context, o *opened, id string, version ui
 	signer := t.Payer
 	if in.Signer != "" {
 		var err error
-		if signer, err = chain.Address(in.Signer, false); err != nil {
+		if signer, err = chain.Address(in.Signer); err != nil {
 			return nil, fault.At("signer", err)
 		}
 	}
-	asked, err := chain.Address(said.RequiredSigner, false)
+	asked, err := chain.Address(said.RequiredSigner)
 	if err != nil {
 		asked = said.RequiredSigner
 	}

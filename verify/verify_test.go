@@ -45,7 +45,7 @@ func (moon) Info() chains.Info {
 	return chains.Info{ID: "MOON", Tokens: []tokens.Token{coin}, Native: coin}
 }
 func (moon) TokenAddress(s string) (string, error) { return strings.ToLower(s), nil }
-func (moon) Address(s string, _ bool) (string, error) {
+func (moon) Address(s string) (string, error) {
 	if !strings.HasPrefix(s, "moon") {
 		return "", fault.Invalid("", "must begin with moon")
 	}

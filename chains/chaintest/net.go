@@ -106,9 +106,6 @@ type Facts struct {
 	SameAddress []string
 	NoAddress   []string
 	ZeroAddress string
-	// LooseAddress is an address that is only accepted without strict; "" if
-	// the chain has no such form.
-	LooseAddress string
 
 	// EscrowMembers maps members of an escrow's JSON to changed values that Decode
 	// must refuse or Diff must report.

@@ -42,31 +42,19 @@ func testInfo(k *kit) {
 	}
 
 	f := k.facts
-	canonical, err := k.chain.Address(f.SameAddress[0], true)
+	canonical, err := k.chain.Address(f.SameAddress[0])
 	k.must(err)
 	for _, form := range append([]string{canonical}, f.SameAddress...) {
-		for _, strict := range []bool{false, true} {
-			if got, err := k.chain.Address(form, strict); err != nil || got != canonical {
-				k.Errorf("address %s: %s, %v; want %s", form, got, err, canonical)
-			}
+		if got, err := k.chain.Address(form); err != nil || got != canonical {
+			k.Errorf("address %s: %s, %v; want %s", form, got, err, canonical)
 		}
 	}
 	for _, bad := range append([]string{f.ZeroAddress, "", " ", canonical + "0", canonical[1:], " " + canonical, strings.Repeat("1", 10_000)}, f.NoAddress...) {
-		for _, strict := range []bool{false, true} {
-			if got, err := k.chain.Address(bad, strict); err == nil || fault.CodeOf(err) != fault.InvalidInput {
-				k.Errorf("address %.80q: %s, %v", bad, got, err)
-			}
+		if got, err := k.chain.Address(bad); err == nil || fault.CodeOf(err) != fault.InvalidInput {
+			k.Errorf("address %.80q: %s, %v", bad, got, err)
 		}
 	}
-	if f.LooseAddress != "" {
-		if _, err := k.chain.Address(f.LooseAddress, true); err == nil {
-			k.Errorf("%s is accepted in strict mode", f.LooseAddress)
-		}
-		if _, err := k.chain.Address(f.LooseAddress, false); err != nil {
-			k.Error(err)
-		}
-	}
-	if got, err := k.chain.Address(k.user.Address(), false); err != nil || got != k.user.Address() {
+	if got, err := k.chain.Address(k.user.Address()); err != nil || got != k.user.Address() {
 		k.Errorf("the user's address is not canonical: %s, %v", got, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // account reads the address in a named input field.
 func account(field, s string) (common.Address, error) {
-	canonical, err := wire.Address(s, false)
+	canonical, err := wire.Address(s)
 	if err != nil {
 		return common.Address{}, fault.Invalid(field, "%w", err)
 	}

@@ -204,8 +204,8 @@ func (c *chain) describe() chains.Info {
 	return info
 }
 
-func (c *chain) Address(s string, strict bool) (string, error) {
-	a, err := wire.Address(s, strict)
+func (c *chain) Address(s string) (string, error) {
+	a, err := wire.Address(s)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}
@@ -218,7 +218,7 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 	if _, err := io.ReadFull(rand, a[:]); err != nil {
 		return "", err
 	}
-	return c.Address(a.Hex(), false)
+	return c.Address(a.Hex())
 }
 
 func (c *chain) TokenAddress(s string) (string, error) { return wire.TokenAddress(s) }

@@ -223,8 +223,8 @@ func (c *chain) Info() chains.Info {
 	return info
 }
 
-func (c *chain) Address(s string, strict bool) (string, error) {
-	a, err := wire.Address(s, strict)
+func (c *chain) Address(s string) (string, error) {
+	a, err := wire.Address(s)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}
@@ -248,7 +248,7 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 			return "", err
 		}
 		if wire.OnCurve(k) {
-			return c.Address(k.String(), false)
+			return c.Address(k.String())
 		}
 	}
 }

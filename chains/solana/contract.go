@@ -161,7 +161,7 @@ func (k *contract) IDs(signed []string) ([]string, error) { return wire.IDs(sign
 
 // address reads the address in a named input field.
 func address(field, s string) (wire.Key, error) {
-	canonical, err := wire.Address(s, false)
+	canonical, err := wire.Address(s)
 	if err != nil {
 		return wire.Key{}, fault.Invalid(field, "%w", err)
 	}

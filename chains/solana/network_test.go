@@ -178,7 +178,7 @@ func TestRandomAddresses(t *testing.T) {
 		if err != nil || seen[a] {
 			t.Fatalf("%s, %v", a, err)
 		}
-		if again, err := wire.Address(a, true); err != nil || again != a {
+		if again, err := wire.Address(a); err != nil || again != a {
 			t.Errorf("%s: %v", a, err)
 		}
 		seen[a] = true

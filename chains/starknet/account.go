@@ -9,7 +9,7 @@ import (
 
 // account reads the address in a named input field.
 func account(field, s string) (wire.Felt, error) {
-	at, err := wire.ParseAddress(s, false)
+	at, err := wire.ParseAddress(s)
 	if err != nil {
 		return wire.Felt{}, fault.Invalid(field, "%w", err)
 	}

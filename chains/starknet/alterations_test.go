@@ -129,10 +129,8 @@ func TestAnAddressWithout0x(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	for _, text := range []string{"123456789", "00011ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"} {
-		for _, strict := range []bool{true, false} {
-			if got, err := s.chain.Address(text, strict); fault.CodeOf(err) != fault.InvalidInput {
-				t.Errorf("%s: %s, %v", text, got, err)
-			}
+		if got, err := s.chain.Address(text); fault.CodeOf(err) != fault.InvalidInput {
+			t.Errorf("%s: %s, %v", text, got, err)
 		}
 		if _, err := s.chain.TokenAddress(text); err == nil {
 			t.Errorf("%s is a token", text)

@@ -151,7 +151,7 @@ func (c *chain) greet(ctx context.Context) error {
 
 func nativeOf(known []tokens.Token) (tokens.Token, error) {
 	for _, t := range known {
-		if at, err := wire.ParseAddress(t.Address, false); err == nil && at == wire.STRK {
+		if at, err := wire.ParseAddress(t.Address); err == nil && at == wire.STRK {
 			return t, nil
 		}
 	}
@@ -199,8 +199,8 @@ func (c *chain) Info() chains.Info {
 	return info
 }
 
-func (c *chain) Address(s string, strict bool) (string, error) {
-	a, err := wire.Address(s, strict)
+func (c *chain) Address(s string) (string, error) {
+	a, err := wire.Address(s)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}
@@ -208,7 +208,7 @@ func (c *chain) Address(s string, strict bool) (string, error) {
 }
 
 func (c *chain) TokenAddress(s string) (string, error) {
-	a, err := wire.Address(s, false)
+	a, err := wire.Address(s)
 	if err != nil {
 		return "", fault.Invalid("", "%w", err)
 	}

@@ -383,11 +383,10 @@ func (l *localNet) Facts() chaintest.Facts {
 	other := wire.Hex64(wire.FeltOf(0xee))
 	return chaintest.Facts{
 		Token:       wire.Hex64(devnet.WBTC),
-		SameAddress: []string{address, "0x" + strings.ToUpper(address[2:]), "0X" + address[2:]},
+		SameAddress: []string{address, "0x" + strings.ToUpper(address[2:]), "0X" + address[2:], "0x" + address[5:]},
 		NoAddress: []string{address[2:], "123456789", "0x" + strings.Repeat("f", 64), address + "00", "0x" + strings.Repeat("g", 64), "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
-			"9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin"},
-		ZeroAddress:  "0x" + strings.Repeat("0", 64),
-		LooseAddress: "0x11ae1f7d62f9651bc4138c4c4bb3bb6b65a26cac",
+			"9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin", "0x11ae1f7d62f9651bc4138c4c4bb3bb6b65a26cac"},
+		ZeroAddress: "0x" + strings.Repeat("0", 64),
 		EscrowMembers: map[string]any{
 			"type": "evm", "offerer": other, "claimer": other, "token": other, "refundHandler": other, "claimHandler": other, "payOut": true, "payIn": false, "reputation": false,
 			"sequence": "18446744073709551616", "claimData": "0x1", "refundData": "0x1", "amount": "1", "securityDeposit": "1", "claimerBounty": "1", "feeToken": other, "kind": 2,

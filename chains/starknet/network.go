@@ -82,7 +82,7 @@ func (n Network) wire() (wire.Network, error) {
 			all = append(all, place{fmt.Sprintf("claimHandlers[%d]", k), text, &p.ClaimHandlers[k]})
 		}
 		for _, a := range all {
-			at, err := wire.ParseAddress(a.text, false)
+			at, err := wire.ParseAddress(a.text)
 			if err != nil {
 				return wire.Network{}, fault.Invalid(fmt.Sprintf("deployments[%d].%s", i, a.name), "%w", err)
 			}

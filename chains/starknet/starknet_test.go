@@ -13,16 +13,14 @@ func TestPublicForms(t *testing.T) {
 	t.Parallel()
 	const canonical = "0x00011ae1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
 	const short = "0x11AE1f7d62f9651bc4138c4c4bb3bb6b65a26caceaf2aff401cbddf01810d"
-	for _, strict := range []bool{true, false} {
-		got, err := wire.Address(short, strict)
-		if err != nil || got != canonical {
-			t.Errorf("strict %v: %q, %v", strict, got, err)
-		}
+	got, err := wire.Address(short)
+	if err != nil || got != canonical {
+		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := wire.Address(short, false); got != canonical || err != nil {
+	if got, err := wire.Address(short); got != canonical || err != nil {
 		t.Errorf("token: %q, %v", got, err)
 	}
-	if _, err := wire.Address("0x0", false); err == nil {
+	if _, err := wire.Address("0x0"); err == nil {
 		t.Error("zero is a token")
 	}
 	if err := wire.CheckFeeRate("1,2,3;v3"); err != nil {

@@ -226,7 +226,7 @@ func (g *ground) onStarknet() land {
 	return land{chain: "STARKNET", gasWorth: starknet.STRK(100), newcomer: func() (string, error) {
 		return starkwire.Hex64(g.Starknet.NewAccount().Address), nil
 	}, gas: func(_ context.Context, address string) (*big.Int, error) {
-		at, err := starkwire.ParseAddress(address, true)
+		at, err := starkwire.ParseAddress(address)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +238,7 @@ func (g *ground) onStarknet() land {
 		}
 		return &wallet.Wallet{Starknet: &a.Key}, starkwire.Hex64(a.Address), g.Starknet.Mint(ctx, starknet.WBTC, a.Address, big.NewInt(startTokens))
 	}, balance: func(_ context.Context, address string) (*big.Int, error) {
-		at, err := starkwire.ParseAddress(address, true)
+		at, err := starkwire.ParseAddress(address)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ func (g starknetLand) token() string      { return starkwire.Hex64(devstarknet.W
 func (g starknetLand) lp(l *lp.LP) string { return starkwire.Hex64(l.Starknet().Address()) }
 
 func (g starknetLand) native(of string) (*big.Int, error) {
-	at, err := starkwire.ParseAddress(of, true)
+	at, err := starkwire.ParseAddress(of)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (g starknetLand) equip(ctx context.Context, of *wallet.Wallet) error {
 }
 
 func (g starknetLand) balance(of string) (*big.Int, error) {
-	at, err := starkwire.ParseAddress(of, true)
+	at, err := starkwire.ParseAddress(of)
 	if err != nil {
 		return nil, err
 	}

@@ -144,6 +144,10 @@ func TestFaultsAreNamed(t *testing.T) {
 		"-out: NOWHERE has no own token":       {"gas", "-out", "1", "nowhere", "0x00"},
 		"-out is required":                     {"gas", "citrea", "0x00"},
 		"(invalid_input)":                      {"list", "nobody"},
+		"-in: must be from 0.000":              {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "5", "-recipient", b.network.User.Address("CITREA")},
+		"amount: must be -out when paying":     {"quote", "-from", "CITREA-WBTC", "-to", "LIGHTNING-BTC", "-in", "0.001", "-payer", b.network.User.Address("CITREA"), "-recipient", b.network.Invoice(20_000)},
+		"-recipient: is required":              {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.001"},
+		"-payer: ":                             {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "0.001", "-payer", "x", "-recipient", "y"},
 		"no such file or directory":            {"-store", "/nowhere/swaps.db", "tokens"},
 	} {
 		c := *b

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -196,19 +197,37 @@ func (c *cli) newSwap(ctx context.Context, r *request) (*swapper.CreateSwapOutpu
 		return nil, err
 	}
 	in := swapper.CreateSwapInput{SrcToken: from.ID, DstToken: to.ID, SrcAddress: r.source, DstAddress: r.receiver, AmountType: swapper.ExactIn}
-	if r.in != "" {
-		in.Amount, err = decimal("in", r.in, from.Decimals)
-	} else {
+	name, text, of := "in", r.in, from
+	if r.in == "" {
 		in.AmountType = swapper.ExactOut
-		in.Amount, err = decimal("out", r.out, to.Decimals)
+		name, text, of = "out", r.out, to
 	}
+	in.Amount, err = decimal(name, text, of.Decimals)
 	if err == nil && r.gas != "" {
 		in.GasAmount, err = gasAmount("gas", r.gas, to.ChainID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.swaps.CreateSwap(ctx, in)
+	s, err := c.swaps.CreateSwap(ctx, in)
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Code == fault.AmountOutOfBounds && e.Field == "amount" && !c.json {
+		err = inUnits(e, name, of)
+	}
+	return s, err
+}
+
+// inUnits says in units of a token what the bounds of an amount are.
+func inUnits(e *fault.Error, flag string, t swapper.Token) error {
+	unit := func(raw *big.Int) string { return tokens.NewAmount(raw, tokens.Token{Decimals: t.Decimals, DisplayDecimals: t.Decimals}).Decimal() + " " + t.Ticker }
+	switch {
+	case e.Min != nil && e.Max != nil:
+		return fault.New(e.Code, "-%s: must be from %s to %s", flag, unit(e.Min), unit(e.Max))
+	case e.Min != nil:
+		return fault.New(e.Code, "-%s: must be at least %s", flag, unit(e.Min))
+	case e.Max != nil:
+		return fault.New(e.Code, "-%s: must be at most %s", flag, unit(e.Max))
+	}
+	return e
 }
 
 // tokenOf finds a token by its identifier, in any case.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -67,7 +69,20 @@ func (c *cli) fail(w io.Writer, err error) {
 		return
 	}
 	if coded {
-		err = fmt.Errorf("%w (%s)", err, e.Code)
+		err = fmt.Errorf("%s (%s)", inFlags(err.Error()), e.Code)
 	}
 	fmt.Fprintln(w, err)
+}
+
+// inFlags names the flags in place of the interface's field and amount types in an error.
+func inFlags(text string) string {
+	field, rest, ok := strings.Cut(text, ": ")
+	if field == "amountType" {
+		rest = strings.NewReplacer(string(swapper.ExactIn), "-in", string(swapper.ExactOut), "-out").Replace(rest)
+	}
+	flag := map[string]string{"amountType": "amount", "srcAddress": "-payer", "dstAddress": "-recipient", "bitcoinAddress": "-bitcoin", "bitcoinPublicKey": "-public-key", "gasAmount": "-gas"}[field]
+	if !ok || flag == "" {
+		return text
+	}
+	return flag + ": " + rest
 }

@@ -4,7 +4,7 @@
 //
 //	go run ./examples/cli tokens
 //	go run ./examples/cli -url https://swaps.example create
-//	go run ./examples/cli -store swaps.db quote -from LIGHTNING-BTC -to CITREA-CBTC -in 0.0002
+//	go run ./examples/cli -store swaps.db quote -from LIGHTNING-BTC -to CITREA-CBTC -in 0.0002 -recipient 0x...
 //	go run ./examples/cli -url https://swaps.example -verify own.json create
 //	go run ./examples/cli help create
 //

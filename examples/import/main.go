@@ -1,5 +1,5 @@
 // Command import imports the swaps of the reference service from one of its
-// SQLite files; it keeps one file for each chain:
+// SQLite files, of which the service keeps one for each chain:
 //
 //	go run ./examples/import -dry-run CHAIN_atomiqsdk-0-CITREA.sqlite3
 //	go run ./examples/import -store swaps.db CHAIN_atomiqsdk-0-CITREA.sqlite3
@@ -14,8 +14,9 @@
 // store, swaps.db.refused, one JSON object {"id", "error", "record"} a line: they hold preimages.
 //
 // The file's name tells the Bitcoin network and the chain, unless -network and -chain do.
-// Solana and Starknet need a node, -rpc. To import the swaps of a network with contracts of
-// its own, such as a local one, call [swapper.Client.Import] of a client for that network.
+// Solana and Starknet need a node, -rpc. For a network with contracts of its own, such as a
+// local one, -contracts names a file with them, in the form that examples/devnet prints; -lp
+// names a provider whose swaps come over from plain http or from an address that is not public.
 //
 // For Solana the reference keeps a second file, STORE_solAccounts.sqlite3: accounts whose rent
 // comes back when their owners close them. The command reads it and names each account; it
@@ -71,6 +72,8 @@ type options struct {
 	network bitcoin.Network
 	chain   string
 	rpc     string
+	lps     []string // base URLs
+	own     *own     // nil: the published contracts
 	dry     bool
 }
 
@@ -136,6 +139,11 @@ func read(args []string, out io.Writer) (o options, err error) {
 	flags.BoolVar(&o.dry, "dry-run", false, "judge every record, store none")
 	flags.StringVar(&o.chain, "chain", "", "chain of the records, as CITREA; that of the file's name if not given")
 	flags.StringVar(&o.rpc, "rpc", "", "URL of a node of the chain; for the EVM chains a public one if not given")
+	flags.Func("lp", "base URL of a provider that may be called by plain http, or at an address that is not public; may be repeated", func(s string) error {
+		o.lps = append(o.lps, s)
+		return nil
+	})
+	contracts := flags.String("contracts", "", "JSON file with the contracts of an own network, in the form that examples/devnet prints")
 	network := flags.String("network", "", "Bitcoin network, as mainnet or testnet4; that of the file's name if not given")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -159,9 +167,14 @@ func read(args []string, out io.Writer) (o options, err error) {
 		return o, fmt.Errorf("%s is not named CHAIN_atomiqsdk-<network>-<chain>.sqlite3: give -chain and -network", filepath.Base(o.file))
 	case *network == "":
 		o.network = number
-		return o, nil
+	default:
+		if o.network, err = bitcoin.ParseNetwork(*network); err != nil {
+			return o, err
+		}
 	}
-	o.network, err = bitcoin.ParseNetwork(*network)
+	if *contracts != "" {
+		o.own, err = readOwn(*contracts)
+	}
 	return o, err
 }
 
@@ -180,6 +193,9 @@ func (o options) factory() (chains.Factory, error) {
 	var rpc []string
 	if o.rpc != "" {
 		rpc = []string{o.rpc}
+	}
+	if o.own != nil {
+		return o.own.factory(o, rpc)
 	}
 	onEVM := func(of func(evm.Options) chains.Factory) func() chains.Factory {
 		return func() chains.Factory { return of(evm.Options{RPC: rpc}) }
@@ -229,7 +245,14 @@ func (o options) client(ctx context.Context) (_ *swapper.Client, shut func(), er
 		clean()
 		return nil, nil, err
 	}
-	client, err := swapper.Open(ctx, swapper.Config{Network: o.network, Store: store, Chains: []chains.Factory{factory}})
+	c := swapper.Config{Network: o.network, Store: store, Chains: []chains.Factory{factory}, LPs: swapper.LPs{URLs: o.lps, AllowHTTP: o.lps != nil, AllowLocal: o.lps != nil}}
+	if o.own != nil {
+		err = o.own.config(&c)
+	}
+	var client *swapper.Client
+	if err == nil {
+		client, err = swapper.Open(ctx, c)
+	}
 	if err != nil {
 		store.Close()
 		clean()

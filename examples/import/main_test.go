@@ -9,12 +9,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/vectors"
+	"github.com/swapper-go/swapper/swappertest"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // layout is the reference service's table and indexes.
@@ -164,6 +171,79 @@ func TestImport(t *testing.T) {
 	expect(file, "0 imported, 8 already present, 0 refused", "-store", store)
 	if _, err := os.Stat(kept); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%s is still there: %v", kept, err)
+	}
+}
+
+// The swaps of a network with contracts of its own come over once the command knows the contracts, and
+// from providers that have no public address once it knows the providers.
+func TestImportOwnContracts(t *testing.T) {
+	_, escrows := vectorRecords(t, "CITREA")
+	dir := t.TempDir()
+	file, contracts := filepath.Join(dir, "CHAIN_atomiqsdk-0-CITREA.sqlite3"), filepath.Join(dir, "contracts.json")
+	local := map[string]json.RawMessage{}
+	for id, data := range escrows {
+		if !bytes.Contains(data, []byte(`"secret"`)) {
+			continue // of an escrow that no contract makes
+		}
+		local[id] = bytes.ReplaceAll(data, []byte("https://lp.example.com:24000/"), []byte("http://127.0.0.1:24000/"))
+	}
+	write(t, file, local)
+	network, err := evm.Preset(evm.ChainCitrea, bitcoin.Mainnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &network.Deployments[0]
+	d.RefundHandler = common.HexToAddress("0x111111111111111111111111111111111111aaaa")
+	d.ClaimHandlers = [4]common.Address{}
+	for i := range d.ClaimHandlers {
+		d.ClaimHandlers[i] = common.HexToAddress("0x" + strings.Repeat(strconv.Itoa(i+2), 40))
+	}
+	text, err := json.Marshal(map[string]any{"evm": map[string]any{"rpc": "http://127.0.0.1:1", "network": network, "listed": tokens.Known(evm.ChainCitrea)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(contracts, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lp := []string{"-lp", "http://127.0.0.1:24000"}
+	for _, c := range []struct {
+		name, says string
+		args       []string
+	}{
+		{"published contracts", "0 can be imported, 0 already present, 1 refused", lp},
+		{"no such provider", "0 can be imported, 0 already present, 1 refused", []string{"-contracts", contracts}},
+		{"own contracts", "1 can be imported, 0 already present, 0 refused", append(lp, "-contracts", contracts)},
+		{"another chain", "the file of -contracts has no contracts of GOAT", []string{"-contracts", contracts, "-chain", "GOAT"}},
+		{"no contracts", "is not in the form that examples/devnet prints", []string{"-contracts", file}},
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), append(append([]string{"-dry-run", "-rpc", "http://127.0.0.1:1"}, c.args...), file), &out)
+		if !strings.Contains(out.String(), c.says) && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: want %q; %v\n%s", c.name, c.says, err, out.String())
+		}
+	}
+}
+
+// What examples/devnet prints names the contracts of every chain of a local network.
+func TestImportOfALocalNetwork(t *testing.T) {
+	t.Parallel()
+	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	dir := t.TempDir()
+	printed := filepath.Join(dir, "local.json")
+	f, err := os.Create(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(n.Describe(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, chain := range []string{"CITREA", "SOLANA", "STARKNET"} {
+		file := filepath.Join(dir, "CHAIN_atomiqsdk-"+strconv.Itoa(int(bitcoin.Regtest))+"-"+chain+".sqlite3")
+		write(t, file, map[string]json.RawMessage{"broken": json.RawMessage("{}")})
+		var out bytes.Buffer
+		if err := run(t.Context(), []string{"-dry-run", "-contracts", printed, file}, &out); err == nil || !strings.Contains(out.String(), "0 can be imported, 0 already present, 1 refused") {
+			t.Errorf("%s: %v\n%s", chain, err, out.String())
+		}
 	}
 }
 

@@ -192,11 +192,6 @@ func (c *config) fill(s *settings, nodes nodes, log *slog.Logger) error {
 		return err != nil
 	}
 	var err error
-	if s.Network, err = c.bitcoinNetwork(); failed(err, "") {
-		return errors.Join(all...) // the rest depends on it
-	}
-	s.Chains, err = c.Chains.factories(s.Network)
-	failed(err, "")
 	s.LPs, err = c.LPs.read()
 	failed(err, "lps.")
 	if c.Clock != "" {
@@ -204,6 +199,20 @@ func (c *config) fill(s *settings, nodes nodes, log *slog.Logger) error {
 			s.Now = s.clock.Now
 		}
 	}
+	if c.Prices == nil {
+		s.Prices = price.Market(price.Options{Client: &http.Client{Transport: nodes.transport("prices")}, Now: s.Now})
+	}
+	if c.Prices != nil {
+		s.Prices, err = c.Prices.source()
+		failed(err, "prices.")
+	}
+	s.LNURL, err = c.LNURL.read(c.path)
+	failed(err, "lnurl.")
+	if s.Network, err = c.bitcoinNetwork(); failed(err, "") {
+		return errors.Join(all...) // the rest depends on it
+	}
+	s.Chains, err = c.Chains.factories(s.Network)
+	failed(err, "")
 	if c.Bitcoin != nil {
 		if backend, err := c.Bitcoin.backend(s.Network, c.path, nodes.transport("bitcoin"), log); !failed(err, "bitcoin.") {
 			s.Bitcoin, s.closers = backend, append(s.closers, backend)
@@ -219,15 +228,6 @@ func (c *config) fill(s *settings, nodes nodes, log *slog.Logger) error {
 			s.Bitcoin, s.closers = backend, append(s.closers, backend)
 		}
 	}
-	if c.Prices == nil {
-		s.Prices = price.Market(price.Options{Client: &http.Client{Transport: nodes.transport("prices")}, Now: s.Now})
-	}
-	if c.Prices != nil {
-		s.Prices, err = c.Prices.source()
-		failed(err, "prices.")
-	}
-	s.LNURL, err = c.LNURL.read(c.path)
-	failed(err, "lnurl.")
 	switch {
 	case c.Relays == nil:
 	case len(*c.Relays) == 0:

@@ -51,3 +51,28 @@ policy: {maxFeePPM: -1}
 		t.Errorf("%s\n%v", diff, err)
 	}
 }
+
+// An unknown Bitcoin network hides only the errors of what depends on it.
+func TestErrorsBesideAnUnknownNetwork(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(`bitcoinNetwork: TESTNET5
+chains: {CITREA: [https://rpc.example]}
+lps: {certificate: aa, privateKey: bb}
+lnurl: {allowLocal: true, caFile: none.pem}
+clock: nowhere
+rateLimit: {windowMs: 1000, maxRequests: 5}
+auth:
+  - {type: none, name: a}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := load(path, nil)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{":1: bitcoinNetwork: ", ":3: lps.", ":4: lnurl.", ":5: clock: "} {
+		if !strings.Contains(err.Error(), path+want) {
+			t.Errorf("no %q in\n%v", want, err)
+		}
+	}
+}

@@ -13,11 +13,11 @@ import (
 // ruleOnly is a smart chain of which only the address rule is there.
 type ruleOnly struct {
 	id   string
-	rule func(s string, strict bool) (string, error)
+	rule func(s string) (string, error)
 }
 
-func (c ruleOnly) ID() string                                    { return c.id }
-func (c ruleOnly) Address(s string, strict bool) (string, error) { return c.rule(s, strict) }
+func (c ruleOnly) ID() string                       { return c.id }
+func (c ruleOnly) Address(s string) (string, error) { return c.rule(s) }
 
 func chainsNamed(ids ...string) []Chain {
 	out := make([]Chain, len(ids))

@@ -11,8 +11,8 @@ import (
 // citrea is a smart chain as far as its addresses go.
 type citrea struct{}
 
-func (citrea) ID() string                                    { return "CITREA" }
-func (citrea) Address(s string, strict bool) (string, error) { return evmwire.Address(s, strict) }
+func (citrea) ID() string                       { return "CITREA" }
+func (citrea) Address(s string) (string, error) { return evmwire.Address(s) }
 
 func ExampleParser_Recognise() {
 	p, err := address.New(address.Config{Network: bitcoin.Mainnet, Chains: []address.Chain{citrea{}}})

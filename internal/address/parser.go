@@ -32,9 +32,8 @@ type Chain interface {
 	// ID is the chain's identifier, as in tokens: SOLANA, STARKNET, CITREA, ...
 	ID() string
 	// Address returns the canonical text of an account address, or an error if
-	// s is not one. With strict, the chain accepts only forms that cannot be
-	// mistaken for an address on another chain.
-	Address(s string, strict bool) (canonical string, err error)
+	// s is not one, or may be a mistyped address of another chain.
+	Address(s string) (canonical string, err error)
 }
 
 // Services is what the parser needs of a client of LNURL services; it is
@@ -116,7 +115,7 @@ func (p *Parser) Recognise(text string) (Result, error) {
 	// What begins like an invoice or a link may still be an address: the
 	// alphabets overlap. If it is none, the first error says more.
 	for _, c := range p.chains {
-		if canonical, err := c.Address(text, true); err == nil {
+		if canonical, err := c.Address(text); err == nil {
 			return Result{Type: c.id, Address: text, Canonical: canonical}, nil
 		}
 	}

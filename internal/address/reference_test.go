@@ -61,7 +61,7 @@ func asReference(p *Parser, text string) *synchronous {
 		is := len(text) == 42
 		switch c.id {
 		case "SOLANA":
-			_, err := c.Address(text, false)
+			_, err := c.Address(text)
 			is = err == nil || strings.Trim(text, "1") == "" && len(text) == 32
 		case "STARKNET":
 			n, ok := new(big.Int).SetString(strings.TrimPrefix(strings.ToLower(text), "0x"), 16)

@@ -82,7 +82,7 @@ func refusedByZpay32(text string) bool {
 // onlyLength reports whether a text is an EVM address to the reference, because
 // it has as many characters, but not by its form.
 func onlyLength(text string) bool {
-	_, err := evmwire.Address(text, true)
+	_, err := evmwire.Address(text)
 	return len(text) == 42 && err != nil
 }
 

@@ -321,8 +321,8 @@ type infoChain struct {
 }
 
 func (c infoChain) Info() chains.Info { return c.info }
-func (c infoChain) Address(s string, strict bool) (string, error) {
-	if s == "" || strict {
+func (c infoChain) Address(s string) (string, error) {
+	if s == "" {
 		return "", errSilent
 	}
 	return "canonical " + s, nil

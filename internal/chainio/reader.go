@@ -86,12 +86,12 @@ func unpayable(all map[string]chains.Chain) map[string]string {
 	for id, c := range all {
 		info := c.Info()
 		for _, t := range info.Tokens {
-			if a, err := c.Address(t.Address, false); err == nil {
+			if a, err := c.Address(t.Address); err == nil {
 				of[a] = "the token " + t.ID()
 			}
 		}
 		for _, text := range info.Contracts {
-			if a, err := c.Address(text, false); err == nil && of[a] == "" {
+			if a, err := c.Address(text); err == nil && of[a] == "" {
 				of[a] = "a contract of the network on " + id
 			}
 		}

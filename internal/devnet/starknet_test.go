@@ -26,7 +26,7 @@ func TestStarknetBesideEVM(t *testing.T) {
 			if (c.Address == wire.Hex64(k.Starknet.LP.Address)) != (i == 0) || c.Version != "v1" {
 				t.Errorf("LP %d: %+v", i, c)
 			}
-			account := must[wire.Felt](t)(wire.ParseAddress(c.Address, true))
+			account := must[wire.Felt](t)(wire.ParseAddress(c.Address))
 			q := must[wire.SignatureCheck](t)(k.Starknet.Network().CheckData(account, info.Envelope, c.Signature))
 			if answer := must[[]wire.Felt](t)(k.Starknet.Call(account, "is_valid_signature", q.Calldata()...)); !must[bool](t)(wire.ReadSignatureAnswer(answer)) {
 				t.Errorf("LP %d did not sign what it says of itself", i)

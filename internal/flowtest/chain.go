@@ -69,11 +69,11 @@ func (c *Chain) isSolana() bool { return c.id == "SOLANA" }
 func (c *Chain) isEVM() bool { return c.id != "STARKNET" && c.id != "SOLANA" }
 
 // Address implements [chains.Chain].
-func (c *Chain) Address(s string, strict bool) (string, error) {
+func (c *Chain) Address(s string) (string, error) {
 	switch c.id {
 	case "STARKNET":
 		n, ok := new(big.Int).SetString(strings.TrimPrefix(s, "0x"), 16)
-		if !ok || !strings.HasPrefix(s, "0x") || n.Sign() <= 0 || n.BitLen() > 252 || strict && len(s) != 66 {
+		if !ok || !strings.HasPrefix(s, "0x") || n.Sign() <= 0 || n.BitLen() > 252 {
 			return "", fault.Invalid("address", "is not a Starknet address")
 		}
 		return fmt.Sprintf("0x%064x", n), nil
@@ -83,7 +83,7 @@ func (c *Chain) Address(s string, strict bool) (string, error) {
 		}
 		return s, nil
 	}
-	return evmwire.Address(s, strict)
+	return evmwire.Address(s)
 }
 
 // TokenAddress implements [chains.Chain].
@@ -91,7 +91,7 @@ func (c *Chain) TokenAddress(s string) (string, error) {
 	if c.isEVM() {
 		return evmwire.TokenAddress(s)
 	}
-	return c.Address(s, false)
+	return c.Address(s)
 }
 
 // Contract implements [chains.Chain].

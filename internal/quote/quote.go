@@ -210,7 +210,7 @@ func (o *order) collect(ctx context.Context, ask func(ctx context.Context, c dis
 			if !ok {
 				return nil, fmt.Errorf("contract version %q is not configured", c.Version)
 			}
-			if own, err := o.chain.Address(c.Address, false); err == nil && own == o.user && o.typ != swap.SPVFromBTC {
+			if own, err := o.chain.Address(c.Address); err == nil && own == o.user && o.typ != swap.SPVFromBTC {
 				field := "dstAddress" // an escrow needs two parties
 				if lp.Service(o.typ).ToBitcoin() {
 					field = "srcAddress"

@@ -79,7 +79,7 @@ func (o *order) readUser(field, text string) (err error) {
 	if text == "" {
 		return fault.Invalid(field, "is required")
 	}
-	if o.user, err = o.chain.Address(text, false); err != nil {
+	if o.user, err = o.chain.Address(text); err != nil {
 		return invalid(field, err)
 	}
 	if what, taken := o.Reader.Unpayable()[o.user]; taken {

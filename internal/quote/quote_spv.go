@@ -127,7 +127,7 @@ func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.S
 	if err != nil {
 		return verify.VaultFacts{}, err
 	}
-	if id.Owner, err = o.chain.Address(id.Owner, false); err != nil {
+	if id.Owner, err = o.chain.Address(id.Owner); err != nil {
 		return verify.VaultFacts{}, lp.Lie("", "the vault's owner: %w", err)
 	}
 	return o.Reader.VaultFacts(ctx, k, func(ctx context.Context) (*chains.Vault, error) {

@@ -202,7 +202,7 @@ func (i *importer) record() (*swap.Record, error) {
 		return nil, unsupported("contractVersion", "%.20q is not configured", o.ContractVersion)
 	}
 	i.contract = k
-	signer, err := i.chain.Address(o.Initiator, false)
+	signer, err := i.chain.Address(o.Initiator)
 	if err != nil {
 		return nil, of("initiator", err)
 	}

@@ -46,7 +46,7 @@ func (i *importer) vault() error {
 	if err != nil {
 		return err
 	}
-	owner, err := i.chain.Address(o.VaultOwner, false)
+	owner, err := i.chain.Address(o.VaultOwner)
 	if err != nil {
 		return of("vaultOwner", err)
 	}

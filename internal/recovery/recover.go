@@ -32,7 +32,7 @@ func Recover(ctx context.Context, m *quote.Quoter, chain, signer string) ([]*swa
 	if c == nil {
 		return nil, fault.New(fault.Unsupported, "chain %s is not configured", chain)
 	}
-	signer, err := c.Address(signer, false)
+	signer, err := c.Address(signer)
 	if err != nil {
 		return nil, fault.At("signer", err)
 	}

@@ -51,7 +51,7 @@ var outgoingStates = []StateRow{
 	{Number: swapstate.OutSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction already sent may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: swapstate.OutCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: swapstate.OutCommitted, Name: "COMMITED", Description: "The swap is open; waiting for the provider to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.OutSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has proven its payment; the swap ends once that payment, if it is on Bitcoin, and the provider's claim have their confirmations.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: swapstate.OutSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has proven its payment, and the user has nothing to do: the swap ends once a payment on Bitcoin has its confirmations and the provider has claimed.", Pending: true, Watched: true, Every: 10 * time.Second},
 	{Number: swapstate.OutClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 	{Number: swapstate.OutRefundable, Name: "REFUNDABLE", Description: "The provider did not pay; the user can claim a refund.", Pending: true, Watched: true, Every: 10 * time.Second},
 }

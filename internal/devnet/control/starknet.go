@@ -43,7 +43,7 @@ func onStarknet(n *devnet.Net, on func(path string, do func(ctx context.Context,
 		return head(), err
 	})
 	on("/starknet/fund", func(ctx context.Context, q func(string) string) (any, error) {
-		to, err := wire.ParseAddress(q("address"), false)
+		to, err := wire.ParseAddress(q("address"))
 		if err != nil {
 			return nil, fmt.Errorf("address: %w", err)
 		}

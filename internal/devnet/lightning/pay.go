@@ -80,7 +80,7 @@ func (d *Node) Start(text string, l Limits) error {
 	defer n.mu.Unlock()
 	n.expire()
 	if old := d.payments[inv.PaymentHash]; old != nil && old.state != Failed {
-		return fmt.Errorf("the payment hash is used: %s", old.state)
+		return fmt.Errorf("an invoice is paid once, and a payment of this one is %s", old.state)
 	}
 	to := n.nodes[inv.Payee]
 	height := n.options.Height() + uint32(inv.MinFinalCLTV)

@@ -36,8 +36,8 @@ func (g *starknetLedger) opens() bool     { return true }
 func (g *starknetLedger) authTime() int64 { return starknetAuth }
 func (g *starknetLedger) close() error    { return nil }
 
-func (g *starknetLedger) parseAddress(text string) (string, error) { return wire.Address(text, false) }
-func (g *starknetLedger) parseToken(text string) (string, error)   { return wire.Address(text, false) }
+func (g *starknetLedger) parseAddress(text string) (string, error) { return wire.Address(text) }
+func (g *starknetLedger) parseToken(text string) (string, error)   { return wire.Address(text) }
 
 // sign signs typed data, which names the account that signs: a stranger signs as if he
 // were the LP.
@@ -127,7 +127,7 @@ func (g *starknetLedger) facts(_ context.Context, of []chains.Escrow, _ chains.B
 }
 
 func (g *starknetLedger) funds(_ context.Context, token string) (*big.Int, error) {
-	at, err := wire.ParseAddress(token, false)
+	at, err := wire.ParseAddress(token)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (g *starknetLedger) gas(context.Context) (*big.Int, error) {
 func (g *starknetLedger) refundCost() *big.Int { return new(big.Int).Set(starknetRefundCost) }
 
 func (g *starknetLedger) deposit(ctx context.Context, token string, amount *big.Int) error {
-	at, err := wire.ParseAddress(token, false)
+	at, err := wire.ParseAddress(token)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (g *starknetLedger) deposit(ctx context.Context, token string, amount *big.
 }
 
 func (g *starknetLedger) pay(ctx context.Context, to string, amount *big.Int) (string, error) {
-	at, err := wire.ParseAddress(to, false)
+	at, err := wire.ParseAddress(to)
 	if err != nil {
 		return "", err
 	}

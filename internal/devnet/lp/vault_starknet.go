@@ -15,7 +15,7 @@ func (g *starknetLedger) openVault(ctx context.Context, v chains.Vault) (chains.
 	var tokens [2]wire.Felt
 	for i, text := range v.Tokens {
 		var err error
-		if tokens[i], err = wire.ParseAddress(text, false); err != nil {
+		if tokens[i], err = wire.ParseAddress(text); err != nil {
 			return v, err
 		}
 	}

@@ -19,10 +19,7 @@ var (
 // or all upper. The zero address is refused: what is sent there is lost, and as
 // recipient of a vault withdrawal it closes the vault (protocol: chain-evm.md
 // §13). All EVM chains share this form.
-//
-// The form is as strict as it can be, so strict changes nothing here; it is
-// there for chains that know a second, looser form.
-func Address(s string, strict bool) (canonical string, err error) {
+func Address(s string) (canonical string, err error) {
 	canonical, err = TokenAddress(s)
 	if err == nil && canonical == zeroAddress {
 		return "", ErrZeroAddress

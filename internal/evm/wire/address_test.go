@@ -29,11 +29,9 @@ func TestAddress(t *testing.T) {
 		"empty":              {"", "", ErrAddressForm},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, strict := range []bool{false, true} {
-				got, err := Address(tc.text, strict)
-				if got != tc.want || !errors.Is(err, tc.err) {
-					t.Errorf("strict %v: %q, %v; want %q, %v", strict, got, err, tc.want, tc.err)
-				}
+			got, err := Address(tc.text)
+			if got != tc.want || !errors.Is(err, tc.err) {
+				t.Errorf("%q, %v; want %q, %v", got, err, tc.want, tc.err)
 			}
 		})
 	}
@@ -46,14 +44,14 @@ func FuzzAddress(f *testing.F) {
 	f.Add("0xc2e749AE01e89fD10Ec5bD2B811f9D8Ab139F1e1")
 	f.Add(zeroAddress)
 	f.Fuzz(func(t *testing.T, s string) {
-		got, err := Address(s, true)
+		got, err := Address(s)
 		if err != nil {
 			if got != "" {
 				t.Fatalf("%q: an error and %q", s, got)
 			}
 			return
 		}
-		if again, err := Address(got, true); again != got || err != nil || !strings.EqualFold(got, s) {
+		if again, err := Address(got); again != got || err != nil || !strings.EqualFold(got, s) {
 			t.Fatalf("%q is %q, which is %q, %v", s, got, again, err)
 		}
 	})
@@ -62,7 +60,7 @@ func FuzzAddress(f *testing.F) {
 func BenchmarkAddress(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Address("0xc2e749AE01e89fD10Ec5bD2B811f9D8Ab139F1e1", true); err != nil {
+		if _, err := Address("0xc2e749AE01e89fD10Ec5bD2B811f9D8Ab139F1e1"); err != nil {
 			b.Fatal(err)
 		}
 	}

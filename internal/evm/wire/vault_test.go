@@ -99,7 +99,7 @@ func checkPayout(t *testing.T, c *vectors.Case, in payoutInput, withNull bool) {
 		}
 		return
 	}
-	if _, err := Address(in.Recipient, true); err != nil {
+	if _, err := Address(in.Recipient); err != nil {
 		c.Differ(t, "evm-recipient")
 		if ok {
 			t.Errorf("encoded as %x", data)

@@ -20,7 +20,7 @@ func PayoutFormat() vault.PayoutFormat {
 // an address in any accepted form; the zero address is refused, because the
 // contract would close the vault over it (protocol: chain-evm.md §13.16).
 func WithdrawalData(recipient string, raw [2]uint64, executionHash []byte) ([]byte, error) {
-	canonical, err := Address(recipient, false)
+	canonical, err := Address(recipient)
 	if err != nil {
 		return nil, fault.Invalid("recipient", "%w", err)
 	}
@@ -39,7 +39,7 @@ func ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 	if err != nil {
 		return chains.Withdrawal{}, err
 	}
-	recipient, err := Address(common.Address(p.Recipient).Hex(), false)
+	recipient, err := Address(common.Address(p.Recipient).Hex())
 	if err != nil {
 		return chains.Withdrawal{}, err
 	}

@@ -297,7 +297,7 @@ func TestVectorsInfoEnvelope(t *testing.T) {
 			key := starkwire.MustFelt(in.PublicKey)
 			vectors.SameJSON(t, want.TypedData, n.DataMessage([]byte(in.Envelope)))
 			chain.verify = func(_ context.Context, signer string, data []byte, signature string) error {
-				account, err := starkwire.ParseAddress(signer, false)
+				account, err := starkwire.ParseAddress(signer)
 				if err != nil {
 					return &chains.AuthError{Reason: "no address", Err: err}
 				}

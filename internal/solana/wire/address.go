@@ -102,10 +102,7 @@ var errZeroAddress = errors.New("the address is the system program, not a wallet
 // (multisigs, vaults) are off the curve; they have no private key and the swap
 // programs refuse them. Base58 is unique per value, so the canonical form is s
 // itself. The all-zero address is refused (protocol: chain-solana.md §2).
-//
-// strict has no effect here, because there is only one accepted format; it
-// exists for chains that also accept a looser one.
-func Address(s string, strict bool) (canonical string, err error) {
+func Address(s string) (canonical string, err error) {
 	key, err := ParseKey(s)
 	if err != nil {
 		return "", err

@@ -34,11 +34,9 @@ func TestAddress(t *testing.T) {
 		"negative zero": {encodeLE(new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(1))), ErrOffCurve},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, strict := range []bool{false, true} {
-				got, err := Address(tc.text, strict)
-				if !errors.Is(err, tc.err) || err == nil && got != tc.text || err != nil && got != "" {
-					t.Errorf("strict %v: %q, %v; want %v", strict, got, err, tc.err)
-				}
+			got, err := Address(tc.text)
+			if !errors.Is(err, tc.err) || err == nil && got != tc.text || err != nil && got != "" {
+				t.Errorf("%q, %v; want %v", got, err, tc.err)
 			}
 		})
 	}
@@ -86,7 +84,7 @@ func FuzzAddress(f *testing.F) {
 				t.Fatalf("%q is read as %x", s, key)
 			}
 		}
-		if _, valid := Address(s, true); valid == nil && err != nil {
+		if _, valid := Address(s); valid == nil && err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
 	})
@@ -95,7 +93,7 @@ func FuzzAddress(f *testing.F) {
 func BenchmarkAddress(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Address("Hs3ePxtgaGEteZn7bwKfz4QopR7YLAbRwXTsoUygS4BH", true); err != nil {
+		if _, err := Address("Hs3ePxtgaGEteZn7bwKfz4QopR7YLAbRwXTsoUygS4BH"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -19,10 +19,10 @@ type search struct {
 }
 
 func (r *Reader) newSearch(q chains.EscrowQuery) (s search, err error) {
-	if s.offerer, err = wire.ParseAddress(q.Offerer, false); err != nil {
+	if s.offerer, err = wire.ParseAddress(q.Offerer); err != nil {
 		return s, fault.Invalid("offerer", "%w", err)
 	}
-	if s.claimer, err = wire.ParseAddress(q.Claimer, false); err != nil {
+	if s.claimer, err = wire.ParseAddress(q.Claimer); err != nil {
 		return s, fault.Invalid("claimer", "%w", err)
 	}
 	if s.claimData, err = wire.FeltOfBytes(q.ClaimHash); err != nil {

@@ -153,7 +153,7 @@ func newTxLook(txs []chains.Signed) *txLook {
 		if id, err := wire.ParseFelt(tx.ID); err == nil {
 			look.ids[i] = &id
 		}
-		if from, err := wire.ParseAddress(tx.From, false); err == nil {
+		if from, err := wire.ParseAddress(tx.From); err == nil {
 			look.of[i] = &from
 		}
 	}

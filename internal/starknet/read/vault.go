@@ -156,7 +156,7 @@ func lookupOf(q chains.WithdrawalQuery) (l wire.WithdrawalLookup, err error) {
 	if l.Vault, err = wire.VaultRefOf(q.Vault); err != nil {
 		return l, err
 	}
-	if l.Recipient, err = wire.ParseAddress(q.Recipient, false); err != nil {
+	if l.Recipient, err = wire.ParseAddress(q.Recipient); err != nil {
 		return l, fault.Invalid("recipient", "%w", err)
 	}
 	l.TxID = q.TxID

@@ -8,7 +8,7 @@ import (
 
 // Reasons why a string is not a Starknet address.
 var (
-	ErrAddressForm  = errors.New("not a valid Starknet address: it must be 0x and up to 64 hexadecimal digits")
+	ErrAddressForm  = errors.New("not a valid Starknet address: it must be 0x and 56 to 64 hexadecimal digits")
 	ErrAddressRange = errors.New("the Starknet address is out of range")
 	ErrZeroAddress  = errors.New("the zero address is not a wallet")
 )
@@ -21,34 +21,37 @@ const fewestDigits = 56
 
 func validAddress(f Felt) bool { return f.Cmp(&firstBeyond) < 0 }
 
-// ParseAddress reads the address of a contract, which on Starknet every account is:
-// 0x or 0X and hexadecimal digits of any case, not zero and below 2^251-256. The case
-// of the digits is not a checksum on this network. Leading zeros may be missing, as some
-// wallets drop them. With strict there must be 56 at least: a shorter text may be a mistyped
-// address of an EVM chain, and one account in 2^31 is so short (§4, protocol: utilities.md §6.5). Digits without 0x, which the reference reads
-// as hexadecimal in one place and as decimal in another, are refused (§20.6).
-func ParseAddress(s string, strict bool) (Felt, error) {
-	f, err := parseContract(s, strict)
-	if err == nil && f.IsZero() {
-		return Felt{}, ErrZeroAddress
+// Address returns the canonical text of an address that a person, a wallet or an LP writes: 0x and 64
+// lower-case digits. It accepts 0x or 0X and 56 to 64 hexadecimal digits of any case, not zero and
+// below 2^251-256. The case of the digits is not a checksum on this network. Leading zeros may be
+// missing, as some wallets drop them; a shorter text may be a mistyped address of an EVM chain, and
+// the one account in 2^31 that is so short must be written with zeros (§4, protocol: utilities.md §6.5).
+// Digits without 0x, which the reference reads as hexadecimal in one place and as decimal in another, are refused (§20.6).
+func Address(s string) (canonical string, err error) {
+	if digits, ok := hexDigits(s); !ok || len(digits) < fewestDigits {
+		return "", ErrAddressForm
 	}
-	return f, err
-}
-
-// Address returns the canonical text of what [ParseAddress] reads: 0x and 64
-// lower-case digits.
-func Address(s string, strict bool) (canonical string, err error) {
-	f, err := ParseAddress(s, strict)
+	f, err := ParseAddress(s)
 	if err != nil {
 		return "", err
 	}
 	return Hex64(f), nil
 }
 
+// ParseAddress reads the address of a contract, which on Starknet every account is, where it is a
+// number of the network: as [Address], with however many digits.
+func ParseAddress(s string) (Felt, error) {
+	f, err := parseContract(s)
+	if err == nil && f.IsZero() {
+		return Felt{}, ErrZeroAddress
+	}
+	return f, err
+}
+
 // parseContract is [ParseAddress] for places in which there may be no address: zero.
-func parseContract(s string, strict bool) (Felt, error) {
+func parseContract(s string) (Felt, error) {
 	digits, ok := hexDigits(s)
-	if !ok || len(digits) > 64 || strict && len(digits) < fewestDigits {
+	if !ok || len(digits) > 64 {
 		return Felt{}, ErrAddressForm
 	}
 	f, err := parseHex(digits)

@@ -148,7 +148,7 @@ func TestRandomAddress(t *testing.T) {
 	if _, err := RandomAddress(bytes.NewReader(nil)); !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
 	}
-	if b, err := Address(a, true); err != nil || b != a {
+	if b, err := Address(a); err != nil || b != a {
 		t.Errorf("%s, %v", b, err)
 	}
 }

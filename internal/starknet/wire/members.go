@@ -71,7 +71,7 @@ func (r *memberReader) address(name string) Felt {
 	if !r.decode(name, &s) {
 		return Felt{}
 	}
-	f, err := parseContract(s, false)
+	f, err := parseContract(s)
 	if err != nil {
 		r.fail(name, "%w", err)
 	}

@@ -60,7 +60,7 @@ func (d Deployment) Expect(spec chains.Spec) (SwapData, error) {
 		if a.text == "" && a.name == "depositToken" {
 			continue
 		}
-		if *a.to, err = ParseAddress(a.text, false); err != nil {
+		if *a.to, err = ParseAddress(a.text); err != nil {
 			return SwapData{}, fault.Invalid(a.name, "%w", err)
 		}
 	}

@@ -87,7 +87,7 @@ func TestVectorsSwapData(t *testing.T) {
 			c.Expected(t, &want)
 			if !strings.HasPrefix(strings.ToLower(in.Value), "0x") {
 				c.Differ(t, "stark-address-form")
-				if _, err := ParseAddress(in.Value, false); err == nil {
+				if _, err := ParseAddress(in.Value); err == nil {
 					t.Errorf("%q is an address", in.Value)
 				}
 				return

@@ -69,7 +69,7 @@ func (d Deployment) Neutral(v Vault) chains.Vault {
 
 // VaultRefOf reads the name of a vault in its neutral form.
 func VaultRefOf(id chains.VaultID) (VaultRef, error) {
-	owner, err := ParseAddress(id.Owner, false)
+	owner, err := ParseAddress(id.Owner)
 	if err != nil {
 		return VaultRef{}, fault.Invalid("owner", "%w", err)
 	}

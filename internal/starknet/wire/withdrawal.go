@@ -16,10 +16,10 @@ func PayoutFormat() vault.PayoutFormat {
 	return vault.PayoutFormat{RecipientLen: 32, LittleEndian: true}
 }
 
-// WithdrawalData encodes what a withdrawal's OP_RETURN says. recipient must have all 64
-// digits. The zero address is refused: what is paid there is lost.
+// WithdrawalData encodes what a withdrawal's OP_RETURN says. The zero
+// address is refused as recipient: what is paid there is lost.
 func WithdrawalData(recipient string, raw [2]uint64, executionHash *Felt) ([]byte, error) {
-	to, err := ParseAddress(recipient, true)
+	to, err := ParseAddress(recipient)
 	if err != nil {
 		return nil, fault.Invalid("recipient", "%w", err)
 	}
@@ -76,7 +76,7 @@ const withdrawalFelts = 10
 // WithdrawalFelts is the contract's view of a withdrawal (BitcoinVaultTransactionData),
 // which parse_bitcoin_tx must give too (§20.3).
 func WithdrawalFelts(w chains.Withdrawal) ([]Felt, error) {
-	to, err := ParseAddress(w.Recipient, false)
+	to, err := ParseAddress(w.Recipient)
 	if err != nil {
 		return nil, fault.Invalid("recipient", "%w", err)
 	}

@@ -105,7 +105,7 @@ type request struct {
 var methods = map[string]func(*request) (any, *Error){
 	"getAccountInfo": (*request).getAccountInfo, "getMultipleAccounts": (*request).getMultipleAccounts, "getBalance": (*request).getBalance,
 	"getProgramAccounts": (*request).getProgramAccounts, "getTokenAccountBalance": (*request).getTokenAccountBalance,
-	"getTokenAccountsByOwner": (*request).getTokenAccountsByOwner, "getTokenSupply": (*request).getTokenSupply,
+	"getTokenAccountsByOwner": (*request).getTokenAccountsByOwner, "getTokenSupply": (*request).getTokenSupply, "getTokenLargestAccounts": (*request).getTokenLargestAccounts,
 	"getMinimumBalanceForRentExemption": (*request).getMinimumBalanceForRentExemption, "getSupply": (*request).getSupply,
 
 	"getSlot": (*request).getSlot, "getBlockHeight": (*request).getBlockHeight, "getBlock": (*request).getBlock, "getBlocks": (*request).getBlocks,
@@ -120,6 +120,7 @@ var methods = map[string]func(*request) (any, *Error){
 
 	"getGenesisHash": (*request).getGenesisHash, "getVersion": (*request).getVersion, "getHealth": (*request).getHealth, "getEpochInfo": (*request).getEpochInfo,
 	"getIdentity": (*request).getIdentity, "getSlotLeader": (*request).getIdentityText,
+	"getSlotLeaders": (*request).getSlotLeaders, "getEpochSchedule": (*request).getEpochSchedule, "getVoteAccounts": (*request).getVoteAccounts,
 }
 
 // do carries one call out.

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"crypto/sha256"
+	"slices"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -60,6 +61,38 @@ func (q *request) getIdentity() (any, *Error) {
 
 func (q *request) getIdentityText() (any, *Error) {
 	return q.read(config{}, func(v *bank.View) (any, *Error) { return v.Head().Leader.String(), nil })
+}
+
+// mostLeaders is how many slots a request may ask the leaders of.
+const mostLeaders = 5000
+
+// getSlotLeaders names the leader of each slot: one leads them all.
+func (q *request) getSlotLeaders() (any, *Error) {
+	var from, count uint64
+	if err := q.param(0, &from); err != nil {
+		return nil, err
+	}
+	if err := q.param(1, &count); err != nil {
+		return nil, err
+	}
+	if count == 0 || count > mostLeaders {
+		return nil, &Error{Code: -32602, Message: "Invalid limit; max 5000"}
+	}
+	leader, err := q.getIdentityText()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Repeat([]any{leader}, int(count)), nil
+}
+
+// getEpochSchedule describes epochs that are all of one length.
+func (q *request) getEpochSchedule() (any, *Error) {
+	return map[string]any{"slotsPerEpoch": slotsInEpoch, "leaderScheduleSlotOffset": slotsInEpoch, "warmup": false, "firstNormalEpoch": 0, "firstNormalSlot": 0}, nil
+}
+
+// getVoteAccounts names the validators that vote: none does, because one node alone makes all blocks.
+func (q *request) getVoteAccounts() (any, *Error) {
+	return map[string]any{"current": []any{}, "delinquent": []any{}}, nil
 }
 
 func (q *request) requestAirdrop() (any, *Error) {

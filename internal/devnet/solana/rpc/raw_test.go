@@ -146,6 +146,8 @@ func TestErrors(t *testing.T) {
 		{"getTokenAccountBalance", params(long.String()), -32602, "could not find account"},
 		{"getTokenAccountsByOwner", params(alice, object{"mint": alice}), -32602, "could not find mint"},
 		{"getTokenSupply", params(alice), -32602, "not a Token mint"},
+		{"getTokenLargestAccounts", params(alice), -32602, "not a Token mint"},
+		{"getSlotLeaders", params(1, 5001), -32602, "Invalid limit; max 5000"},
 		{"sendTransaction", params("!", base64Tx), -32602, "invalid base64 encoding"},
 		{"sendTransaction", params("AAAA", base64Tx), -32602, "failed to deserialize"},
 		{"sendTransaction", params(strings.Repeat("A", 1648), base64Tx), -32602, "too large: 1648 bytes (max: encoded/raw 1644/1232)"},
@@ -272,6 +274,11 @@ func TestAnswers(t *testing.T) {
 	byAlice := object{"encoding": "base64", "filters": []any{object{"memcmp": object{"offset": 32, "bytes": base64.StdEncoding.EncodeToString(alice[:]), "encoding": "base64"}}}}
 	k.is([]any{}, "getProgramAccounts", params(wire.TokenProgram.String(), byAlice))
 	k.is("1.23", "getTokenSupply", params(mint.String()), "value", "uiAmountString")
+	k.is(object{"address": ata.String(), "amount": "1230000", "decimals": 6.0, "uiAmount": 1.23, "uiAmountString": "1.23"}, "getTokenLargestAccounts", params(mint.String()), "value", 0)
+	leader := k.value("getSlotLeader", nil)
+	k.is([]any{leader, leader}, "getSlotLeaders", params(3, 2))
+	k.is(432000.0, "getEpochSchedule", nil, "slotsPerEpoch")
+	k.is(object{"current": []any{}, "delinquent": []any{}}, "getVoteAccounts", nil)
 
 	k.is(id.String(), "getBlock", params(6, object{"transactionDetails": "signatures"}), "signatures", 0)
 	k.is(5200.0, "getBlock", params(6, object{"transactionDetails": "none"}), "rewards", 0, "lamports")

@@ -1,7 +1,9 @@
 package rpc
 
 import (
+	"cmp"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
@@ -68,6 +70,43 @@ func (q *request) getTokenSupply() (any, *Error) {
 			return nil, &Error{Code: -32602, Message: "Invalid param: not a Token mint"}
 		}
 		return in(v, uiAmount(m.Supply, m.Decimals)), nil
+	})
+}
+
+// mostLargest is how many accounts a node names as the largest of a token.
+const mostLargest = 20
+
+func (q *request) getTokenLargestAccounts() (any, *Error) {
+	k, err := q.key(0)
+	if err != nil {
+		return nil, err
+	}
+	c, err := q.config(1)
+	if err != nil {
+		return nil, err
+	}
+	return q.read(c, func(v *bank.View) (any, *Error) {
+		if _, ok := v.Mint(k); !ok {
+			return nil, &Error{Code: -32602, Message: "Invalid param: not a Token mint"}
+		}
+		type holder struct {
+			at wire.Key
+			bank.Token
+		}
+		var all []holder
+		for _, at := range v.Owned(wire.TokenProgram) {
+			if t, ok := v.Token(at); ok && t.Mint == k {
+				all = append(all, holder{at, t})
+			}
+		}
+		slices.SortStableFunc(all, func(a, b holder) int { return cmp.Compare(b.Amount, a.Amount) })
+		out := []any{}
+		for _, h := range all[:min(len(all), mostLargest)] {
+			shown := uiAmount(h.Amount, h.Decimals)
+			shown["address"] = h.at.String()
+			out = append(out, shown)
+		}
+		return in(v, out), nil
 	})
 }
 

@@ -133,6 +133,10 @@ var methods = map[string]method{
 	"starknet_call":           {[]string{"request", "block_id"}, (*request).call, false},
 	"starknet_getEvents":      {[]string{"filter"}, (*request).getEvents, false},
 
+	"starknet_getMessagesStatus":  {[]string{"transaction_hash"}, (*request).getMessagesStatus, false},
+	"starknet_estimateMessageFee": {[]string{"message", "block_id"}, (*request).estimateMessageFee, false},
+	"starknet_getStorageProof":    {[]string{"block_id", "class_hashes", "contract_addresses", "contracts_storage_keys"}, (*request).getStorageProof, false},
+
 	"starknet_estimateFee":                 {[]string{"request", "simulation_flags", "block_id"}, (*request).estimateFee, false},
 	"starknet_simulateTransactions":        {[]string{"block_id", "transactions", "simulation_flags"}, (*request).simulateTransactions, false},
 	"starknet_addInvokeTransaction":        {[]string{"invoke_transaction"}, (*request).addInvokeTransaction, true},

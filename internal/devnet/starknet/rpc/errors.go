@@ -25,6 +25,7 @@ var (
 	pageTooBig         = &Error{Code: 31, Message: "Requested page size is too big"}
 	wrongToken         = &Error{Code: 33, Message: "The supplied continuation token is invalid or unknown"}
 	tooManyKeys        = &Error{Code: 34, Message: "Too many keys provided in a filter"}
+	noStorageProof     = &Error{Code: 42, Message: "The node doesn't support storage proofs for blocks that are too far in the past"}
 	unsupportedVersion = &Error{Code: 61, Message: "The transaction version is not supported"}
 )
 

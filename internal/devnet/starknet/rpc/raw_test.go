@@ -206,6 +206,15 @@ func TestErrors(t *testing.T) {
 	k.fails("", "getNonce", object{"block_id": "newest", "contract_address": coin}, -32602)
 	k.fails("", "getNonce", object{"block_id": "latest", "contract_address": "12"}, -32602)
 	k.fails("", "getNonce", object{"block_id": "latest", "contract_address": "0x800000000000011000000000000000000000000000000000000000000000001"}, -32602)
+	k.fails("", "getMessagesStatus", object{"transaction_hash": "0x1e3bd2c9b1aa3c1c8c2f7f7ba6f8ae5d10b1a62d5e3f4a1b9c8d7e6f50413223"}, 29)
+	message := func(to string) object {
+		return object{"message": object{"from_address": "0x1", "to_address": to, "entry_point_selector": balance, "payload": []string{}}, "block_id": "latest"}
+	}
+	k.fails("", "estimateMessageFee", message("0x99"), 20)
+	k.fails("", "estimateMessageFee", message(coin), 40)
+	k.fails("", "estimateMessageFee", object{"message": object{}, "block_id": "latest"}, -32602)
+	k.fails("", "getStorageProof", object{"block_id": "latest"}, 42)
+	k.fails("", "getStorageProof", object{"block_id": object{"block_number": 99}}, 24)
 	k.fails("", "nothing", nil, -32601)
 	k.fails("", "estimateFee", object{"request": []any{k.body(k.transfer(0, one))}, "simulation_flags": []string{}, "block_id": "latest"}, 41)
 	k.fails("", "simulateTransactions", object{"transactions": []any{}, "simulation_flags": []string{"NONE"}, "block_id": "latest"}, -32602)
