@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
@@ -300,7 +301,7 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Lock()
 	v, count := l.opened[id.ID.String()], l.counts[id.ID.String()]
 	l.mu.Unlock()
-	found, err := bitcoin.GetTx(t.Context(), l.backend, tx)
+	found, err := single.Tx(t.Context(), l.backend, tx)
 	l.must(err)
 	w, err := wire.ParseWithdrawal(found.Msg)
 	l.must(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -211,7 +212,7 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 		coins, err = coinselect.WalletCoins(gctx, rd.Bitcoin, c.Wallet.Address())
 		return err
 	})
-	g.Go(func() (err error) { rates, err = bitcoin.GetFeeRates(gctx, rd.Bitcoin); return err })
+	g.Go(func() (err error) { rates, err = single.FeeRates(gctx, rd.Bitcoin); return err })
 	if err := g.Wait(); err != nil {
 		return swap.Todo{}, err
 	}

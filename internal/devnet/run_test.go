@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/opreturn"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -67,7 +68,7 @@ func TestToBTC(t *testing.T) {
 		if s.Code != lpwire.CodePaid {
 			t.Errorf("%+v", s)
 		}
-		tx := must[*btc.Tx](t)(btc.GetTx(k.ctx, k.backend, must[btc.Hash](t)(btc.ParseHash(s.TxID))))
+		tx := must[*btc.Tx](t)(single.Tx(k.ctx, k.backend, must[btc.Hash](t)(btc.ParseHash(s.TxID))))
 		if nonce := must[uint64](t)(claimhash.TxNonce(tx.Msg, true)); nonce != r.Nonce {
 			t.Errorf("nonce %d, want %d", nonce, r.Nonce)
 		}

@@ -3,6 +3,8 @@ package swap
 import (
 	"time"
 
+	"github.com/btcsuite/btcd/chaincfg/chainhash"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
@@ -280,8 +282,10 @@ func rowOf(rows []StateRow, number int) (StateRow, bool) {
 
 // hashFromClaim reads a Bitcoin transaction id, in internal order, from a claim's result.
 func hashFromClaim(result []byte) (bitcoin.Hash, bool) {
-	h, err := bitcoin.HashFromBytes(result)
-	return h, err == nil
+	if len(result) != chainhash.HashSize {
+		return bitcoin.Hash{}, false
+	}
+	return bitcoin.Hash(result), true
 }
 
 const (

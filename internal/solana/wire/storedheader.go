@@ -29,7 +29,7 @@ func DecodeStoredHeader(b []byte) (h StoredHeader, err error) {
 	}
 	r := reader{data: b}
 	h.Work = new(big.Int).SetBytes(r.take(32))
-	raw := r.take(bitcoin.HeaderSize)
+	raw := r.take(pow.HeaderSize)
 	h.LastDiffAdjustment = r.u32()
 	height := r.u32()
 	for i := range h.PrevTimes {
