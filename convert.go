@@ -135,7 +135,7 @@ func orEmpty(s *string) string {
 }
 
 // actionOf is an action with everything a wallet needs.
-func actionOf(t swap.Todo) *Action {
+func actionOf(t swap.BuiltAction) *Action {
 	switch a := t.Action.(type) {
 	case *swap.Pay:
 		kind := DestinationAddress

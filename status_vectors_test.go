@@ -353,7 +353,7 @@ func differDeposit(t *testing.T, c *vectors.Case, client *Client, s *flowtest.Se
 		if err != nil {
 			t.Fatal(err)
 		}
-		eta, err := client.reader.Wait(t.Context(), swap.WaitAsk{TxID: id, Confirmations: r.Bitcoin.Confirmations})
+		eta, err := client.reader.ETA(t.Context(), swap.ETAAsk{TxID: id, Confirmations: r.Bitcoin.Confirmations})
 		if err != nil {
 			eta = -1
 		}

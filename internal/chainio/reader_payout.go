@@ -66,8 +66,8 @@ func judged(err error) (swap.PayoutFact, error) {
 	return swap.PayoutFact{Proven: err == nil}, err
 }
 
-// Wait implements engine.Reader. What it asks goes out together.
-func (rd *Reader) Wait(ctx context.Context, q swap.WaitAsk) (int, error) {
+// ETA implements engine.Reader. What it asks goes out together.
+func (rd *Reader) ETA(ctx context.Context, q swap.ETAAsk) (int, error) {
 	var tx *bitcoin.Tx
 	var standing *bitcoin.CPFP
 	var blocks []bitcoin.ProjectedBlock
