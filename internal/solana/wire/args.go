@@ -113,15 +113,15 @@ func DecodeRelayInitArgs(args []byte) (h StoredHeader, err error) {
 	return h, err
 }
 
-// VerifyArgs are the arguments of verify_transaction.
-type VerifyArgs struct {
+// verifyArgs are the arguments of verify_transaction.
+type verifyArgs struct {
 	Proof         Proof
 	Confirmations uint32
 	In            StoredHeader
 }
 
 // DecodeVerifyArgs reads the arguments of verify_transaction.
-func DecodeVerifyArgs(args []byte) (a VerifyArgs, err error) {
+func DecodeVerifyArgs(args []byte) (a verifyArgs, err error) {
 	r := reader{data: args}
 	a.Proof.TxID, a.Confirmations, a.Proof.Index = r.hash(), r.u32(), r.u32()
 	for range r.length(32) {
@@ -151,9 +151,9 @@ func (r *reader) length(size int) int {
 }
 
 func (r *reader) stored() (StoredHeader, error) {
-	raw := r.take(StoredHeaderSize)
+	raw := r.take(storedHeaderSize)
 	if r.err != nil {
 		return StoredHeader{}, errors.Join(errors.New("stored header"), r.err)
 	}
-	return DecodeStoredHeader(raw)
+	return decodeStoredHeader(raw)
 }

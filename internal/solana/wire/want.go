@@ -223,7 +223,7 @@ func (p Programs) submits(ix Instruction, signer Key) (Instruction, error) {
 		}
 		headers = append(headers, h)
 	}
-	on, err := DecodeStoredHeader(r.take(StoredHeaderSize))
+	on, err := decodeStoredHeader(r.take(storedHeaderSize))
 	if err != nil {
 		return ix, err
 	}
@@ -265,7 +265,7 @@ func (p Programs) verifies(ix Instruction, signer Key, pay WantedPayment) (Instr
 	for range n {
 		proof.Path = append(proof.Path, r.hash())
 	}
-	in, err := DecodeStoredHeader(r.take(StoredHeaderSize))
+	in, err := decodeStoredHeader(r.take(storedHeaderSize))
 	switch {
 	case r.end() != nil:
 		return ix, r.end()

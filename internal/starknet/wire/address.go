@@ -8,9 +8,9 @@ import (
 
 // Reasons why a string is not a Starknet address.
 var (
-	ErrAddressForm  = errors.New("not a valid Starknet address: it must be 0x and up to 64 hexadecimal digits")
-	ErrAddressRange = errors.New("the Starknet address is out of range")
-	ErrZeroAddress  = errors.New("the zero address is not a wallet")
+	errAddressForm  = errors.New("not a valid Starknet address: it must be 0x and up to 64 hexadecimal digits")
+	errAddressRange = errors.New("the Starknet address is out of range")
+	errZeroAddress  = errors.New("the zero address is not a wallet")
 )
 
 // firstBeyond is 2^251 - 256, the first number above all addresses.
@@ -30,7 +30,7 @@ func validAddress(f Felt) bool { return f.Cmp(&firstBeyond) < 0 }
 func ParseAddress(s string, strict bool) (Felt, error) {
 	f, err := parseContract(s, strict)
 	if err == nil && f.IsZero() {
-		return Felt{}, ErrZeroAddress
+		return Felt{}, errZeroAddress
 	}
 	return f, err
 }
@@ -49,19 +49,19 @@ func Address(s string, strict bool) (canonical string, err error) {
 func parseContract(s string, strict bool) (Felt, error) {
 	digits, ok := hexDigits(s)
 	if !ok || len(digits) > 64 || strict && len(digits) < fewestDigits {
-		return Felt{}, ErrAddressForm
+		return Felt{}, errAddressForm
 	}
 	f, err := parseHex(digits)
 	if err != nil {
 		for i := range len(digits) {
 			if nibble(digits[i]) > 15 {
-				return Felt{}, ErrAddressForm
+				return Felt{}, errAddressForm
 			}
 		}
-		return Felt{}, ErrAddressRange
+		return Felt{}, errAddressRange
 	}
 	if !validAddress(f) {
-		return Felt{}, ErrAddressRange
+		return Felt{}, errAddressRange
 	}
 	return f, nil
 }
