@@ -6,15 +6,12 @@ import (
 	"fmt"
 )
 
-// ActionType is the discriminator of an [Action] in JSON.
-type ActionType string
-
-// The types of actions.
+// The types of actions in JSON.
 const (
-	ActionSendToAddress             ActionType = "SendToAddress"
-	ActionSignPSBT                  ActionType = "SignPSBT"
-	ActionSignSmartChainTransaction ActionType = "SignSmartChainTransaction"
-	ActionWait                      ActionType = "Wait"
+	actionSendToAddress             = "SendToAddress"
+	actionSignPSBT                  = "SignPSBT"
+	actionSignSmartChainTransaction = "SignSmartChainTransaction"
+	actionWait                      = "Wait"
 )
 
 // ActionName is the short name of an action.
@@ -84,17 +81,18 @@ type Wait struct {
 	PollTimeSeconds     float64    `json:"pollTimeSeconds"`     // time until the next getSwapStatus
 }
 
-// Type returns the type of the action, the empty string if no member is set.
-func (a Action) Type() ActionType {
+// Type returns the type of the action in JSON, which is the name of its member, and the empty
+// string if none is set.
+func (a Action) Type() string {
 	switch {
 	case a.SendToAddress != nil:
-		return ActionSendToAddress
+		return actionSendToAddress
 	case a.SignPSBT != nil:
-		return ActionSignPSBT
+		return actionSignPSBT
 	case a.SignSmartChainTransaction != nil:
-		return ActionSignSmartChainTransaction
+		return actionSignSmartChainTransaction
 	case a.Wait != nil:
-		return ActionWait
+		return actionWait
 	}
 	return ""
 }
@@ -112,21 +110,21 @@ func (a Action) MarshalJSON() ([]byte, error) {
 	}
 	t := a.Type()
 	switch t {
-	case ActionSendToAddress:
+	case actionSendToAddress:
 		return marshal(struct {
-			Type ActionType `json:"type"`
+			Type string `json:"type"`
 			*SendToAddress
 		}{t, a.SendToAddress})
-	case ActionSignPSBT:
+	case actionSignPSBT:
 		return a.SignPSBT.marshal()
-	case ActionSignSmartChainTransaction:
+	case actionSignSmartChainTransaction:
 		return marshal(struct {
-			Type ActionType `json:"type"`
+			Type string `json:"type"`
 			*SignSmartChainTransaction
 		}{t, a.SignSmartChainTransaction})
 	default:
 		return marshal(struct {
-			Type ActionType `json:"type"`
+			Type string `json:"type"`
 			*Wait
 		}{t, a.Wait})
 	}
@@ -136,21 +134,21 @@ func (a Action) MarshalJSON() ([]byte, error) {
 // an error: a program must not skip an action that it does not understand.
 func (a *Action) UnmarshalJSON(text []byte) error {
 	var head struct {
-		Type ActionType `json:"type"`
+		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
 		return err
 	}
 	*a = Action{}
 	switch head.Type {
-	case ActionSendToAddress:
+	case actionSendToAddress:
 		return json.Unmarshal(text, &a.SendToAddress)
-	case ActionSignPSBT:
+	case actionSignPSBT:
 		a.SignPSBT = new(SignPSBT)
 		return a.SignPSBT.unmarshal(text)
-	case ActionSignSmartChainTransaction:
+	case actionSignSmartChainTransaction:
 		return json.Unmarshal(text, &a.SignSmartChainTransaction)
-	case ActionWait:
+	case actionWait:
 		return json.Unmarshal(text, &a.Wait)
 	case "":
 		return errors.New("action has no type")
@@ -220,7 +218,7 @@ func (p RawPSBT) typed() any {
 }
 
 type signPSBTJSON[T any] struct {
-	Type        ActionType `json:"type"`
+	Type        string     `json:"type"`
 	Name        ActionName `json:"name"`
 	Description string     `json:"description"`
 	Chain       string     `json:"chain"`
@@ -239,9 +237,9 @@ func typed[T interface{ typed() any }](all []T) []any {
 func (s *SignPSBT) marshal() ([]byte, error) {
 	switch {
 	case len(s.Funded) > 0 && len(s.Raw) == 0:
-		return marshal(signPSBTJSON[any]{ActionSignPSBT, s.Name, s.Description, s.Chain, typed(s.Funded)})
+		return marshal(signPSBTJSON[any]{actionSignPSBT, s.Name, s.Description, s.Chain, typed(s.Funded)})
 	case len(s.Raw) > 0 && len(s.Funded) == 0:
-		return marshal(signPSBTJSON[any]{ActionSignPSBT, s.Name, s.Description, s.Chain, typed(s.Raw)})
+		return marshal(signPSBTJSON[any]{actionSignPSBT, s.Name, s.Description, s.Chain, typed(s.Raw)})
 	}
 	return nil, fmt.Errorf("action has both funded and raw transactions (%d and %d)", len(s.Funded), len(s.Raw))
 }

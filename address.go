@@ -22,9 +22,9 @@ func (in *ParseAddressInput) Validate() error {
 // The types of addresses that are not on a smart chain. The type of a
 // smart-chain address is its chain identifier.
 const (
-	AddressBitcoin   = "BITCOIN"
-	AddressLightning = "LIGHTNING"
-	AddressLNURL     = "LNURL"
+	addressBitcoin   = "BITCOIN"
+	addressLightning = "LIGHTNING"
+	addressLNURL     = "LNURL"
 )
 
 // ParseAddressOutput is the result of parseAddress.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // GetSpendableBalanceInput is the input of getSpendableBalance.
@@ -30,8 +31,8 @@ func (in *GetSpendableBalanceInput) Validate() error {
 		required("token", in.Token, maxID),
 		optional("targetChain", in.TargetChain, maxID),
 		feeRate("feeRate", in.FeeRate),
-		positive("minBitcoinFeeRate", in.MinBitcoinFeeRate, maxFeeRate),
-		positive("feeMultiplier", in.FeeMultiplier, maxFeeMultiplier),
+		positive("minBitcoinFeeRate", in.MinBitcoinFeeRate, bounds.MaxFeeRate),
+		positive("feeMultiplier", in.FeeMultiplier, bounds.MaxFeeMultiplier),
 	); err != nil {
 		return err
 	}

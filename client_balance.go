@@ -9,12 +9,6 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Bounds of the rates (sat/vB) and factors that callers give.
-const (
-	maxFeeRate       = balance.MaxFeeRate
-	maxFeeMultiplier = balance.MaxFeeMultiplier
-)
-
 // GetSpendableBalance implements [Service].
 func (c *Client) GetSpendableBalance(ctx context.Context, in GetSpendableBalanceInput) (_ *GetSpendableBalanceOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)

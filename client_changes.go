@@ -165,7 +165,7 @@ func (p *Progress) Fingerprint() string {
 	// Of an action what is asked for and of whom, not what it is asked with.
 	shown := struct {
 		Status *GetSwapStatusOutput
-		Asks   ActionType
+		Asks   string
 		What   string
 		Who    string
 		Pay    *SendToAddress

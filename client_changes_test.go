@@ -96,7 +96,7 @@ func TestFingerprint(t *testing.T) {
 	with := func(change func(*GetSwapStatusOutput)) string {
 		s := &GetSwapStatusOutput{}
 		s.SwapID, s.State.Name, s.Quote.InputAmount = "one", "CREATED", amount
-		s.Steps = []Step{{Type: StepPayment, Confirmations: &Confirmations{Current: 1, Target: 3, ETASeconds: 600}}}
+		s.Steps = []Step{{Type: stepPayment, Confirmations: &Confirmations{Current: 1, Target: 3, ETASeconds: 600}}}
 		change(s)
 		f := (&Progress{Status: s}).Fingerprint()
 		if len(f) != 16 || f != (&Progress{Status: s, Version: 9, At: 9}).Fingerprint() {

@@ -72,15 +72,15 @@ func (l *life) over() bool {
 
 // Names of parts in [NotReady], besides the ids of the chains.
 const (
-	PartProviders = "liquidity providers"
-	PartBitcoin   = "bitcoin"
-	PartStore     = "store"
+	partProviders = "liquidity providers"
+	partBitcoin   = "bitcoin"
+	partStore     = "store"
 )
 
 // NotReady is the error of [Client.Ready]: which parts cannot be used now, and
 // why. Swaps that do not need them still work.
 type NotReady struct {
-	Parts map[string]error // by PartProviders, PartBitcoin, PartStore or a chain's id
+	Parts map[string]error // by "liquidity providers", "bitcoin", "store" or a chain's id
 }
 
 func (e *NotReady) Error() string {
@@ -106,7 +106,7 @@ type Readiness struct {
 // can be asked for a quote, the smart chains and the Bitcoin backend respond, and the
 // store can write. All parts are asked in parallel, which takes one round trip;
 // providers are loaded first if none is known or none was reachable recently.
-// The error is a *[NotReady] that lists everything that is missing. Without PartStore no
+// The error is a *[NotReady] that lists everything that is missing. Without its part "store" no
 // swap can be made or moved; without the others some can.
 //
 // A chain is ready when one of its nodes responds. A chain with a single node is

@@ -18,7 +18,7 @@ func (h *honest) nobodyOffers(t *testing.T) {
 	t.Helper()
 	_, err := h.Ready(t.Context())
 	missing, ok := errors.AsType[*NotReady](err)
-	if !ok || fault.CodeOf(missing.Parts[PartProviders]) != fault.Upstream || len(missing.Parts) != 1 {
+	if !ok || fault.CodeOf(missing.Parts[partProviders]) != fault.Upstream || len(missing.Parts) != 1 {
 		t.Errorf("ready: %v", missing)
 	}
 	for _, side := range []Side{SideInput, SideOutput} {
@@ -71,7 +71,7 @@ func TestNobodyOffers(t *testing.T) {
 		}
 		_, err := h.Ready(t.Context())
 		missing, ok := errors.AsType[*NotReady](err)
-		if !ok || fault.CodeOf(missing.Parts[PartProviders]) != fault.Upstream {
+		if !ok || fault.CodeOf(missing.Parts[partProviders]) != fault.Upstream {
 			t.Errorf("ready: %v", missing)
 		}
 		h.net.LPs[0].Misbehave(lp.Fault{})

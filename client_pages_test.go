@@ -17,8 +17,8 @@ import (
 // too, and over HTTP.
 func TestPagesAreTheList(t *testing.T) {
 	t.Parallel()
-	n := swappertest.Start(t)
-	other := swappertest.StartWith(t, swappertest.Options{EVM: swappertest.EVMOptions{Chain: "GOAT"}})
+	n := swappertest.Start(t, swappertest.Options{})
+	other := swappertest.Start(t, swappertest.Options{EVM: swappertest.EVMOptions{Chain: "GOAT"}})
 	c := n.Config()
 	c.Chains = append(c.Chains, other.Config().Chains...)
 	c.LPs.URLs = append(c.LPs.URLs, other.Config().LPs.URLs...)

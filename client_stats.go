@@ -89,14 +89,14 @@ func (c *Client) askRelays(ctx context.Context) (map[string]uint64, error) {
 // askParts asks everything that swaps depend on whether it responds.
 func (c *Client) askParts(ctx context.Context) map[string]PartStats {
 	parts := map[string]func(*PartStats) error{
-		PartProviders: func(*PartStats) error { return c.offers.Ready(ctx) },
-		PartBitcoin: func(p *PartStats) error {
+		partProviders: func(*PartStats) error { return c.offers.Ready(ctx) },
+		partBitcoin: func(p *PartStats) error {
 			height, err := c.config.Bitcoin.TipHeight(ctx)
 			p.Height = uint64(height)
 			return err
 		},
 	}
-	parts[PartStore] = func(*PartStats) error { return c.stored.writes(ctx, c.config.Store) }
+	parts[partStore] = func(*PartStats) error { return c.stored.writes(ctx, c.config.Store) }
 	for _, ch := range c.chains {
 		parts[ch.Info().ID] = func(p *PartStats) error {
 			heads, err := ch.Heads(ctx)

@@ -21,7 +21,7 @@ import (
 // does not respond.
 func TestStats(t *testing.T) {
 	t.Parallel()
-	net := swappertest.Start(t)
+	net := swappertest.Start(t, swappertest.Options{})
 	client, err := swapper.Open(t.Context(), net.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +45,8 @@ func TestStats(t *testing.T) {
 		return s
 	}
 	first := stats()
-	for _, part := range []string{"CITREA", swapper.PartBitcoin, swapper.PartProviders, swapper.PartStore} {
-		if p, ok := first.Parts[part]; !ok || p.Err != nil || (part == "CITREA" || part == swapper.PartBitcoin) && p.Height == 0 || (part == "CITREA") != (p.Relay > 0) {
+	for _, part := range []string{"CITREA", "bitcoin", "liquidity providers", "store"} {
+		if p, ok := first.Parts[part]; !ok || p.Err != nil || (part == "CITREA" || part == "bitcoin") && p.Height == 0 || (part == "CITREA") != (p.Relay > 0) {
 			t.Errorf("%s: %+v", part, p)
 		}
 	}
@@ -86,7 +86,7 @@ func TestStats(t *testing.T) {
 		t.Errorf("%+v lacks the quote of %s", last.Swaps, quote.SwapType)
 	}
 
-	net.Misbehave(swappertest.EVMFault{Down: true})
+	net.Misbehave(swappertest.NodeFault{Chain: "CITREA", Down: true})
 	if p := stats().Parts["CITREA"]; p.Err == nil {
 		t.Errorf("a chain that is down: %+v", p)
 	}
@@ -105,7 +105,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 // is asked whether it is ready, and in its statistics, and chains are told whether all nodes have to agree.
 func TestHowManyNodesDecide(t *testing.T) {
 	t.Parallel()
-	net := swappertest.Start(t)
+	net := swappertest.Start(t, swappertest.Options{})
 	for _, all := range []bool{false, true} {
 		config := net.Config()
 		var log bytes.Buffer
@@ -161,7 +161,7 @@ func (f *toldFactory) Open(ctx context.Context, env chains.Env) (chains.Chain, e
 // A client without its store is not ready, however well everything else responds.
 func TestReadyWithoutTheStore(t *testing.T) {
 	t.Parallel()
-	net := swappertest.Start(t)
+	net := swappertest.Start(t, swappertest.Options{})
 	config := net.Config()
 	config.Store = awayStore{config.Store}
 	client, err := swapper.Open(t.Context(), config)
@@ -171,7 +171,7 @@ func TestReadyWithoutTheStore(t *testing.T) {
 	defer client.Close()
 	_, err = client.Ready(t.Context())
 	missing, ok := errors.AsType[*swapper.NotReady](err)
-	if !ok || !errors.Is(missing.Parts[swapper.PartStore], errAway) || len(missing.Parts) != 1 {
+	if !ok || !errors.Is(missing.Parts["store"], errAway) || len(missing.Parts) != 1 {
 		t.Errorf("%v", missing)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
@@ -165,7 +165,7 @@ func (c *Client) limitsAt(ctx context.Context, typ swap.Type, t tokens.Token) (d
 	case service == lp.ToBTCLN && known.Output.Min != nil:
 		w.NetworkSats = lightning.MaxRoutingFee(known.Output.Min.Int64(), lightning.RoutingFeeBaseSats, lightning.RoutingFeePPM)
 	case service == lp.ToBTC:
-		if rates, err := bitcoin.GetFeeRates(ctx, c.config.Bitcoin); err == nil { // else the least amount is a little too low
+		if rates, err := single.FeeRates(ctx, c.config.Bitcoin); err == nil { // else the least amount is a little too low
 			w.NetworkSats = int64(math.Ceil(max(rates.Fastest, rates.Minimum) * payoutVSize))
 		}
 	}

@@ -69,7 +69,7 @@ func stepsOf(steps []swap.Step) []Step {
 	out := make([]Step, len(steps))
 	for i, s := range steps {
 		out[i] = Step{
-			Type: StepType(s.Type), Side: sideOf(s.Type), Chain: s.Chain, Title: s.Title, Description: s.Description, Status: StepStatus(s.Status),
+			Type: string(s.Type), Side: sideOf(s.Type), Chain: s.Chain, Title: s.Title, Description: s.Description, Status: string(s.Status),
 			SetupTxID: s.SetupTx, InitTxID: s.InitTx, SettleTxID: s.SettleTx, RefundTxID: s.RefundTx,
 		}
 		if n := s.Confirmations; n != nil {
@@ -79,11 +79,11 @@ func stepsOf(steps []swap.Step) []Step {
 	return out
 }
 
-func sideOf(t swap.StepType) StepSide {
-	if t := StepType(t); t == StepPayment || t == StepRefund {
-		return SideSource
+func sideOf(t swap.StepType) string {
+	if t := string(t); t == stepPayment || t == stepRefund {
+		return sideSource
 	}
-	return SideDestination
+	return sideDestination
 }
 
 // lnurlOf shows the link of a swap, and what the paid service says once the
@@ -135,7 +135,7 @@ func orEmpty(s *string) string {
 }
 
 // actionOf is an action with everything a wallet needs.
-func actionOf(t swap.Todo) *Action {
+func actionOf(t swap.BuiltAction) *Action {
 	switch a := t.Action.(type) {
 	case *swap.Pay:
 		kind := DestinationAddress

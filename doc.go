@@ -115,7 +115,7 @@
 // can move its clock, and its parts fail, lie or steal on demand. The examples below run on
 // it.
 //
-//	network := swappertest.Start(t)
+//	network := swappertest.Start(t, swappertest.Options{})
 //	client, err := swapper.Open(t.Context(), network.Config())
 //
 // # Money and concurrency

@@ -71,6 +71,7 @@ var errorSubjects = []struct{ folder, title string }{
 	{"httpapi", "HTTP and JSON"},
 	{"verify", "Answers of a service that is not trusted"},
 	{"tokens", "Tokens and amounts"},
+	{"internal/tokenlist", "Tokens and amounts"},
 	{"fault", "Tokens and amounts"},
 	{"internal/address", "Addresses and links"},
 	{"internal/lnurl", "Addresses and links"},

@@ -21,7 +21,7 @@ import (
 // else that must be there.
 func Example() {
 	ctx := context.Background()
-	network, err := swappertest.New(ctx, swappertest.Options{}) // in a test: swappertest.Start(t)
+	network, err := swappertest.New(ctx, swappertest.Options{}) // in a test: swappertest.Start(t, swappertest.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

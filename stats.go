@@ -26,7 +26,7 @@ type Stats struct {
 	Effects []EffectCount
 	// Providers are the liquidity providers that are loaded or excluded.
 	Providers []ProviderStats
-	// Parts are PartBitcoin, PartProviders, PartStore and the chains by their ids.
+	// Parts are "bitcoin", "liquidity providers", "store" and the chains by their ids.
 	Parts map[string]PartStats
 }
 
@@ -70,11 +70,11 @@ type ProviderStats struct {
 type PartStats struct {
 	Err    error         // why it cannot be used now; nil: it responds
 	Took   time.Duration // of the question
-	Height uint64        // of the latest block; 0 for PartProviders and PartStore, or if it does not respond
+	Height uint64        // of the latest block; 0 for providers and the store, or if it does not respond
 	Time   time.Time     // of the latest block of a smart chain; else zero
 	// Relay is the height up to which a smart chain's relay has Bitcoin's headers; 0 if it did not
 	// say so. A watchtower is paid for each header that is missing, so that the least amounts of swaps
-	// from Bitcoin rise with the distance to the height of PartBitcoin.
+	// from Bitcoin rise with the distance to the height of part "bitcoin".
 	Relay uint64
 	// Contradictions are, for each configured node of a smart chain in the order of its
 	// URLs, how often another node contradicted it in what must not be decided by one alone,

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // GetSwapStatusInput is the input of getSwapStatus. All fields except the
@@ -29,7 +30,7 @@ func (in *GetSwapStatusInput) Validate() error {
 		optionalHex("secret", in.Secret.Reveal(), 64),
 		optional("bitcoinAddress", in.BitcoinAddress, maxID),
 		optionalHex("bitcoinPublicKey", in.BitcoinPublicKey, 64, 66, 130),
-		positive("bitcoinFeeRate", in.BitcoinFeeRate, maxFeeRate),
+		positive("bitcoinFeeRate", in.BitcoinFeeRate, bounds.MaxFeeRate),
 		optional("signer", in.Signer, maxID),
 		swapKey(in.SwapKey),
 	); err != nil {

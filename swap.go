@@ -111,55 +111,41 @@ type ListSwapOutput struct {
 	IsExpired  bool `json:"isExpired"`  // the quote expired before the swap was started
 }
 
-// StepType says what a step of a swap is.
-type StepType string
-
-// The types of steps.
+// The types of steps, and the sides of a swap that are theirs.
 const (
-	StepSetup      StepType = "Setup"      // something is prepared on the destination side
-	StepPayment    StepType = "Payment"    // the user pays on the source side
-	StepSettlement StepType = "Settlement" // the recipient is paid on the destination side
-	StepRefund     StepType = "Refund"     // the user gets the payment back on the source side
-)
-
-// StepSide is the side of the swap that a step happens on; the type of the step decides it.
-type StepSide string
-
-// The sides of a swap.
-const (
-	SideSource      StepSide = "source"      // Payment, Refund
-	SideDestination StepSide = "destination" // Setup, Settlement
-)
-
-// StepStatus is the progress of a step.
-type StepStatus string
-
-// The states of a step, and the types of steps that have them.
-const (
-	StatusInactive          StepStatus = "inactive"           // Payment, Settlement, Refund: not due yet
-	StatusAwaiting          StepStatus = "awaiting"           // Setup, Payment, Refund: waiting for the user
-	StatusCompleted         StepStatus = "completed"          // Setup
-	StatusReceived          StepStatus = "received"           // Payment: seen, not yet confirmed
-	StatusConfirmed         StepStatus = "confirmed"          // Payment
-	StatusWaitingLP         StepStatus = "waiting_lp"         // Settlement: the liquidity provider has to act
-	StatusAwaitingAutomatic StepStatus = "awaiting_automatic" // Settlement: a watchtower will settle for the user
-	StatusAwaitingManual    StepStatus = "awaiting_manual"    // Settlement: the user can settle
-	StatusSoftSettled       StepStatus = "soft_settled"       // Settlement: the preimage is known, the chain has not confirmed it
-	StatusSettled           StepStatus = "settled"            // Settlement
-	StatusRefunded          StepStatus = "refunded"           // Refund
-	StatusSoftExpired       StepStatus = "soft_expired"       // Setup, Payment, Settlement: too late to start, but may still arrive
-	StatusExpired           StepStatus = "expired"            // Setup, Payment, Settlement
+	stepPayment     = "Payment"
+	stepRefund      = "Refund"
+	sideSource      = "source"
+	sideDestination = "destination"
 )
 
 // Step is one step of a swap's execution (SwapExecutionStep). All types of steps
 // share this structure; the optional members belong to the types named.
 type Step struct {
-	Type        StepType   `json:"type"`
-	Side        StepSide   `json:"side"`
-	Chain       string     `json:"chain"` // chain identifier
-	Title       string     `json:"title"`
-	Description string     `json:"description"`
-	Status      StepStatus `json:"status"`
+	// Type is Setup (something is prepared on the destination side), Payment (the user pays
+	// on the source side), Settlement (the recipient is paid on the destination side) or
+	// Refund (the user gets the payment back on the source side).
+	Type        string `json:"type"`
+	Side        string `json:"side"`  // source for Payment and Refund, destination for Setup and Settlement
+	Chain       string `json:"chain"` // chain identifier
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	// Status is one of these, for the types of steps named:
+	//
+	//	inactive            Payment, Settlement, Refund: not due yet
+	//	awaiting            Setup, Payment, Refund: waiting for the user
+	//	completed           Setup
+	//	received            Payment: seen, not yet confirmed
+	//	confirmed           Payment
+	//	waiting_lp          Settlement: the liquidity provider has to act
+	//	awaiting_automatic  Settlement: a watchtower will settle for the user
+	//	awaiting_manual     Settlement: the user can settle
+	//	soft_settled        Settlement: the preimage is known, the chain has not confirmed it
+	//	settled             Settlement
+	//	refunded            Refund
+	//	soft_expired        Setup, Payment, Settlement: too late to start, but may still arrive
+	//	expired             Setup, Payment, Settlement
+	Status string `json:"status"`
 
 	SetupTxID     string         `json:"setupTxId,omitempty"`     // Setup
 	Confirmations *Confirmations `json:"confirmations,omitempty"` // Payment on Bitcoin

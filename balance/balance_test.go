@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -104,7 +105,7 @@ func TestCostKeptBack(t *testing.T) {
 		{"2000000", "1000000", "998999", float(1.001001)}, // 1001000.9999999999 as a product of doubles
 		{"1", "1", "1", float(0.999999)},                  // the cost is rounded down
 		{"115792089237316195423570985008687907853269984665640564039457584007913129639935", "1", "115792089237316195423570985008687907853269984665640564039457584007913129639934", nil},
-		{"5", "1", "0", float(balance.MaxFeeMultiplier)},
+		{"5", "1", "0", float(bounds.MaxFeeMultiplier)},
 	} {
 		s := newSetup()
 		c := s.chains["CITREA"]

@@ -11,8 +11,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -46,7 +48,7 @@ func (e Estimator) bitcoin(ctx context.Context, q Query) (Spendable, error) {
 	})
 	if fixed == 0 {
 		g.Go(func() (err error) {
-			now, err = bitcoin.GetFeeRates(gctx, e.Bitcoin)
+			now, err = single.FeeRates(gctx, e.Bitcoin)
 			return err
 		})
 	}
@@ -96,19 +98,12 @@ func (q Query) rates() (fixed, multiplier, minimum float64, err error) {
 			return 0, 0, 0, err
 		}
 	}
-	if multiplier, err = above0("feeMultiplier", q.FeeMultiplier, MaxFeeMultiplier); err != nil {
+	if multiplier, err = above0("feeMultiplier", q.FeeMultiplier, bounds.MaxFeeMultiplier); err != nil {
 		return 0, 0, 0, err
 	}
-	minimum, err = above0("minBitcoinFeeRate", q.MinFeeRate, MaxFeeRate)
+	minimum, err = above0("minBitcoinFeeRate", q.MinFeeRate, bounds.MaxFeeRate)
 	return fixed, multiplier, minimum, err
 }
-
-// Bounds of what a caller may ask for: far above what is ever paid, and small enough that no
-// number that follows from them is without meaning.
-const (
-	MaxFeeMultiplier = 1000
-	MaxFeeRate       = 1_000_000 // sat/vB
-)
 
 func above0(field string, f *float64, most float64) (float64, error) {
 	if f == nil {
@@ -124,8 +119,8 @@ func above0(field string, f *float64, most float64) (float64, error) {
 func satsPerVB(s string) (float64, error) {
 	whole, frac, point := strings.Cut(s, ".")
 	rate, err := strconv.ParseFloat(s, 64)
-	if len(s) > 128 || !digits(whole) || point && !digits(frac) || err != nil || rate <= 0 || rate > MaxFeeRate {
-		return 0, fault.Invalid("feeRate", "must be a number of sat/vB greater than 0 and at most %d", int64(MaxFeeRate))
+	if len(s) > 128 || !digits(whole) || point && !digits(frac) || err != nil || rate <= 0 || rate > bounds.MaxFeeRate {
+		return 0, fault.Invalid("feeRate", "must be a number of sat/vB greater than 0 and at most %d", int64(bounds.MaxFeeRate))
 	}
 	return rate, nil
 }

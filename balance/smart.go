@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -77,7 +78,7 @@ func after(held, cost, millionths *big.Int) *big.Int {
 // millionths returns the multiplier, cut to six decimals, in millionths. The
 // decimal number is cut that the caller wrote, not a binary fraction near it.
 func (q Query) millionths() (*big.Int, error) {
-	factor, err := above0("feeMultiplier", q.FeeMultiplier, MaxFeeMultiplier)
+	factor, err := above0("feeMultiplier", q.FeeMultiplier, bounds.MaxFeeMultiplier)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ type sight struct {
 	number                             int
 	finished, success, failed, expired bool
 	hidden, pending                    bool // in no list; in the list of pending swaps
-	steps                              []swapper.StepStatus
+	steps                              []string
 	action                             swapper.ActionName // "" is none
 }
 
@@ -75,7 +75,7 @@ var (
 	}
 )
 
-func steps(all ...swapper.StepStatus) []swapper.StepStatus { return all }
+func steps(all ...string) []string { return all }
 
 func nameOf(a *swapper.Action) swapper.ActionName {
 	switch {
@@ -112,9 +112,9 @@ func (w *world) shown(s *swapper.GetSwapStatusOutput, name string) {
 	w.inLists(s, name, !want.hidden, want.pending)
 }
 
-func (w *world) steps(s *swapper.GetSwapStatusOutput, want ...swapper.StepStatus) {
+func (w *world) steps(s *swapper.GetSwapStatusOutput, want ...string) {
 	w.t.Helper()
-	var got []swapper.StepStatus
+	var got []string
 	for _, step := range s.Steps {
 		got = append(got, step.Status)
 	}

@@ -249,7 +249,7 @@ func TestGasExpiresUnpaid(t *testing.T) {
 				t.Errorf("over as %+v", over)
 			}
 			end := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name == "EXPIRED" })
-			if !end.IsFinished || !end.IsExpired || end.IsFailed || end.CurrentAction != nil || end.Steps[0].Status != swapper.StepStatus("expired") || end.Steps[1].Status != swapper.StepStatus("inactive") {
+			if !end.IsFinished || !end.IsExpired || end.IsFailed || end.CurrentAction != nil || end.Steps[0].Status != string("expired") || end.Steps[1].Status != string("inactive") {
 				t.Errorf("ended as %+v", end)
 			}
 			if all, gas := w.listed(s.SwapID, to); all || gas {
@@ -277,7 +277,7 @@ func TestGasLPGoneAfterPayment(t *testing.T) {
 				}
 			} else {
 				w.pay(payTo(t, asked))
-				w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Steps[0].Status == swapper.StepStatus("confirmed") })
+				w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Steps[0].Status == string("confirmed") })
 			}
 			w.close()
 			w.open()
@@ -307,7 +307,7 @@ func TestGasOtherPayments(t *testing.T) {
 	returned := func(t *testing.T, end *swapper.GetSwapStatusOutput, to *devbitcoin.Wallet, sats int64) {
 		t.Helper()
 		refund := end.Steps[len(end.Steps)-1]
-		if end.State.Name != "REFUNDED" || end.IsSuccess || refund.Type != swapper.StepType("Refund") || refund.RefundTxID == "" {
+		if end.State.Name != "REFUNDED" || end.IsSuccess || refund.Type != string("Refund") || refund.RefundTxID == "" {
 			t.Fatalf("ended as %s: %+v", end.State.Name, end.Steps)
 		}
 		if got := to.Balance(); got != sats-500 {
@@ -377,7 +377,7 @@ func TestGasDoubleSpend(t *testing.T) {
 	s := w.gas(w.gasInput("BITCOIN-BTC", to))
 	address, sats := payTo(t, w.look(s.SwapID))
 	tx := w.pay(address, sats+1)
-	seen := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Steps[0].Status == swapper.StepStatus("received") })
+	seen := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Steps[0].Status == string("received") })
 	if seen.Steps[0].InitTxID != tx.TxHash().String() {
 		t.Errorf("saw %+v", seen.Steps[0])
 	}

@@ -97,7 +97,7 @@ func TestLegacyFromBitcoin(t *testing.T) {
 			before := w.book()
 			s := w.opened()
 			w.act(s.SwapID)
-			w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Steps[1].Status == swapper.StatusReceived })
+			w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Steps[1].Status == "received" })
 			for _, waiting := range w.net.Bitcoin.Waiting() {
 				var coins []bitcoin.OutPoint
 				for _, in := range waiting.TxIn {

@@ -119,7 +119,7 @@ func TestOutagesHideNothing(t *testing.T) {
 				if got.State != m.before.State {
 					t.Errorf("%s: is %s", m.name, got.State.Name)
 				}
-				var want []swapper.StepStatus
+				var want []string
 				for _, step := range m.before.Steps {
 					want = append(want, step.Status)
 				}

@@ -97,5 +97,5 @@ func (w *world) openedButNotFinal() *swapper.CreateSwapOutput {
 
 // asksToWaitForTheEscrow reports whether a swap from Bitcoin is open and must not be paid yet.
 func asksToWaitForTheEscrow(s *swapper.GetSwapStatusOutput) bool {
-	return is("CLAIM_COMMITED")(s) && nameOf(s.CurrentAction) == swapper.NameBitcoinConfirmations && s.Steps[1].Status == swapper.StatusAwaiting
+	return is("CLAIM_COMMITED")(s) && nameOf(s.CurrentAction) == swapper.NameBitcoinConfirmations && s.Steps[1].Status == "awaiting"
 }

@@ -11,8 +11,8 @@ import (
 // its words: an argument of [New] and [Invalid].
 type Hidden string
 
-// InLog is what callers are shown of a cause that does not say what is public of it.
-const InLog = "the service's log has the details"
+// inLog is what callers are shown of a cause that does not say what is public of it.
+const inLog = "the service's log has the details"
 
 // What is shown of other errors that do not say it.
 const (
@@ -77,7 +77,7 @@ func shownOf(code Code, cause error) string {
 	if CodeOf(cause) == Timeout {
 		return inTime
 	}
-	return InLog
+	return inLog
 }
 
 // readers are the packages, by the beginning of their paths, that read what callers send and

@@ -32,7 +32,7 @@ type trivial struct {
 
 func newTrivial() *trivial {
 	return &trivial{
-		parsed:  swapper.ParseAddressOutput{Address: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", Type: swapper.AddressBitcoin},
+		parsed:  swapper.ParseAddressOutput{Address: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", Type: "BITCOIN"},
 		created: swapper.CreateSwapOutput{SwapOutputBase: base("new"), SwapKey: "0f1e2d3c4b5a69788796a5b4c3d2e1f0"},
 		status:  statuses()["sign"],
 	}

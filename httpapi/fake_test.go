@@ -53,11 +53,11 @@ func (f *fake) told(in any, key string) error {
 
 func steps() []swapper.Step {
 	return []swapper.Step{
-		{Type: swapper.StepSetup, Side: swapper.SideDestination, Chain: "SOLANA", Title: "t", Description: "d", Status: swapper.StatusCompleted, SetupTxID: "s"},
-		{Type: swapper.StepPayment, Side: swapper.SideSource, Chain: "BITCOIN", Title: "t", Description: "d", Status: swapper.StatusReceived,
+		{Type: "Setup", Side: "destination", Chain: "SOLANA", Title: "t", Description: "d", Status: "completed", SetupTxID: "s"},
+		{Type: "Payment", Side: "source", Chain: "BITCOIN", Title: "t", Description: "d", Status: "received",
 			InitTxID: "i", SettleTxID: "s", Confirmations: &swapper.Confirmations{Current: 1, Target: 3, ETASeconds: -1}},
-		{Type: swapper.StepSettlement, Side: swapper.SideDestination, Chain: "CITREA", Title: "t", Description: "d", Status: swapper.StatusAwaitingAutomatic, InitTxID: "i"},
-		{Type: swapper.StepRefund, Side: swapper.SideSource, Chain: "CITREA", Title: "t", Description: "d", Status: swapper.StatusRefunded, RefundTxID: "r"},
+		{Type: "Settlement", Side: "destination", Chain: "CITREA", Title: "t", Description: "d", Status: "awaiting_automatic", InitTxID: "i"},
+		{Type: "Refund", Side: "source", Chain: "CITREA", Title: "t", Description: "d", Status: "refunded", RefundTxID: "r"},
 	}
 }
 
@@ -120,15 +120,15 @@ func statuses() map[string]swapper.GetSwapStatusOutput {
 func addresses() map[string]swapper.ParseAddressOutput {
 	fixed, low, high := amount(123, btcln), amount(1, btcln), amount(100000, btcln)
 	return map[string]swapper.ParseAddressOutput{
-		"bc1": {Address: "bc1", Type: swapper.AddressBitcoin},
-		"ln":  {Address: "ln", Type: swapper.AddressLightning, Amount: &fixed},
-		"pay": {Address: "pay", Type: swapper.AddressLNURL, Min: &low, Max: &high, LNURL: &swapper.LNURL{Pay: &swapper.LNURLPay{
+		"bc1": {Address: "bc1", Type: "BITCOIN"},
+		"ln":  {Address: "ln", Type: "LIGHTNING", Amount: &fixed},
+		"pay": {Address: "pay", Type: "LNURL", Min: &low, Max: &high, LNURL: &swapper.LNURL{Pay: &swapper.LNURLPay{
 			Min: low, Max: high, CommentMaxLength: 32, ShortDescription: "s", LongDescription: "l", Icon: "data:image/png;base64,AA==",
 			Params: swapper.LNURLPayParams{Tag: "payRequest", Callback: "https://s.example/?a=1&b=2", Domain: "s.example", MinSendable: 1000, MaxSendable: 1<<63 - 1,
 				Metadata: `[["text/plain","s"]]`, DecodedMetadata: []swapper.List[string]{{"text/plain", "s"}}, CommentAllowed: 32, URL: "pay"}}}},
-		"pay without": {Address: "pay without", Type: swapper.AddressLNURL, Amount: &fixed, LNURL: &swapper.LNURL{Pay: &swapper.LNURLPay{
+		"pay without": {Address: "pay without", Type: "LNURL", Amount: &fixed, LNURL: &swapper.LNURL{Pay: &swapper.LNURLPay{
 			Min: fixed, Max: fixed, Params: swapper.LNURLPayParams{Tag: "payRequest"}}}},
-		"withdraw": {Address: "withdraw", Type: swapper.AddressLNURL, Min: &low, Max: &high, LNURL: &swapper.LNURL{Withdraw: &swapper.LNURLWithdraw{
+		"withdraw": {Address: "withdraw", Type: "LNURL", Min: &low, Max: &high, LNURL: &swapper.LNURL{Withdraw: &swapper.LNURLWithdraw{
 			Min: low, Max: high, Params: swapper.LNURLWithdrawParams{Tag: "withdrawRequest", K1: "k", Callback: "https://s.example", Domain: "s.example",
 				MinWithdrawable: 1, MaxWithdrawable: 2, DefaultDescription: "d", BalanceCheck: "b", PayLink: "p", URL: "withdraw"}}}},
 	}

@@ -7,7 +7,7 @@
 // money has no value.
 //
 //	func TestCheckout(t *testing.T) {
-//		network := swappertest.Start(t)
+//		network := swappertest.Start(t, swappertest.Options{})
 //		client, err := swapper.Open(t.Context(), network.Config())
 //		// ...
 //		defer client.Close()

@@ -18,7 +18,7 @@ import (
 )
 
 // Fault is a fault of one part of the network: [LPFault], [BitcoinFault],
-// [EVMFault], [SolanaFault], [StarknetFault], [LightningFault], [WatchtowerFault],
+// [NodeFault], [LightningFault], [WatchtowerFault],
 // [LNURLFault] or [PriceFault]. The zero value of each means no fault; faults set by
 // several fields are combined.
 type Fault interface{ inject(*Network) }
@@ -31,7 +31,7 @@ func (n *Network) Misbehave(faults ...Fault) {
 	for i := range n.net.LPs {
 		LPFault{LP: i}.inject(n)
 	}
-	for _, works := range []Fault{BitcoinFault{}, EVMFault{}, SolanaFault{}, StarknetFault{}, LightningFault{}, WatchtowerFault{}, LNURLFault{}, PriceFault{}} {
+	for _, works := range []Fault{BitcoinFault{}, NodeFault{}, LightningFault{}, WatchtowerFault{}, LNURLFault{}, PriceFault{}} {
 		works.inject(n)
 	}
 	for _, f := range faults {
@@ -89,56 +89,32 @@ func (f BitcoinFault) inject(n *Network) {
 	n.net.Bitcoin.Server().Misbehave(bitcoin.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: f.Behind, LoseAnswer: f.LoseAnswer})
 }
 
-// EVMFault is a fault of the EVM chain's JSON-RPC server.
-type EVMFault struct {
-	Down       bool          // connections are cut without an answer
-	Status     int           // requests are answered with this HTTP status
-	Delay      time.Duration // before every answer
-	Garbage    bool          // answers are HTML
-	Behind     uint64        // so many of the newest blocks are not known to it
-	LoseAnswer bool          // transactions are taken, and the connection is cut before the answer
-}
-
-func (f EVMFault) inject(n *Network) {
-	n.net.EVM.Server().Misbehave(evm.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: f.Behind, LoseAnswer: f.LoseAnswer})
-}
-
-// SolanaFault is a fault of Solana's JSON-RPC server. It concerns nothing in a network
-// without Solana.
-type SolanaFault struct {
+// NodeFault is a fault of the JSON-RPC server of a smart chain: of the EVM chain, of Solana or
+// of Starknet. It concerns nothing in a network without that chain.
+type NodeFault struct {
+	Chain           string        // the chain's id; "": all chains
 	Down            bool          // connections are cut without an answer
 	Status          int           // requests are answered with this HTTP status
 	Delay           time.Duration // before every answer
 	Garbage         bool          // answers are HTML
 	Behind          int           // so many of the newest blocks are not known to it
 	LoseAnswer      bool          // transactions are taken, and the connection is cut before the answer
-	LoseTransaction bool          // transactions are answered with their id, and never reach a block
-	Silent          bool          // nothing is said to who has subscribed
+	LoseTransaction bool          // Solana and Starknet: transactions are answered, and never reach a block
+	Silent          bool          // Solana: nothing is said to subscribers
+	NoEvents        bool          // Starknet: no events are found
+	PerSecond       int           // Starknet: more requests than so many in a second are answered with status 429; 0: any number
 }
 
-func (f SolanaFault) inject(n *Network) {
-	if n.net.Solana != nil {
+func (f NodeFault) inject(n *Network) {
+	all := f.Chain == ""
+	if all || f.Chain == n.evm() {
+		n.net.EVM.Server().Misbehave(evm.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: uint64(max(f.Behind, 0)), LoseAnswer: f.LoseAnswer})
+	}
+	if all && n.net.Solana != nil || n.isSolana(f.Chain) {
 		n.net.Solana.Server().Misbehave(rpc.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: f.Behind,
 			LoseAnswer: f.LoseAnswer, LoseTransaction: f.LoseTransaction, Silent: f.Silent})
 	}
-}
-
-// StarknetFault is a fault of Starknet's JSON-RPC server. It concerns nothing in a
-// network without Starknet.
-type StarknetFault struct {
-	Down            bool          // connections are cut without an answer
-	Status          int           // requests are answered with this HTTP status
-	Delay           time.Duration // before every answer
-	Garbage         bool          // answers are HTML
-	PerSecond       int           // more requests than so many in a second are answered with status 429; 0: any number
-	Behind          int           // so many of the newest blocks are not known to it
-	LoseAnswer      bool          // transactions are taken, and the connection is cut before the answer
-	LoseTransaction bool          // transactions are answered, and never reach a block
-	NoEvents        bool          // no events are found
-}
-
-func (f StarknetFault) inject(n *Network) {
-	if n.net.Starknet != nil {
+	if all && n.net.Starknet != nil || n.isStarknet(f.Chain) {
 		n.net.Starknet.Server().Misbehave(starkrpc.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, PerSecond: f.PerSecond,
 			Behind: f.Behind, LoseAnswer: f.LoseAnswer, LoseTransaction: f.LoseTransaction, NoEvents: f.NoEvents})
 	}

@@ -45,13 +45,7 @@ type Network struct {
 
 // Start starts a network for a test and closes it at the test's end. The test fails
 // if it cannot be started.
-func Start(t testing.TB) *Network {
-	t.Helper()
-	return StartWith(t, Options{})
-}
-
-// StartWith is [Start] with options.
-func StartWith(t testing.TB, o Options) *Network {
+func Start(t testing.TB, o Options) *Network {
 	t.Helper()
 	n, err := New(t.Context(), o)
 	if err != nil {

@@ -42,7 +42,7 @@ func in(src, dst string, amount int64, exact swapper.AmountType, from, to string
 // A user's wallet finishes a swap in each direction, and the balances say so.
 func TestEveryDirection(t *testing.T) {
 	t.Parallel()
-	n := swappertest.Start(t)
+	n := swappertest.Start(t, swappertest.Options{})
 	client := open(t, n.Config())
 	to, err := n.NewUser()
 	if err != nil {
@@ -131,7 +131,7 @@ func TestALoopOfOnesOwnEnds(t *testing.T) {
 }
 
 func TestFinishKeepsHeldPayments(t *testing.T) {
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
+	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
 	client := open(t, n.Config())
 	before, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
 	if err != nil {
@@ -159,7 +159,7 @@ func TestSolana(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v1", "v2"} {
 		t.Run(version, func(t *testing.T) {
-			n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: version}})
+			n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: version}})
 			client := open(t, n.Config())
 			to, err := n.NewUser()
 			if err != nil {
@@ -183,7 +183,7 @@ func TestSolana(t *testing.T) {
 					t.Errorf("%s: no error", name)
 				}
 			}
-			n.Misbehave(swappertest.SolanaFault{Status: http.StatusBadGateway})
+			n.Misbehave(swappertest.NodeFault{Chain: "SOLANA", Status: http.StatusBadGateway})
 			if resp, err := http.Post(n.URL("SOLANA"), "application/json", strings.NewReader("{}")); err != nil || resp.StatusCode != http.StatusBadGateway {
 				t.Errorf("the node works: %v", err)
 			}
@@ -224,7 +224,7 @@ func TestSolana(t *testing.T) {
 // What the user signs as a wallet would, by the action alone, is taken on every chain.
 func TestSignOnEveryChain(t *testing.T) {
 	t.Parallel()
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
 	for _, token := range []string{"CITREA-WBTC", "SOLANA-WBTC", "STARKNET-WBTC"} {
 		chain, _, _ := strings.Cut(token, "-")
@@ -249,7 +249,7 @@ func TestSignOnEveryChain(t *testing.T) {
 // A wallet with keys of its own is given money.
 func TestMoney(t *testing.T) {
 	t.Parallel()
-	n := swappertest.Start(t)
+	n := swappertest.Start(t, swappertest.Options{})
 	u, err := n.NewUser()
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func TestOptions(t *testing.T) {
 // Each fault shows where a wallet backend meets it, and ends when it is over.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	n := swappertest.StartWith(t, swappertest.Options{LPs: 2})
+	n := swappertest.Start(t, swappertest.Options{LPs: 2})
 	evm := n.User.Address("CITREA")
 	fromBitcoin := in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", evm)
 	toLightning := func() swapper.CreateSwapInput {
@@ -358,7 +358,7 @@ func TestFaults(t *testing.T) {
 	for _, part := range []struct {
 		fault swappertest.Fault
 		name  string
-	}{{swappertest.BitcoinFault{Down: true}, swapper.PartBitcoin}, {swappertest.EVMFault{Status: http.StatusBadGateway}, "CITREA"}} {
+	}{{swappertest.BitcoinFault{Down: true}, "bitcoin"}, {swappertest.NodeFault{Chain: "CITREA", Status: http.StatusBadGateway}, "CITREA"}} {
 		t.Run(part.name, func(t *testing.T) {
 			client := open(t, n.Config())
 			n.Misbehave(part.fault)
@@ -383,7 +383,7 @@ func TestFaults(t *testing.T) {
 			if a := s.CurrentAction; a != nil && a.Wait != nil && a.Wait.Name == swapper.NameAutomaticSettlement {
 				_ = n.Advance(time.Minute) // until the user may settle
 			}
-			manual = manual || s.CurrentAction.Type() == swapper.ActionSignSmartChainTransaction
+			manual = manual || s.CurrentAction.Type() == "SignSmartChainTransaction"
 			return s.IsFinished
 		})
 		if err != nil || !status.IsSuccess || !manual {
@@ -399,7 +399,7 @@ func TestFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, err := n.User.Finish(t.Context(), client, swap.SwapID)
-		if err != nil || !status.IsFinished || status.IsSuccess || status.Steps[len(status.Steps)-1].Status != swapper.StatusRefunded {
+		if err != nil || !status.IsFinished || status.IsSuccess || status.Steps[len(status.Steps)-1].Status != "refunded" {
 			t.Errorf("%v %+v", err, status)
 		}
 	})
@@ -407,7 +407,7 @@ func TestFaults(t *testing.T) {
 
 func TestClockAndBlocks(t *testing.T) {
 	t.Parallel()
-	n := swappertest.StartWith(t, swappertest.Options{MineEvery: 10 * time.Millisecond, NextProtocol: true})
+	n := swappertest.Start(t, swappertest.Options{MineEvery: 10 * time.Millisecond, NextProtocol: true})
 	client := open(t, n.Config())
 	swap, err := client.CreateSwap(t.Context(), in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", n.User.Address("CITREA")))
 	if err != nil {
@@ -449,7 +449,7 @@ func TestClockAndBlocks(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	n := swappertest.Start(t)
+	n := swappertest.Start(t, swappertest.Options{})
 	client := open(t, n.Config())
 	for _, to := range []string{n.PayLink(), n.LightningAddress()} {
 		swap, err := client.CreateSwap(t.Context(), in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, n.User.Address("CITREA"), to))
@@ -492,7 +492,7 @@ func TestLinks(t *testing.T) {
 func TestOtherProcesses(t *testing.T) {
 	t.Parallel()
 	const wbtc = "0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"
-	n := swappertest.StartWith(t, swappertest.Options{
+	n := swappertest.Start(t, swappertest.Options{
 		EVM:    swappertest.EVMOptions{Chain: "GOAT", ChainID: 77, Tokens: map[string]string{"WBTC": wbtc}, BaseFee: 20_000_000, L1FeeRate: 5},
 		Listen: swappertest.Listen{Control: "127.0.0.1:0"},
 	})
@@ -547,7 +547,7 @@ func TestOptionsAreChecked(t *testing.T) {
 // The same on Starknet, with users whose accounts are not deployed.
 func TestStarknet(t *testing.T) {
 	t.Parallel()
-	n := swappertest.StartWith(t, swappertest.Options{Starknet: swappertest.StarknetOptions{On: true}})
+	n := swappertest.Start(t, swappertest.Options{Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
 	to, err := n.NewUser()
 	if err != nil {
@@ -571,7 +571,7 @@ func TestStarknet(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	n.Misbehave(swappertest.StarknetFault{Status: http.StatusBadGateway})
+	n.Misbehave(swappertest.NodeFault{Chain: "STARKNET", Status: http.StatusBadGateway})
 	if resp, err := http.Post(n.URL("STARKNET"), "application/json", strings.NewReader("{}")); err != nil || resp.StatusCode != http.StatusBadGateway {
 		t.Errorf("the node works: %v", err)
 	}
@@ -611,7 +611,7 @@ func TestStarknet(t *testing.T) {
 // Somebody who has nothing on Solana buys the coins to pay fees with.
 func TestGasOnSolana(t *testing.T) {
 	t.Parallel()
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
 	client := open(t, n.Config())
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
 		to, err := n.NewUser()

@@ -32,7 +32,7 @@ var harmlessInStatus = map[string]string{
 type stage struct {
 	name  string
 	ready func(*swapper.GetSwapStatusOutput) bool // by the service's answer
-	shows swapper.ActionType                      // what the wallet is asked for; "" for nothing
+	shows string                                  // what the wallet is asked for; "" for nothing
 }
 
 func signs(out *swapper.GetSwapStatusOutput) bool {
@@ -63,7 +63,7 @@ func verifiesEveryLeaf(w *world) {
 	if w.chain != "CITREA" {
 		depth.OnlyFull(w.T)
 	}
-	opening := stage{"opening", signs, swapper.ActionSignSmartChainTransaction}
+	opening := stage{"opening", signs, "SignSmartChainTransaction"}
 	over := stage{"over", finished, ""}
 	var heard []answered // what the service has answered up to now
 	for _, flow := range []struct {
@@ -73,11 +73,11 @@ func verifiesEveryLeaf(w *world) {
 		stages []stage
 	}{
 		{"to Bitcoin", swapper.SwapToBTC, swappertest.LPFault{}, []stage{opening, over}},
-		{"locked", swapper.SwapToBTCLN, swappertest.LPFault{NeverPay: true}, []stage{opening, {"locked", locked, swapper.ActionWait}}},
-		{"given back", swapper.SwapToBTCLN, swappertest.LPFault{NotPayable: true}, []stage{opening, {"refund", refundable, swapper.ActionSignSmartChainTransaction}, over}},
-		{"another from Lightning", swapper.SwapFromBTCLNAuto, swappertest.LPFault{}, []stage{{"invoice", always, swapper.ActionSendToAddress}}},
-		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, swapper.ActionSendToAddress},
-			{"secret", asksForSecret, swapper.ActionWait}, {"claim", signs, swapper.ActionSignSmartChainTransaction}, over}},
+		{"locked", swapper.SwapToBTCLN, swappertest.LPFault{NeverPay: true}, []stage{opening, {"locked", locked, "Wait"}}},
+		{"given back", swapper.SwapToBTCLN, swappertest.LPFault{NotPayable: true}, []stage{opening, {"refund", refundable, "SignSmartChainTransaction"}, over}},
+		{"another from Lightning", swapper.SwapFromBTCLNAuto, swappertest.LPFault{}, []stage{{"invoice", always, "SendToAddress"}}},
+		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, "SendToAddress"},
+			{"secret", asksForSecret, "Wait"}, {"claim", signs, "SignSmartChainTransaction"}, over}},
 	} {
 		w.Run(flow.name, func(t *testing.T) {
 			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
@@ -106,7 +106,7 @@ func verifiesEveryLeaf(w *world) {
 				if _, err := real.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
-				if s.shows == swapper.ActionSignSmartChainTransaction || s.shows == swapper.ActionSendToAddress {
+				if s.shows == "SignSmartChainTransaction" || s.shows == "SendToAddress" {
 					a.try(s, text, heard)
 				}
 				heard = append(heard, answered{flow.name, s.name, text})
@@ -233,7 +233,7 @@ func (a *alterations) try(s stage, answer []byte, heard []answered) {
 	}
 }
 
-func actionType(out *swapper.GetSwapStatusOutput) swapper.ActionType {
+func actionType(out *swapper.GetSwapStatusOutput) string {
 	if out.CurrentAction == nil {
 		return ""
 	}

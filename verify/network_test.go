@@ -91,7 +91,7 @@ func TestThroughAService(t *testing.T) {
 	for _, g := range grounds {
 		t.Run(g.chain+g.options.Solana.Version, func(t *testing.T) {
 			t.Parallel()
-			net := swappertest.StartWith(t, g.options)
+			net := swappertest.Start(t, g.options)
 			client, err := swapper.Open(t.Context(), net.Config())
 			if err != nil {
 				t.Fatal(err)

@@ -143,7 +143,7 @@ func honest(t *testing.T, typ swapper.SwapType) (swapper.CreateSwapInput, *swapp
 		SwapID: "swap1", SwapType: typ, State: swapper.SwapState{Number: 0, Name: "CREATED", Description: "ready"}, CreatedAt: swapper.Timestamp(noon.UnixMilli()),
 		Quote: swapper.SwapQuote{InputAmount: units(100_300+networkFee, coin), OutputAmount: units(100_000, to), Expiry: swapper.Timestamp(noon.Add(time.Minute).UnixMilli()), OutputAddress: in.DstAddress,
 			Fees: swapper.SwapQuoteFees{Swap: units(300, coin), NetworkOutput: &network}},
-		Steps: swapper.List[swapper.Step]{{Type: swapper.StepPayment, Side: swapper.SideSource, Chain: "MOON", Status: swapper.StatusAwaiting}},
+		Steps: swapper.List[swapper.Step]{{Type: "Payment", Side: "source", Chain: "MOON", Status: "awaiting"}},
 	}}
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"iter"
 	"strings"
-
-	"github.com/swapper-go/swapper/fault"
 )
 
 // ErrNotFound means that the backend does not know the block, transaction or
@@ -140,8 +138,8 @@ type Backend interface {
 	// make to it (negative when they spend).
 	AddressBalance(ctx context.Context, a Address) (confirmed, unconfirmed int64, err error)
 
-	// FeeRates returns the recommended fee rates in sat/vB. [GetFeeRates] refuses
-	// those that cannot be.
+	// FeeRates returns the recommended fee rates in sat/vB. Rates that
+	// cannot be, by [FeeRates.Check], are refused.
 	FeeRates(ctx context.Context) (FeeRates, error)
 	// CPFPs returns the effective fee rates of unconfirmed transactions
 	// together with their ancestors; nil for a transaction that is confirmed or
@@ -158,48 +156,4 @@ type LightningGraph interface {
 	// NodeLiquidity returns the public channels and capacity of a node, or
 	// ErrNotFound. publicKey is 33 bytes in hex.
 	NodeLiquidity(ctx context.Context, publicKey string) (*NodeLiquidity, error)
-}
-
-// GetTx returns one transaction; see [Backend].Txs.
-func GetTx(ctx context.Context, b Backend, id Hash) (*Tx, error) {
-	r := b.Txs(ctx, []Hash{id})[0]
-	return r.Value, r.Err
-}
-
-// GetOutspend returns what spends one output; see [Backend].Outspends.
-func GetOutspend(ctx context.Context, b Backend, op OutPoint) (Spend, error) {
-	r := b.Outspends(ctx, []OutPoint{op})[0]
-	return r.Value, r.Err
-}
-
-// GetCPFP returns the effective fee rate of one unconfirmed transaction; see [Backend].CPFPs.
-func GetCPFP(ctx context.Context, b Backend, id Hash) (*CPFP, error) {
-	r := b.CPFPs(ctx, []Hash{id})[0]
-	return r.Value, r.Err
-}
-
-// GetFeeRates returns the rates that a backend recommends, of which none is above
-// [HighestFeeRate]: what they are multiplied with is the user's money. Rates that cannot
-// be are an error with the code Upstream.
-func GetFeeRates(ctx context.Context, b Backend) (FeeRates, error) {
-	r, err := b.FeeRates(ctx)
-	if err != nil {
-		return FeeRates{}, err
-	}
-	if err := r.Check(); err != nil {
-		return FeeRates{}, fault.New(fault.Upstream, "the Bitcoin backend returned %w", err)
-	}
-	return r, nil
-}
-
-// CheckAddress returns an InvalidInput error unless a is an address of n; it is
-// for implementations of [Backend].
-func CheckAddress(a Address, n Network) error {
-	if a.IsZero() {
-		return fault.Invalid("address", "is required")
-	}
-	if _, err := ParseAddress(a.String(), n); err != nil {
-		return fault.Invalid("address", "%w", err)
-	}
-	return nil
 }

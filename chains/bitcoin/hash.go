@@ -36,16 +36,6 @@ func ParseHash(s string) (Hash, error) {
 	return h, nil
 }
 
-// HashFromBytes copies a hash of 32 bytes in internal order.
-func HashFromBytes(b []byte) (Hash, error) {
-	var h Hash
-	if len(b) != len(h) {
-		return Hash{}, fmt.Errorf("hash has %d bytes instead of 32", len(b))
-	}
-	copy(h[:], b)
-	return h, nil
-}
-
 // ParseOutPoint reads `<txid in display order>:<output index>`, the form in
 // which vaults and stored records name an output. The index has no sign and no
 // leading zeros.

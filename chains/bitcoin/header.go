@@ -10,9 +10,6 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/pow"
 )
 
-// HeaderSize is the length in bytes of a serialised block header.
-const HeaderSize = 80
-
 // Header is a block header and the height of its block. It is a comparable
 // value.
 type Header struct {
@@ -27,8 +24,8 @@ type Header struct {
 
 // ParseHeader reads the 80 bytes of a header whose block has the given height.
 func ParseHeader(b []byte, height uint32) (Header, error) {
-	if len(b) != HeaderSize {
-		return Header{}, fmt.Errorf("block header has %d bytes instead of %d", len(b), HeaderSize)
+	if len(b) != pow.HeaderSize {
+		return Header{}, fmt.Errorf("block header has %d bytes instead of %d", len(b), pow.HeaderSize)
 	}
 	le := binary.LittleEndian
 	return Header{
@@ -43,8 +40,8 @@ func ParseHeader(b []byte, height uint32) (Header, error) {
 }
 
 // Bytes returns the serialised header, the input of the block hash.
-func (h Header) Bytes() [HeaderSize]byte {
-	var b [HeaderSize]byte
+func (h Header) Bytes() [80]byte {
+	var b [pow.HeaderSize]byte
 	le := binary.LittleEndian
 	le.PutUint32(b[0:], uint32(h.Version))
 	copy(b[4:], h.PrevBlock[:])

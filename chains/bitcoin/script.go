@@ -64,14 +64,9 @@ func (t AddressType) ScriptLen() int {
 	return len(f.prefix) + f.program + len(f.suffix)
 }
 
-// ScriptType returns the type of an output script, and false if it is not, byte
-// for byte, one of the five templates. A taproot output whose key is not on the
+// parseScript returns the type of an output script with its program, and false if it is
+// not, byte for byte, one of the five templates. A taproot output whose key is not on the
 // curve cannot be spent and reports false.
-func ScriptType(script []byte) (AddressType, bool) {
-	t, _, ok := parseScript(script)
-	return t, ok
-}
-
 func parseScript(script []byte) (t AddressType, program []byte, ok bool) {
 	for t := P2PKH; t.Valid(); t++ {
 		f := forms[t]

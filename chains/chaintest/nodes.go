@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // trips counts the requests of a call. What is asked side by side may meet on its way to a
@@ -150,7 +151,7 @@ func (k *kit) vaultTrips(f Trips) {
 	k.trips("Withdrawals", f.Withdrawals, func() error { _, err := v.Withdrawals(k.Context(), []chains.WithdrawalQuery{q}); return err })
 	data, err := v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0})
 	k.must(err)
-	tx, err := bitcoin.GetTx(k.Context(), k.net.Backend(), net.Withdraw(k.T, id, data, bitcoin.FeeShares{}))
+	tx, err := single.Tx(k.Context(), k.net.Backend(), net.Withdraw(k.T, id, data, bitcoin.FeeShares{}))
 	k.must(err)
 	stripped, err := rawtx.Strip(tx.Msg)
 	k.must(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // script is an output script; each number is another one.
@@ -19,7 +20,7 @@ func script(n byte) []byte {
 // payment reads a mined Bitcoin transaction as the engine does.
 func (k *kit) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
 	k.Helper()
-	tx, err := bitcoin.GetTx(k.Context(), k.net.Backend(), op.Hash)
+	tx, err := single.Tx(k.Context(), k.net.Backend(), op.Hash)
 	k.must(err)
 	raw, err := rawtx.Encode(tx.Msg)
 	k.must(err)

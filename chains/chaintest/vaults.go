@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 )
 
@@ -104,7 +105,7 @@ func testVaultClaims(k *kit) {
 // parse reads a withdrawal in all the ways there are.
 func (k *kit) parse(v chains.VaultContract, id bitcoin.Hash, recipient string, raw [2]uint64) vault.Pending {
 	k.Helper()
-	tx, err := bitcoin.GetTx(k.Context(), k.net.Backend(), id)
+	tx, err := single.Tx(k.Context(), k.net.Backend(), id)
 	k.must(err)
 	w, err := v.ParseWithdrawal(tx.Msg)
 	k.must(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/pow"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	btcrelay "github.com/swapper-go/swapper/internal/btc/relay"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
@@ -73,7 +74,7 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 	}
 	backend := k.chain.env.Bitcoin
 	fetch := func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
-		return bitcoin.GetTx(ctx, backend, id)
+		return single.Tx(ctx, backend, id)
 	}
 	path, err := btcvault.Trace(ctx, fetch, vault.UTXO, bitcoin.OutPoint{Hash: v.TxID}, btcvault.MaxPendingClaimed)
 	if code := fault.CodeOf(err); code == fault.Upstream || code == fault.Timeout { // not answered, which says nothing of the vault

@@ -17,10 +17,10 @@ import (
 
 	"github.com/swapper-go/swapper/balance"
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -83,7 +83,7 @@ func TestSpoiltDataAccounts(t *testing.T) {
 		s.must(s.Fund(t.Context(), key(0).PublicKey(), devnet.SOL(1)))
 		// The second is a stranger's, with the right size.
 		stranger := s.poor()
-		tx, err := bitcoin.GetTx(t.Context(), s.backend, op.Hash)
+		tx, err := single.Tx(t.Context(), s.backend, op.Hash)
 		s.must(err)
 		stripped, err := rawtx.Strip(tx.Msg)
 		s.must(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -207,7 +208,7 @@ func refusedWith(t *testing.T, what string, err error, says string) {
 // payment reads a mined Bitcoin transaction as the engine does.
 func (s *scene) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
 	s.t.Helper()
-	tx, err := bitcoin.GetTx(s.t.Context(), s.backend, op.Hash)
+	tx, err := single.Tx(s.t.Context(), s.backend, op.Hash)
 	s.must(err)
 	raw, err := rawtx.Encode(tx.Msg)
 	s.must(err)

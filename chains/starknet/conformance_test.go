@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/btc/single"
+
 	btcwire "github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
@@ -312,7 +314,7 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Lock()
 	v, count := l.opened[id.ID.String()], l.counts[id.ID.String()]
 	l.mu.Unlock()
-	found, err := bitcoin.GetTx(t.Context(), l.backend, tx)
+	found, err := single.Tx(t.Context(), l.backend, tx)
 	l.must(err)
 	w, err := wire.ParseWithdrawal(found.Msg)
 	l.must(err)

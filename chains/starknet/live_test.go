@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
@@ -219,7 +220,7 @@ func TestTheRelayMovesBetweenTwoPolls(t *testing.T) {
 
 func (l *live) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
 	l.t.Helper()
-	tx, err := bitcoin.GetTx(l.t.Context(), l.backend, op.Hash)
+	tx, err := single.Tx(l.t.Context(), l.backend, op.Hash)
 	l.must(err)
 	raw, err := rawtx.Encode(tx.Msg)
 	l.must(err)

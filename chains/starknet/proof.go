@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/pow"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -76,7 +77,7 @@ func (k *contract) vaultClaims(ctx context.Context, v chains.VaultPayment) ([][]
 	}
 	vault := wire.Vault{VaultRef: ref, Relay: k.BtcRelay.Address, UTXO: is.UTXO, Confirmations: uint8(is.Confirmations)}
 	fetch := func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
-		return bitcoin.GetTx(ctx, k.chain.env.Bitcoin, id)
+		return single.Tx(ctx, k.chain.env.Bitcoin, id)
 	}
 	path, err := btcvault.Trace(ctx, fetch, vault.UTXO, bitcoin.OutPoint{Hash: v.TxID}, btcvault.MaxPendingClaimed)
 	if code := fault.CodeOf(err); code == fault.Upstream || code == fault.Timeout { // not answered, which says nothing of the vault

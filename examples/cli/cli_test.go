@@ -32,7 +32,7 @@ type bench struct {
 
 func open(t *testing.T, remote bool) *bench {
 	t.Helper()
-	n := swappertest.Start(t)
+	n := swappertest.Start(t, swappertest.Options{})
 	client, err := swapper.Open(t.Context(), n.Config())
 	if err != nil {
 		t.Fatal(err)

@@ -55,9 +55,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("move", flag.ContinueOnError)
 	flags.SetOutput(out)
 	from := flags.String("from", "", "the store to copy: the path of a file, or a postgres:// URL")
-	fromSchema := flags.String("from-schema", postgres.DefaultSchema, "the schema of the store to copy, if it is in a database")
+	fromSchema := flags.String("from-schema", "swapper", "the schema of the store to copy, if it is in a database")
 	to := flags.String("to", "", "the store to fill: empty, or one that an earlier call has begun to fill")
-	toSchema := flags.String("to-schema", postgres.DefaultSchema, "the schema of the store to fill, if it is in a database")
+	toSchema := flags.String("to-schema", "swapper", "the schema of the store to fill, if it is in a database")
 	check := flags.Bool("check", false, "copy nothing, only compare")
 	if err := flags.Parse(args); err != nil {
 		return misuse{err}

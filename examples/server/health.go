@@ -95,7 +95,7 @@ func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
 // usable reports whether callers may be sent here without what is missing: with a store that
 // can write and one chain at least.
 func (h *health) usable(missing []string) bool {
-	if len(missing) == 0 || slices.Contains(missing, swapper.PartStore) {
+	if len(missing) == 0 || slices.Contains(missing, "store") {
 		return false
 	}
 	return slices.ContainsFunc(h.chains, func(id string) bool { return !slices.Contains(missing, id) })

@@ -86,7 +86,7 @@ func newTown(t *testing.T) *town {
 func newTownWith(t *testing.T, o swappertest.Options) *town {
 	t.Helper()
 	o.Listen.Control = "127.0.0.1:0"
-	v := &town{T: t, net: swappertest.StartWith(t, o), dir: t.TempDir()}
+	v := &town{T: t, net: swappertest.Start(t, o), dir: t.TempDir()}
 	var text bytes.Buffer
 	if err := v.net.Describe(&text); err != nil {
 		t.Fatal(err)

@@ -249,7 +249,7 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 // later is a client that is opened after what measures it was made.
 type later struct{ *swapper.Client }
 
-// Stats implements [metrics.Source].
+// Stats implements package metrics.
 func (l *later) Stats(ctx context.Context) (*swapper.Stats, error) {
 	if l.Client == nil {
 		return nil, swapper.ErrClosed

@@ -53,7 +53,7 @@ func TestReadyWithoutProvidersOrBitcoin(t *testing.T) {
 	v.becomes("no provider", http.StatusOK, "liquidity providers")
 	v.net.Misbehave(swappertest.BitcoinFault{Down: true})
 	v.becomes("no Bitcoin", http.StatusOK, "bitcoin")
-	v.net.Misbehave(swappertest.EVMFault{Down: true})
+	v.net.Misbehave(swappertest.NodeFault{Chain: "CITREA", Down: true})
 	v.becomes("no chain at all", http.StatusServiceUnavailable, "CITREA")
 	v.net.Misbehave()
 	v.becomes("all of it", http.StatusOK, "")

@@ -122,7 +122,7 @@ func TestRefund(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	chromium(t)
-	n := swappertest.Start(t)
+	n := swappertest.Start(t, swappertest.Options{})
 	config := n.Config()
 	address := "127.0.0.1:0"
 	serve := func() (end func()) {

@@ -16,7 +16,7 @@ import (
 
 // The page's files and the local network's user answer, and nobody from another page is heard.
 func TestHandler(t *testing.T) {
-	n := swappertest.Start(t)
+	n := swappertest.Start(t, swappertest.Options{})
 	client, err := swapper.Open(t.Context(), n.Config())
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// Source is what streams are made from; [*swapper.Client] is one.
-type Source interface {
+// source is what streams are made from; [*swapper.Client] is one.
+type source interface {
 	Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error
 	Changes(ctx context.Context, of swapper.Account, since time.Time) iter.Seq2[swapper.Change, error]
 	Accounts(signer, chainID string) ([]swapper.Account, error)
@@ -28,11 +28,11 @@ type Source interface {
 	ListPendingSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error)
 }
 
-var _ Source = (*swapper.Client)(nil)
+var _ source = (*swapper.Client)(nil)
 
 // Streams serves streams of events. It is safe for concurrent use.
 type Streams struct {
-	source Source
+	source source
 	Options
 	ctx   context.Context
 	stop  context.CancelFunc
@@ -75,7 +75,7 @@ const parallel = 16
 const lookTime = 20 * time.Second
 
 // New returns the streams of a source. They follow it until Close.
-func New(source Source, o Options) *Streams {
+func New(source source, o Options) *Streams {
 	ctx, stop := context.WithCancel(context.Background())
 	o = o.orDefault()
 	s := &Streams{source: source, Options: o, ctx: ctx, stop: stop, slots: make(chan struct{}, parallel),

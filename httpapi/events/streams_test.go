@@ -210,7 +210,7 @@ func TestConfirmations(t *testing.T) {
 	s := newSource()
 	confirmed := func(n int) func(*swapper.GetSwapStatusOutput) {
 		return func(o *swapper.GetSwapStatusOutput) {
-			o.Steps = []swapper.Step{{Type: swapper.StepPayment, Confirmations: &swapper.Confirmations{Current: n, Target: 3, ETASeconds: 600}}}
+			o.Steps = []swapper.Step{{Type: "Payment", Confirmations: &swapper.Confirmations{Current: n, Target: 3, ETASeconds: 600}}}
 			o.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameBitcoinConfirmations}}
 		}
 	}

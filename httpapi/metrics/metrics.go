@@ -28,15 +28,15 @@ import (
 	"github.com/swapper-go/swapper/internal/middleware"
 )
 
-// Source is the part of a [swapper.Client] that metrics are made of.
-type Source interface {
+// teller is the part of a [swapper.Client] that metrics are made of.
+type teller interface {
 	Stats(ctx context.Context) (*swapper.Stats, error)
 	Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error
 }
 
 // Options are what [New] makes metrics of.
 type Options struct {
-	Client   Source // nil: HTTP alone is measured
+	Client   teller // nil: HTTP alone is measured
 	BasePath string // of the operations, as in httpapi.Mount
 	// Operations are the names of further operations, such as those of
 	// httpapi.Options.Operations.

@@ -22,7 +22,7 @@ const (
 
 // snapshot collects what [swapper.Client.Stats] says.
 type snapshot struct {
-	client Source
+	client teller
 	store  string
 
 	mu   sync.Mutex

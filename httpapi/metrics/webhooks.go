@@ -10,17 +10,17 @@ import (
 	"github.com/swapper-go/swapper/httpapi/webhook"
 )
 
-// Endpoints says how the endpoints of webhooks do; [*webhook.Sender] is one.
-type Endpoints interface {
+// stateLister says how the endpoints of webhooks do; [*webhook.Sender] is one.
+type stateLister interface {
 	States(ctx context.Context) ([]webhook.State, error)
 }
 
 // Webhooks adds the metrics of a sender of webhooks. It panics if it is called twice.
-func (m *Metrics) Webhooks(of Endpoints) { m.o.Registry.MustRegister(&hooks{of: of}) }
+func (m *Metrics) Webhooks(of stateLister) { m.o.Registry.MustRegister(&hooks{of: of}) }
 
 // hooks collects what a sender says, once in five seconds at most.
 type hooks struct {
-	of Endpoints
+	of stateLister
 
 	mu   sync.Mutex
 	at   time.Time

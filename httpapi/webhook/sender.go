@@ -17,19 +17,19 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// Source is what messages are made from; [*swapper.Client] is one.
-type Source interface {
+// source is what messages are made from; [*swapper.Client] is one.
+type source interface {
 	Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error
 	Changes(ctx context.Context, of swapper.Account, since time.Time) iter.Seq2[swapper.Change, error]
 	Progress(ctx context.Context, swapID string) (*swapper.Progress, error)
 }
 
-var _ Source = (*swapper.Client)(nil)
+var _ source = (*swapper.Client)(nil)
 
 // Sender sends messages to endpoints. It is safe for concurrent use.
 type Sender struct {
 	Options
-	source    Source
+	source    source
 	endpoints []*endpoint
 	running   sync.Mutex
 }
@@ -61,7 +61,7 @@ const knownKept = 4096
 
 // New returns a sender. It does nothing until Run. The error is a [fault.Error] with
 // [fault.InvalidInput] that names the field.
-func New(source Source, o Options) (*Sender, error) {
+func New(source source, o Options) (*Sender, error) {
 	o, err := o.orDefault()
 	if err != nil {
 		return nil, err

@@ -1,8 +1,15 @@
-// Package bounds has the limits of what a store keeps. They are far above what a swap needs,
-// and within what any ordered database can index.
+// Package bounds has limits that several packages hold callers to.
 package bounds
 
-// Limits in bytes, MaxKeys in keys and MaxLeases in names.
+// Bounds of the rates (sat/vB) and factors that callers give: far above what is ever paid, and
+// small enough that no number that follows from them is without meaning.
+const (
+	MaxFeeMultiplier = 1000
+	MaxFeeRate       = 1_000_000
+)
+
+// What a store keeps, in bytes, MaxKeys in keys and MaxLeases in names: far above what a swap
+// needs, and within what any ordered database can index.
 const (
 	MaxID     = 256
 	MaxIndex  = 64

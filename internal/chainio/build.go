@@ -16,30 +16,31 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
-// Todo builds the action of a view. Callers who ask for the same at the same time
+// BuildAction builds the action of a view. Callers who ask for the same at the same time
 // share one answer, which must not be changed. The errors are those of the chain
 // and the backend, and InvalidInput where the caller's wallet cannot do it.
-func (rd *Reader) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error) {
+func (rd *Reader) BuildAction(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.BuiltAction, error) {
 	switch a := a.(type) {
 	case *swap.Pay:
 		if a.Fund != nil && c.Wallet != nil {
 			return rd.toFund(ctx, r, a.Fund, c)
 		}
-		return swap.Todo{Action: a}, nil
+		return swap.BuiltAction{Action: a}, nil
 	case *swap.Wait:
-		return swap.Todo{Action: a}, nil
+		return swap.BuiltAction{Action: a}, nil
 	case *swap.Sign:
-		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (swap.Todo, error) { return rd.toSign(ctx, r, a, c) })
+		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (swap.BuiltAction, error) { return rd.toSign(ctx, r, a, c) })
 	case *swap.Fund:
 		if c.Wallet == nil {
 			return rd.raw(r, a)
 		}
-		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (swap.Todo, error) { return rd.toFund(ctx, r, a, c) })
+		return shared.Do(ctx, &rd.building, todoKey(r, a, c), func(ctx context.Context) (swap.BuiltAction, error) { return rd.toFund(ctx, r, a, c) })
 	}
-	return swap.Todo{}, nil
+	return swap.BuiltAction{}, nil
 }
 
 // todoKey names an action that is built for a caller. Within one version of a
@@ -61,25 +62,25 @@ func todoKey(r *swap.Record, a swap.Action, c swap.Caller) string {
 	return key
 }
 
-func (rd *Reader) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c swap.Caller) (swap.Todo, error) {
+func (rd *Reader) toSign(ctx context.Context, r *swap.Record, a *swap.Sign, c swap.Caller) (swap.BuiltAction, error) {
 	k, _, err := rd.contract(r.Chain, r.Contract)
 	if err != nil {
-		return swap.Todo{}, err
+		return swap.BuiltAction{}, err
 	}
 	if a.Waiting != "" && c.Signer == a.Waiting && c.Signer != a.Plan.Signer {
-		return swap.Todo{}, nil // what this caller signed is in progress
+		return swap.BuiltAction{}, nil // what this caller signed is in progress
 	}
 	plan := a.PlanFor(c)
 	if err := rd.prove(ctx, &plan); err != nil {
-		return swap.Todo{}, err
+		return swap.BuiltAction{}, err
 	}
 	u, err := k.Build(ctx, plan)
 	if err != nil {
-		return swap.Todo{}, err
+		return swap.BuiltAction{}, err
 	}
 	named := *a
 	named.Chain = r.Chain
-	return swap.Todo{Action: &named, Txs: u.Txs, Signer: u.Signer}, nil
+	return swap.BuiltAction{Action: &named, Txs: u.Txs, Signer: u.Signer}, nil
 }
 
 // prove gives steps that need a Bitcoin payment the payment's place in the chain.
@@ -155,23 +156,23 @@ const rawsKept = 2048
 
 // raw returns a transaction that the caller completes with inputs of its own. It is built
 // once, and again for other terms. It sends no request.
-func (rd *Reader) raw(r *swap.Record, a *swap.Fund) (swap.Todo, error) {
+func (rd *Reader) raw(r *swap.Record, a *swap.Fund) (swap.BuiltAction, error) {
 	of := &rawTerms{r.Chain, r.Contract, r.Terms.Recipient, r.Seed, part(r.Vault), part(r.Bitcoin), part(r.Gas), *a}
 	made, ok := rd.raws.Get(r.ID)
 	if !ok || !reflect.DeepEqual(made.of, of) {
 		t, err := rd.Template(r, a)
 		if err != nil {
-			return swap.Todo{}, err
+			return swap.BuiltAction{}, err
 		}
 		text, err := t.Raw()
 		if err != nil {
-			return swap.Todo{}, err
+			return swap.BuiltAction{}, err
 		}
 		made = &madeRaw{of, swap.RawPSBT{PSBT: text, Sequence: t.Sequence, FeeRate: leastRate(r, a), MaxFee: t.MaxFee()}}
 		rd.raws.Add(r.ID, made)
 	}
 	tx := made.tx // the caller's own
-	return swap.Todo{Action: a, Raw: &tx}, nil
+	return swap.BuiltAction{Action: a, Raw: &tx}, nil
 }
 
 func part[T any](p *T) (v T) {
@@ -192,17 +193,17 @@ func leastRate(r *swap.Record, a *swap.Fund) float64 {
 	return 0
 }
 
-func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.Caller) (swap.Todo, error) {
+func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c swap.Caller) (swap.BuiltAction, error) {
 	t, err := rd.Template(r, a)
 	if err != nil {
-		return swap.Todo{}, err
+		return swap.BuiltAction{}, err
 	}
 	least := leastRate(r, a)
 	if err := c.Wallet.CanFund(a.Vault); err != nil {
-		return swap.Todo{}, fault.At("bitcoinAddress", err)
+		return swap.BuiltAction{}, fault.At("bitcoinAddress", err)
 	}
 	if err := c.Wallet.HasKey(); err != nil {
-		return swap.Todo{}, fault.At("bitcoinPublicKey", err)
+		return swap.BuiltAction{}, fault.At("bitcoinPublicKey", err)
 	}
 	var rates bitcoin.FeeRates
 	var coins []coinselect.Coin
@@ -211,13 +212,13 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 		coins, err = coinselect.WalletCoins(gctx, rd.Bitcoin, c.Wallet.Address())
 		return err
 	})
-	g.Go(func() (err error) { rates, err = bitcoin.GetFeeRates(gctx, rd.Bitcoin); return err })
+	g.Go(func() (err error) { rates, err = single.FeeRates(gctx, rd.Bitcoin); return err })
 	if err := g.Wait(); err != nil {
-		return swap.Todo{}, err
+		return swap.BuiltAction{}, err
 	}
 	rate, err := fundingRate(a, c.FeeRate, least, rates)
 	if err != nil {
-		return swap.Todo{}, err
+		return swap.BuiltAction{}, err
 	}
 	funding, err := psbt.Fund(t, *c.Wallet, coins, rate, coinselect.Cheapest)
 	if err != nil {
@@ -225,22 +226,22 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 		if _, dear := errors.AsType[*psbt.FeeError](err); dear && c.FeeRate > 0 {
 			field = "bitcoinFeeRate"
 		}
-		return swap.Todo{}, fault.At(field, err)
+		return swap.BuiltAction{}, fault.At(field, err)
 	}
 	parents := map[bitcoin.Hash]*wire.MsgTx{}
 	if ids := funding.ParentIDs(); len(ids) > 0 {
 		for i, tx := range rd.Bitcoin.Txs(ctx, ids) {
 			if tx.Err != nil {
-				return swap.Todo{}, tx.Err
+				return swap.BuiltAction{}, tx.Err
 			}
 			parents[ids[i]] = tx.Value.Msg
 		}
 	}
 	psbt, err := funding.PSBT(parents)
 	if err != nil {
-		return swap.Todo{}, err
+		return swap.BuiltAction{}, err
 	}
-	return swap.Todo{Action: a, Funded: psbt}, nil
+	return swap.BuiltAction{Action: a, Funded: psbt}, nil
 }
 
 // highestRate is the most in sat/vB that a transaction may pay when it comes back

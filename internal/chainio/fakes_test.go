@@ -283,7 +283,7 @@ func (s *scene) sign(t *testing.T, p *btcpsbt.Funded) string {
 // fund asks for the funded PSBT of an action.
 func (s *scene) fund(t *testing.T, a *swap.Fund) (*btcpsbt.Funded, error) {
 	t.Helper()
-	todo, err := s.Todo(t.Context(), s.record, a, s.caller)
+	todo, err := s.BuildAction(t.Context(), s.record, a, s.caller)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func TestRawTemplateNamesTheMostForMiners(t *testing.T) {
 	s.caller.Wallet = nil
 	for sats, want := range map[uint64]int64{20_000: 100_000, 2_000_000: 100_000, 10_000_000: 500_000} {
 		s.record.Bitcoin.Sats = sats
-		todo, err := s.Todo(t.Context(), s.record, &swap.Fund{Vault: true}, s.caller)
+		todo, err := s.BuildAction(t.Context(), s.record, &swap.Fund{Vault: true}, s.caller)
 		if err != nil || todo.Raw.MaxFee != want {
 			t.Errorf("%d sats: %+v, %v; want %d", sats, todo.Raw, err, want)
 		}

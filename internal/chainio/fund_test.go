@@ -60,7 +60,7 @@ func TestRawTemplateNamesTheLeastRate(t *testing.T) {
 	} {
 		s.record.Gas = c.gas
 		a := &swap.Fund{Vault: c.vault}
-		todo, err := s.Todo(t.Context(), s.record, a, s.caller)
+		todo, err := s.BuildAction(t.Context(), s.record, a, s.caller)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestRawTemplateNamesTheLeastRate(t *testing.T) {
 	}
 	s.record.Gas = nil
 	s.record.Vault.UTXOSats = 1 // dust: no template
-	if _, err := s.Todo(t.Context(), s.record, &swap.Fund{Vault: true}, s.caller); err == nil {
+	if _, err := s.BuildAction(t.Context(), s.record, &swap.Fund{Vault: true}, s.caller); err == nil {
 		t.Error("a template without a template")
 	}
 }
@@ -97,7 +97,7 @@ func TestPaymentIsFundedForAWallet(t *testing.T) {
 		if !c.wallet {
 			caller.Wallet = nil
 		}
-		todo, err := s.Todo(t.Context(), s.record, c.a, caller)
+		todo, err := s.BuildAction(t.Context(), s.record, c.a, caller)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func TestWaitForConfirmations(t *testing.T) {
 		s.ledger.cpfp[tx.ID] = &bitcoin.CPFP{EffectiveFeeRate: 5}
 		s.ledger.blocks = []bitcoin.ProjectedBlock{{MinFeeRate: 3}, {MinFeeRate: 1}}
 		c.change(s, tx)
-		if got, err := s.Wait(t.Context(), swap.WaitAsk{TxID: tx.ID, Confirmations: 2}); got != c.want || (err == nil) != c.ok {
+		if got, err := s.ETA(t.Context(), swap.ETAAsk{TxID: tx.ID, Confirmations: 2}); got != c.want || (err == nil) != c.ok {
 			t.Errorf("%s: %d s, %v", name, got, err)
 		}
 	}

@@ -63,7 +63,7 @@ func TestNothingIsBuiltForAnUnknownChain(t *testing.T) {
 	r := &swap.Record{Vault: &swap.VaultPart{}, Bitcoin: &swap.BitcoinPart{}}
 	r.Chain = "NOWHERE"
 	for _, a := range []swap.Action{&swap.Sign{}, &swap.Fund{Vault: true}} {
-		if todo, err := w.Todo(t.Context(), r, a, swap.Caller{}); err == nil {
+		if todo, err := w.BuildAction(t.Context(), r, a, swap.Caller{}); err == nil {
 			t.Errorf("%T: %+v", a, todo)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 // as soon as anything changes that it follows from.
 func TestRawTransactionsFollowTheirTerms(t *testing.T) {
 	s := newScene(t)
-	ask := func() swap.Todo {
+	ask := func() swap.BuiltAction {
 		t.Helper()
-		todo, err := s.Todo(t.Context(), s.record, &swap.Fund{Vault: true}, swap.Caller{})
+		todo, err := s.BuildAction(t.Context(), s.record, &swap.Fund{Vault: true}, swap.Caller{})
 		if err != nil {
 			t.Fatal(err)
 		}

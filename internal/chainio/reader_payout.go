@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/outlook"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/swap"
@@ -65,16 +66,16 @@ func judged(err error) (swap.PayoutFact, error) {
 	return swap.PayoutFact{Proven: err == nil}, err
 }
 
-// Wait implements engine.Reader. What it asks goes out together.
-func (rd *Reader) Wait(ctx context.Context, q swap.WaitAsk) (int, error) {
+// ETA implements engine.Reader. What it asks goes out together.
+func (rd *Reader) ETA(ctx context.Context, q swap.ETAAsk) (int, error) {
 	var tx *bitcoin.Tx
 	var standing *bitcoin.CPFP
 	var blocks []bitcoin.ProjectedBlock
 	var unsure error
 	var g errgroup.Group
-	g.Go(func() (err error) { tx, err = bitcoin.GetTx(ctx, rd.Bitcoin, q.TxID); return err })
+	g.Go(func() (err error) { tx, err = single.Tx(ctx, rd.Bitcoin, q.TxID); return err })
 	g.Go(func() (err error) { blocks, err = rd.Bitcoin.ProjectedBlocks(ctx); return err })
-	g.Go(func() error { standing, unsure = bitcoin.GetCPFP(ctx, rd.Bitcoin, q.TxID); return nil })
+	g.Go(func() error { standing, unsure = single.CPFP(ctx, rd.Bitcoin, q.TxID); return nil })
 	err := g.Wait()
 	switch {
 	case tx == nil:

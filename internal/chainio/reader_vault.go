@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 )
@@ -26,13 +27,13 @@ func (rd *Reader) VaultFacts(ctx context.Context, c chains.VaultContract, vault 
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { facts.Vault, err = vault(gctx); return err })
 	g.Go(func() error {
-		spend, err := bitcoin.GetOutspend(gctx, rd.Bitcoin, utxo)
+		spend, err := single.Outspend(gctx, rd.Bitcoin, utxo)
 		facts.Spend = spend.State
 		return err
 	})
 	var missing error
 	g.Go(func() (err error) {
-		if facts.Output, err = bitcoin.GetTx(gctx, rd.Bitcoin, utxo.Hash); errors.Is(err, bitcoin.ErrNotFound) {
+		if facts.Output, err = single.Tx(gctx, rd.Bitcoin, utxo.Hash); errors.Is(err, bitcoin.ErrNotFound) {
 			missing, err = err, nil
 		}
 		return err
@@ -47,7 +48,7 @@ func (rd *Reader) VaultFacts(ctx context.Context, c chains.VaultContract, vault 
 			if id == utxo.Hash {
 				return facts.Output, missing
 			}
-			return bitcoin.GetTx(ctx, rd.Bitcoin, id)
+			return single.Tx(ctx, rd.Bitcoin, id)
 		}, v.UTXO, utxo, btcvault.MaxPendingQuoted)
 		switch {
 		case err == nil:

@@ -35,12 +35,12 @@ func TestWhoSigns(t *testing.T) {
 	} {
 		s := newScene(t)
 		a := &swap.Sign{Name: "Claim", Plan: chains.Plan{Signer: "owner"}, AnySigner: c.any, Waiting: c.waiting}
-		todo, err := s.Todo(t.Context(), s.record, a, swap.Caller{Signer: c.caller})
+		todo, err := s.BuildAction(t.Context(), s.record, a, swap.Caller{Signer: c.caller})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c.signer == "" {
-			if !reflect.DeepEqual(todo, swap.Todo{}) {
+			if !reflect.DeepEqual(todo, swap.BuiltAction{}) {
 				t.Errorf("%s: %+v", name, todo)
 			}
 			continue
@@ -63,7 +63,7 @@ func TestNothingIsBuiltOnWhatIsNotKnown(t *testing.T) {
 		s := newScene(t)
 		a := &swap.Sign{Plan: chains.Plan{Signer: "owner"}}
 		change(s, &a.Plan)
-		if todo, err := s.Todo(t.Context(), s.record, a, swap.Caller{}); err == nil {
+		if todo, err := s.BuildAction(t.Context(), s.record, a, swap.Caller{}); err == nil {
 			t.Errorf("%s: %+v", name, todo)
 		}
 	}

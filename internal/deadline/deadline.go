@@ -10,14 +10,14 @@ import (
 	"github.com/swapper-go/swapper/chains"
 )
 
-// Todo is what the receiving side of a swap still has to do.
-type Todo int
+// Duty is what the receiving side of a swap still has to do.
+type Duty int
 
 // What still has to be done with an escrow that the receiver claims with a preimage,
 // before its expiry, and with one that he opens to be paid for his bitcoin, before the
 // last moment to send them.
 const (
-	Sign      Todo = iota // the user signs the opening; then all that Open needs
+	Sign      Duty = iota // the user signs the opening; then all that Open needs
 	Open                  // the opening is mined; then all that Finalise needs
 	Finalise              // the open escrow becomes final; then the claim
 	Claim                 // the claim is published, and is mined in any case
@@ -49,22 +49,22 @@ var margins = [...]time.Duration{
 }
 
 // Margin returns how much time must be left.
-func (t Todo) Margin() time.Duration { return margins[t] }
+func (t Duty) Margin() time.Duration { return margins[t] }
 
 // Before returns the last moment at which it is not too late, for something that ends
 // at end, in Unix seconds.
-func (t Todo) Before(end int64) time.Time { return time.Unix(end, 0).Add(-margins[t]) }
+func (t Duty) Before(end int64) time.Time { return time.Unix(end, 0).Add(-margins[t]) }
 
 // TooLate reports whether less than the margin is left until end, in Unix seconds. It
 // is a duty, so it goes by the later of our clock and that of the newest block, both in
 // whole seconds. A head without a time does not count.
-func (t Todo) TooLate(end int64, head chains.Block, now time.Time) bool {
+func (t Duty) TooLate(end int64, head chains.Block, now time.Time) bool {
 	return end < max(now.Unix(), head.Time)+int64(margins[t]/time.Second)
 }
 
 // Next returns what is to be done with an escrow that was opened, or that somebody else
 // or the user is about to open.
-func Next(f chains.EscrowFact) Todo {
+func Next(f chains.EscrowFact) Duty {
 	switch {
 	case f.State == chains.EscrowNone:
 		return Open

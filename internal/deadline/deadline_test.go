@@ -12,7 +12,7 @@ const end = 1_800_000_000
 // Each thing to be done has a last second, by the later of the clocks.
 func TestTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
-		todo Todo
+		todo Duty
 		left int64 // seconds that must be left
 	}{
 		"sign": {Sign, 1080}, "open": {Open, 900}, "finalise": {Finalise, 780}, "claim": {Claim, 600}, "last claim": {LastClaim, 120},
@@ -47,7 +47,7 @@ func TestTooLate(t *testing.T) {
 // What is still to be done takes longer the earlier it is, and what the reference's
 // providers leave is enough for all of it.
 func TestMargins(t *testing.T) {
-	for _, earlier := range []Todo{Sign, Open, Finalise, Claim} {
+	for _, earlier := range []Duty{Sign, Open, Finalise, Claim} {
 		if earlier.Margin() <= (earlier + 1).Margin() {
 			t.Errorf("%d needs %s, and the act after it %s", earlier, earlier.Margin(), (earlier + 1).Margin())
 		}
@@ -59,7 +59,7 @@ func TestMargins(t *testing.T) {
 	for _, c := range []struct {
 		state chains.EscrowState
 		final bool
-		want  Todo
+		want  Duty
 	}{
 		{chains.EscrowNone, false, Open}, {chains.EscrowNone, true, Open}, {chains.EscrowOpen, false, Finalise}, {chains.EscrowOpen, true, Claim},
 		{chains.EscrowClaimed, false, Claim}, {chains.EscrowRefunded, true, Claim},

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/btc/single"
+
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
@@ -74,7 +76,7 @@ func TestFromBTC(t *testing.T) {
 		id := tx.TxHash()
 		_, merkle, err := k.Bitcoin.Proof(id)
 		k.ok(err)
-		found := must[*btc.Tx](t)(btc.GetTx(k.ctx, k.backend, id))
+		found := must[*btc.Tx](t)(single.Tx(k.ctx, k.backend, id))
 		raw := must[[]byte](t)(rawtx.Strip(found.Msg))
 		k.do(chains.Step{Kind: chains.StepClaimBitcoin, Escrow: *a.Escrow, Payment: &chains.Payment{Raw: raw, TxID: id, Block: found.BlockHash, Height: merkle.Height,
 			Confirmations: a.Payment.Confirmations, Condition: chains.Condition{Kind: chains.Onchain, Script: a.Payment.Script, Sats: uint64(a.Payment.Sats), Confirmations: 2}}})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
@@ -186,7 +187,7 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, lpwire.Check, error)) {
 		k.eventually("answer", func() bool { return status().Code == lpwire.CodePaid })
 		// The transaction that is named does not exist; one that does pays somebody else.
 		out := must[btc.OutPoint](t)(k.Bitcoin.Faucet(k.Wallet.Address, 100_000))
-		tx := must[*btc.Tx](t)(btc.GetTx(k.ctx, k.backend, out.Hash))
+		tx := must[*btc.Tx](t)(single.Tx(k.ctx, k.backend, out.Hash))
 		_, err := verify.PayoutTx(k.contract, e, tx.Msg, 77, 2)
 		told(t, lpwire.CheckPayout, err)
 	})

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/btc/single"
+
 	"github.com/btcsuite/btcd/btcutil/psbt"
 	"github.com/btcsuite/btcd/wire"
 
@@ -69,7 +71,7 @@ func TestToBTC(t *testing.T) {
 		if s.Code != lpwire.CodePaid {
 			t.Errorf("%+v", s)
 		}
-		tx := must[*btc.Tx](t)(btc.GetTx(k.ctx, k.backend, must[btc.Hash](t)(btc.ParseHash(s.TxID))))
+		tx := must[*btc.Tx](t)(single.Tx(k.ctx, k.backend, must[btc.Hash](t)(btc.ParseHash(s.TxID))))
 		if nonce := must[uint64](t)(claimhash.TxNonce(tx.Msg, true)); nonce != r.Nonce {
 			t.Errorf("nonce %d, want %d", nonce, r.Nonce)
 		}

@@ -58,9 +58,9 @@ func (w *counting) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx,
 	w.count(&w.n.Bitcoin)
 	return w.liar.BitcoinTx(ctx, id)
 }
-func (w *counting) Wait(ctx context.Context, q swap.WaitAsk) (int, error) {
+func (w *counting) ETA(ctx context.Context, q swap.ETAAsk) (int, error) {
 	w.count(&w.n.Bitcoin)
-	return w.liar.Wait(ctx, q)
+	return w.liar.ETA(ctx, q)
 }
 func (w *counting) Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error) {
 	w.count(&w.n.Bitcoin)
@@ -116,7 +116,7 @@ func followed(t *testing.T, c scenario, r *swap.Record, events []event) (calls, 
 				if err != nil {
 					t.Fatal(err)
 				}
-				g.Effects.Wait()
+				g.Effects.Drain()
 				g.reschedule(s, res.Record, 0)
 			}
 			continue
@@ -124,7 +124,7 @@ func followed(t *testing.T, c scenario, r *swap.Record, events []event) (calls, 
 		w.now = next
 		if turn := s.next(next); turn != nil {
 			g.follow(t.Context(), s, turn)
-			g.Effects.Wait()
+			g.Effects.Drain()
 		} else {
 			purged = next
 			g.Purge(t.Context())

@@ -120,7 +120,7 @@ func TestOneOfTwoNodesLiesForADay(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						g.Effects.Wait()
+						g.Effects.Drain()
 						return res.Record
 					}
 					name := fmt.Sprintf("%s %s, %s; the first node says that it is %s", c.flow.Type, s.Name, is.name, lie.name)

@@ -33,7 +33,7 @@ func (e echo) Escrow(context.Context, string, string, chains.EscrowQuery) (chain
 func (e echo) Delivered(context.Context, string, string, swap.DeliveredAsk) (*chains.Escrow, error) {
 	return &chains.Escrow{Expiry: 1}, e.err
 }
-func (e echo) Wait(context.Context, swap.WaitAsk) (int, error) { return 7, e.err }
+func (e echo) ETA(context.Context, swap.ETAAsk) (int, error) { return 7, e.err }
 func (e echo) VerifyRefund(context.Context, string, string, swap.RefundAsk) error {
 	return e.err
 }
@@ -75,7 +75,7 @@ func (e echo) Refunded(context.Context, swap.RefundedAsk) (swap.RefundedFact, er
 // where the flow looks for it.
 func TestEachQuestionHasItsAnswer(t *testing.T) {
 	questions := swap.Ask{
-		Escrow: &chains.EscrowQuery{}, Found: &chains.EscrowQuery{}, LP: &lp.StatusQuery{}, Delivered: &swap.DeliveredAsk{}, Wait: &swap.WaitAsk{},
+		Escrow: &chains.EscrowQuery{}, Found: &chains.EscrowQuery{}, LP: &lp.StatusQuery{}, Delivered: &swap.DeliveredAsk{}, ETA: &swap.ETAAsk{},
 		Refund: &swap.RefundAsk{}, Payment: &bitcoin.Hash{}, Payout: &swap.PayoutAsk{}, Spends: make([]bitcoin.OutPoint, 1), Taken: &bitcoin.OutPoint{}, Vault: &chains.VaultID{},
 		Withdrawal: &chains.WithdrawalQuery{}, Txs: []chains.Signed{{ID: "x"}}, GasTx: &swap.GasAsk{}, Received: &swap.ReceivedAsk{}, Init: &swap.InitAsk{}, Refunded: &swap.RefundedAsk{}, Rival: &swap.RivalAsk{},
 	}
@@ -86,7 +86,7 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 			var ask swap.Ask
 			reflect.ValueOf(&ask).Elem().Field(i).Set(all.Field(i))
 			w := passReader{echo{wrong}, func(context.Context, string, swap.RivalAsk) (bool, error) { return true, wrong }}
-			in := swap.In{R: &swap.Record{}, Obs: &swap.Observation{}, Now: time.Now()}
+			in := swap.Decision{R: &swap.Record{}, Obs: &swap.Observation{}, Now: time.Now()}
 			if !answer(t.Context(), w, in, ask) {
 				t.Errorf("%s: nothing was asked", name)
 			}
@@ -108,7 +108,7 @@ func TestEachQuestionHasItsAnswer(t *testing.T) {
 			}
 		}
 	}
-	if answer(t.Context(), passReader{}, swap.In{Obs: &swap.Observation{}}, swap.Ask{}) {
+	if answer(t.Context(), passReader{}, swap.Decision{Obs: &swap.Observation{}}, swap.Ask{}) {
 		t.Error("nothing counts as a question")
 	}
 	asked := []chains.Signed{{ID: "a"}, {ID: "b"}}
@@ -129,7 +129,7 @@ func TestEffectIsJudgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := lamp()
 		var due []swap.Effect
-		f.Effects = func(swap.In) []swap.Effect { return due }
+		f.Effects = func(swap.Decision) []swap.Effect { return due }
 		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{} }}, f)
 		create(t, g, "a")
 		send := swap.Effect{Kind: swap.SendTx, Step: 1}
@@ -358,7 +358,7 @@ func TestWhenTheNextLookIsStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := lamp()
 		f.Moves = []swap.Move{{From: []int{0}, To: 1, Why: "asked", On: swap.OnReveal}}
-		f.Fill = func(in swap.In, next *swap.Record) { next.Problem = in.R.ID }
+		f.Fill = func(in swap.Decision, next *swap.Record) { next.Problem = in.R.ID }
 		f.Effects = nil
 		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, f)
 		for id, c := range map[string]struct {
@@ -404,7 +404,7 @@ func TestWhatIsNotDeleted(t *testing.T) {
 			"ended just now":        {func(r *swap.Record) { r.Ended = swap.At(time.Now()) }, nil, chains.EscrowNone, false},
 		} {
 			f := lamp()
-			f.Ask = func(in swap.In) swap.Ask {
+			f.Ask = func(in swap.Decision) swap.Ask {
 				if in.Obs.Escrow.Asked {
 					return swap.Ask{}
 				}

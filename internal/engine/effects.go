@@ -180,8 +180,8 @@ func (x *runner) elsewhere(r *swap.Record, e swap.Effect, now time.Time) bool {
 	return x.shared && r.Elsewhere(e, x.owner, now)
 }
 
-// Wait returns when no effect is in progress. Cancel the base context first.
-func (x *runner) Wait() {
+// Drain returns when no effect is in progress. Cancel the base context first.
+func (x *runner) Drain() {
 	x.mu.Lock() // every effect has either begun by now or will see that the context has ended
 	defer x.all.Wait()
 	x.mu.Unlock()

@@ -35,12 +35,12 @@ func TestMarkedEffectWaitsForItsOutcome(t *testing.T) {
 		}
 	}
 	x.start(r, []swap.Effect{e}, time.Now())
-	x.Wait()
+	x.Drain()
 	if does.done != 1 || reports != 1 {
 		t.Errorf("carried out %d times, reported %d times", does.done, reports)
 	}
 	x.start(r, []swap.Effect{e}, time.Now())
-	if x.Wait(); does.done != 2 {
+	if x.Drain(); does.done != 2 {
 		t.Error("it cannot be begun any more")
 	}
 }

@@ -73,7 +73,7 @@ func TestPreimagesWaitForNothingElse(t *testing.T) {
 		}
 		g := autoEngine(t, w, p)
 		busy := lamp()
-		busy.Effects = func(in swap.In) (all []swap.Effect) {
+		busy.Effects = func(in swap.Decision) (all []swap.Effect) {
 			for _, kind := range kinds {
 				all = append(all, swap.Effect{Kind: kind})
 			}

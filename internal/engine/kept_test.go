@@ -251,7 +251,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s in state %d, %s: %v", r.Type, r.State, is.name, err)
 					}
-					g.Effects.Wait()
+					g.Effects.Drain()
 					last = res.Record
 					path = append(path, last.State)
 				}
@@ -393,7 +393,7 @@ func TestKeptStoresGoOn(t *testing.T) {
 					if _, err := g.Advance(t.Context(), id, nil); err != nil {
 						t.Fatal(err)
 					}
-					g.Effects.Wait() // before the world is another one
+					g.Effects.Drain() // before the world is another one
 				}
 			}
 			for id := range watched {

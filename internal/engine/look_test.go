@@ -47,7 +47,7 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 		var mu sync.Mutex
 		hinted := map[string]int{}
 		ask := f.Ask
-		f.Ask = func(in swap.In) swap.Ask {
+		f.Ask = func(in swap.Decision) swap.Ask {
 			if _, ok := in.Input.(swap.Look); ok {
 				mu.Lock()
 				hinted[in.R.ID]++

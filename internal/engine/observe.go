@@ -19,7 +19,7 @@ import (
 type Reader interface {
 	Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error)
 	Delivered(ctx context.Context, chain, contract string, q swap.DeliveredAsk) (*chains.Escrow, error)
-	Wait(ctx context.Context, q swap.WaitAsk) (seconds int, err error)
+	ETA(ctx context.Context, q swap.ETAAsk) (seconds int, err error)
 	VerifyRefund(ctx context.Context, chain, contract string, q swap.RefundAsk) error
 	Vault(ctx context.Context, chain, contract string, q chains.VaultID) (chains.VaultFact, error)
 	Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error)
@@ -57,7 +57,7 @@ func (w passReader) taken(ctx context.Context, output bitcoin.OutPoint) (bitcoin
 const maxRounds = 5
 
 // answer puts one round of answers into in.Obs and reports whether anything was asked.
-func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {
+func answer(ctx context.Context, w passReader, in swap.Decision, ask swap.Ask) bool {
 	r, obs := in.R, in.Obs
 	var g errgroup.Group
 	asked := 0
@@ -90,8 +90,8 @@ func answer(ctx context.Context, w passReader, in swap.In, ask swap.Ask) bool {
 		obs.Judged = q.Data
 		add(func() { put(&obs.Delivered, in.Now)(w.Delivered(ctx, r.Chain, r.Contract, *q)) })
 	}
-	if q := ask.Wait; q != nil {
-		add(func() { put(&obs.Wait, in.Now)(w.Wait(ctx, *q)) })
+	if q := ask.ETA; q != nil {
+		add(func() { put(&obs.ETA, in.Now)(w.ETA(ctx, *q)) })
 	}
 	if q := ask.Refund; q != nil {
 		add(func() { put(&obs.Refund, in.Now)(struct{}{}, w.VerifyRefund(ctx, r.Chain, r.Contract, *q)) })

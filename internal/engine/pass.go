@@ -124,7 +124,7 @@ func (g *Engine) Close() {
 	g.stop()
 	g.mu.Unlock()
 	g.peers.wait()
-	g.Effects.Wait()
+	g.Effects.Drain()
 	g.passes.Wait()
 	g.backoffs.wait()
 	g.feed.close()
@@ -356,7 +356,7 @@ func (g *Engine) pass(ctx context.Context, id string, reader Reader, input swap.
 		Flow:    func(t swap.Type) *swap.Flow { return g.Flows[t] },
 		Now:     g.Now,
 		Load:    func() (*swap.Record, error) { return g.Load(ctx, id) },
-		Observe: func(f *swap.Flow, in swap.In) { Observe(asking, reader, g.Rival, f, in) },
+		Observe: func(f *swap.Flow, in swap.Decision) { Observe(asking, reader, g.Rival, f, in) },
 		Write: func(r, next *swap.Record, move *swap.Move) error {
 			if err := g.write(ctx, r, next, move); err != nil {
 				return err

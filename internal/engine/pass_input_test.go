@@ -24,7 +24,7 @@ func TestInputWaitsForItsOwnPass(t *testing.T) {
 				f := lamp()
 				ask := f.Ask
 				first := fails
-				f.Ask = func(in swap.In) swap.Ask {
+				f.Ask = func(in swap.Decision) swap.Ask {
 					if in.Obs.Escrow.Asked && first {
 						first = false
 						panic("bug")
@@ -155,7 +155,7 @@ func TestOutcomeOfAnEffectThatDidNotEnd(t *testing.T) {
 			report: func(_ context.Context, _ string, o swap.Outcome) { got = append(got, o) }}
 		for range 20 { // a closed engine must not choose by chance
 			x.start(&swap.Record{Head: swap.Head{ID: "a"}}, []swap.Effect{e}, time.Now())
-			x.Wait()
+			x.Drain()
 			if !c.closed {
 				break
 			}

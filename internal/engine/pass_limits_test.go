@@ -436,7 +436,7 @@ func TestHowLongAnAttemptMayTake(t *testing.T) {
 				},
 				report: func(context.Context, string, swap.Outcome) {}}
 			x.start(newToy("a"), []swap.Effect{e}, time.Now())
-			if x.Wait(); got != c.want {
+			if x.Drain(); got != c.want {
 				t.Errorf("%s: %s, want %s", name, got, c.want)
 			}
 		}

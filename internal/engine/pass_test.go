@@ -31,28 +31,28 @@ func lamp() *swap.Flow {
 			{Number: 4, Name: "GONE", Finished: true, Expired: true, Hidden: true},
 		},
 		Moves: []swap.Move{
-			{From: []int{0, 1}, To: 2, Why: "escrow claimed", If: func(in swap.In) bool {
+			{From: []int{0, 1}, To: 2, Why: "escrow claimed", If: func(in swap.Decision) bool {
 				return in.Obs.Escrow.Known() && in.Obs.Escrow.Value.State == chains.EscrowClaimed
 			}},
-			{From: []int{0}, To: 1, Why: "asked", On: swap.OnReveal, Do: func(in swap.In, next *swap.Record) {
+			{From: []int{0}, To: 1, Why: "asked", On: swap.OnReveal, Do: func(in swap.Decision, next *swap.Record) {
 				next.Lightning = &swap.LightningPart{Preimage: in.Input.(swap.Reveal).Preimage}
 			}},
-			{From: []int{1}, To: 3, Why: "refused", On: swap.OnOutcome, If: func(in swap.In) bool { return in.Input.(swap.Outcome).Refused }},
-			{From: []int{0}, To: 4, Why: "expired", If: func(in swap.In) bool { return in.R.Expiry.Passed(in.Now) }},
+			{From: []int{1}, To: 3, Why: "refused", On: swap.OnOutcome, If: func(in swap.Decision) bool { return in.Input.(swap.Outcome).Refused }},
+			{From: []int{0}, To: 4, Why: "expired", If: func(in swap.Decision) bool { return in.R.Expiry.Passed(in.Now) }},
 		},
-		Ask: func(in swap.In) swap.Ask {
+		Ask: func(in swap.Decision) swap.Ask {
 			if in.R.State > 1 || in.Obs.Escrow.Asked {
 				return swap.Ask{}
 			}
 			return swap.Ask{Escrow: &chains.EscrowQuery{}}
 		},
-		Effects: func(in swap.In) []swap.Effect {
+		Effects: func(in swap.Decision) []swap.Effect {
 			if in.R.State == 1 && in.R.Tried[string(swap.PostPSBT)].Outcome == "" {
 				return []swap.Effect{{Kind: swap.PostPSBT, Mark: true}}
 			}
 			return nil
 		},
-		View: func(in swap.In) swap.View { return swap.View{} },
+		View: func(in swap.Decision) swap.View { return swap.View{} },
 	}
 }
 
@@ -356,7 +356,7 @@ func TestRefusalAfterALostProcessStaysUnknown(t *testing.T) {
 func TestPanicHarmsNobodyElse(t *testing.T) {
 	f := lamp()
 	ask := f.Ask
-	f.Ask = func(in swap.In) swap.Ask {
+	f.Ask = func(in swap.Decision) swap.Ask {
 		switch {
 		case in.R.ID == "bad":
 			panic("bug")

@@ -13,9 +13,9 @@ import (
 // [*chainio.Reader] is one.
 type Builder interface {
 	Checker
-	// Todo builds the action of a view. Errors that name a member of the caller's
+	// BuildAction builds the action of a view. Errors that name a member of the caller's
 	// request are about the caller's wallet or fee rate.
-	Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error)
+	BuildAction(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.BuiltAction, error)
 }
 
 // prebuilt is an action that is built while the pass decides whether it is the one to
@@ -28,12 +28,12 @@ type prebuilt struct {
 	action swap.Action
 	done   chan struct{} // nil: nothing is in progress
 	drop   context.CancelFunc
-	todo   swap.Todo
+	todo   swap.BuiltAction
 	err    error
 }
 
 // prebuild begins to build the action that the record by itself suggests. Call drop
-// once its Todo was used.
+// once its BuildAction was called.
 func prebuild(ctx context.Context, b Builder, r *swap.Record, a swap.Action, c swap.Caller) *prebuilt {
 	p := &prebuilt{build: b, caller: c, record: r, action: a, drop: func() {}}
 	if !asksToBuild(a, c) {
@@ -43,14 +43,14 @@ func prebuild(ctx context.Context, b Builder, r *swap.Record, a swap.Action, c s
 	p.done = make(chan struct{})
 	go func() {
 		defer close(p.done)
-		p.todo, p.err = b.Todo(ctx, r, a, c)
+		p.todo, p.err = b.BuildAction(ctx, r, a, c)
 	}()
 	return p
 }
 
-// Todo returns the action of the record as it is now: what was prebuilt if
+// BuildAction returns the action of the record as it is now: what was prebuilt if
 // that is the same, else what is built for it. Either takes no longer than patience.
-func (p *prebuilt) Todo(ctx context.Context, r *swap.Record, a swap.Action) (swap.Todo, error) {
+func (p *prebuilt) BuildAction(ctx context.Context, r *swap.Record, a swap.Action) (swap.BuiltAction, error) {
 	if p.done != nil && r.Version == p.record.Version && reflect.DeepEqual(a, p.action) {
 		<-p.done // it ends with the caller's context
 		return p.todo, p.err
@@ -60,7 +60,7 @@ func (p *prebuilt) Todo(ctx context.Context, r *swap.Record, a swap.Action) (swa
 		ctx, cancel = context.WithTimeoutCause(ctx, patience, errSilent)
 		defer cancel()
 	}
-	return p.build.Todo(ctx, r, a, p.caller)
+	return p.build.BuildAction(ctx, r, a, p.caller)
 }
 
 // asksToBuild reports whether an action takes questions to build, and may be
@@ -86,12 +86,12 @@ func reveals(a *swap.Sign) bool {
 // action then has no transactions, but says what to do and who signs.
 type withoutPreimage struct{ Builder }
 
-func (d withoutPreimage) Todo(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.Todo, error) {
+func (d withoutPreimage) BuildAction(ctx context.Context, r *swap.Record, a swap.Action, c swap.Caller) (swap.BuiltAction, error) {
 	s, ok := a.(*swap.Sign)
 	if !ok || !reveals(s) {
-		return d.Builder.Todo(ctx, r, a, c)
+		return d.Builder.BuildAction(ctx, r, a, c)
 	}
 	named := *s
 	named.Chain = r.Chain
-	return swap.Todo{Action: &named, Signer: s.PlanFor(c).Signer}, nil
+	return swap.BuiltAction{Action: &named, Signer: s.PlanFor(c).Signer}, nil
 }

@@ -15,12 +15,12 @@ type toyBuilder struct {
 	asked chan swap.Action
 }
 
-func (b toyBuilder) Todo(_ context.Context, _ *swap.Record, a swap.Action, _ swap.Caller) (swap.Todo, error) {
+func (b toyBuilder) BuildAction(_ context.Context, _ *swap.Record, a swap.Action, _ swap.Caller) (swap.BuiltAction, error) {
 	b.asked <- a
 	if s, ok := a.(*swap.Sign); ok {
-		return swap.Todo{Action: s, Signer: s.Plan.Signer}, nil
+		return swap.BuiltAction{Action: s, Signer: s.Plan.Signer}, nil
 	}
-	return swap.Todo{}, nil
+	return swap.BuiltAction{}, nil
 }
 
 // What was prebuilt is shown if the record and the action are the same still, and
@@ -42,7 +42,7 @@ func TestPrebuiltActions(t *testing.T) {
 		<-b.asked
 		now := *r
 		now.Version += c.version
-		todo, err := p.Todo(t.Context(), &now, c.after)
+		todo, err := p.BuildAction(t.Context(), &now, c.after)
 		if err != nil || todo.Signer != c.after.Plan.Signer || (len(b.asked) == 0) != c.built {
 			t.Errorf("%s: %+v, %v; asked %d times more", name, todo, err, len(b.asked))
 		}
@@ -51,7 +51,7 @@ func TestPrebuiltActions(t *testing.T) {
 	b := toyBuilder{asked: make(chan swap.Action, 1)} // what is not prebuilt is built when it is wanted
 	if p := prebuild(t.Context(), b, newToy("x"), &swap.Wait{}, swap.Caller{}); p.done != nil {
 		t.Error("waiting is prebuilt")
-	} else if _, err := p.Todo(t.Context(), p.record, p.action); err != nil || len(b.asked) != 1 {
+	} else if _, err := p.BuildAction(t.Context(), p.record, p.action); err != nil || len(b.asked) != 1 {
 		t.Errorf("%v, asked %d times", err, len(b.asked))
 	}
 	w := swap.Caller{Wallet: &coinselect.Wallet{}}

@@ -46,7 +46,7 @@ func TestPublicPreimageIsClaimedWhateverTheTime(t *testing.T) {
 			r = flowtest.Settle(t, f, r, all, nil, now)
 			obs := &swap.Observation{Escrow: all.Escrow}
 			obs.Escrow.Asked = true
-			in := swap.In{R: r, Obs: obs, Now: now}
+			in := swap.Decision{R: r, Obs: obs, Now: now}
 			if r.State != c.state || len(f.Effects(in)) > 0 != c.publish {
 				t.Errorf("%s, from %d: state %d, effects %v; want %d, published %v", c.name, from, r.State, f.Effects(in), c.state, c.publish)
 			}

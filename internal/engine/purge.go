@@ -72,12 +72,12 @@ func (g *Engine) harmless(res *Result) bool {
 		return res.Observation.Received.Known() && len(res.Observation.Received.Value) == 0
 	case r.Type == swap.TrustedFromBTCLN:
 		// A payment may still hang; whether one came only the LP knows.
-		in := swap.In{R: r, Obs: res.Observation, Now: res.At}
+		in := swap.Decision{R: r, Obs: res.Observation, Now: res.At}
 		return swap.TrustedLNOver(in) && (swap.LPSays(lp.CodeExpired, lp.CodeGasUnpaid)(in) || r.Settled)
 	case r.Escrow == nil:
 		return true
 	case r.Type == swap.FromBTCLN && r.Escrow.Real == nil: // only the user can open it, and was never asked to
-		return !swap.LPSays(lp.CodeDone)(swap.In{R: r, Obs: res.Observation, Now: res.At})
+		return !swap.LPSays(lp.CodeDone)(swap.Decision{R: r, Obs: res.Observation, Now: res.At})
 	}
 	for _, fact := range []swap.Fact[chains.EscrowFact]{res.Observation.Escrow, res.Observation.Found} {
 		if fact.Known() && fact.Value.State == chains.EscrowNone {

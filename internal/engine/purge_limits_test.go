@@ -20,7 +20,7 @@ func expiredQuotes(t *testing.T, s storage.Store, w Reader) *Engine {
 	t.Helper()
 	f := lamp()
 	f.Moves = nil
-	f.Ask = func(in swap.In) swap.Ask {
+	f.Ask = func(in swap.Decision) swap.Ask {
 		if in.Obs.Escrow.Asked {
 			return swap.Ask{}
 		}

@@ -18,12 +18,12 @@ type routineReader struct {
 // errNotShown is the error of a question whose answer is only shown, in a pass without a caller.
 var errNotShown = errors.New("not asked: no caller waits for the answer")
 
-// Wait implements Reader.
-func (l routineReader) Wait(ctx context.Context, q swap.WaitAsk) (seconds int, err error) {
+// ETA implements Reader.
+func (l routineReader) ETA(ctx context.Context, q swap.ETAAsk) (seconds int, err error) {
 	if l.unseen() {
 		return 0, errNotShown
 	}
-	return l.Reader.Wait(ctx, q)
+	return l.Reader.ETA(ctx, q)
 }
 
 // unseen reports whether no caller waits for the pass, which then is not for those either

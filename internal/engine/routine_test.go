@@ -28,7 +28,7 @@ func (w *waitingReader) Escrow(ctx context.Context, chain, contract string, q ch
 	return w.toyReader.Escrow(ctx, chain, contract, q)
 }
 
-func (w *waitingReader) Wait(context.Context, swap.WaitAsk) (int, error) {
+func (w *waitingReader) ETA(context.Context, swap.ETAAsk) (int, error) {
 	w.waits.Add(1)
 	return 7, nil
 }
@@ -38,10 +38,10 @@ func (w *waitingReader) Wait(context.Context, swap.WaitAsk) (int, error) {
 func waitingLamp() *swap.Flow {
 	f := lamp()
 	escrow := f.Ask
-	f.Ask = func(in swap.In) swap.Ask {
+	f.Ask = func(in swap.Decision) swap.Ask {
 		a := escrow(in)
-		if in.Obs.Escrow.Asked && !in.Obs.Wait.Asked {
-			a.Wait = &swap.WaitAsk{}
+		if in.Obs.Escrow.Asked && !in.Obs.ETA.Asked {
+			a.ETA = &swap.ETAAsk{}
 		}
 		return a
 	}
@@ -71,8 +71,8 @@ func TestRoutinePassLeavesOutWhatIsOnlyShown(t *testing.T) {
 				w := &waitingReader{toyReader: toyReader{delay: time.Second}}
 				f := waitingLamp()
 				ask := f.Ask
-				f.Ask = func(in swap.In) swap.Ask { // a round more, which takes a second too
-					if in.Obs.Wait.Asked && !in.Obs.Found.Asked {
+				f.Ask = func(in swap.Decision) swap.Ask { // a round more, which takes a second too
+					if in.Obs.ETA.Asked && !in.Obs.Found.Asked {
 						return swap.Ask{Found: &chains.EscrowQuery{}}
 					}
 					return ask(in)
@@ -83,7 +83,7 @@ func TestRoutinePassLeavesOutWhatIsOnlyShown(t *testing.T) {
 					go func() {
 						time.Sleep(c.caller)
 						res, err := g.advance(t.Context(), "a", nil, c.why)
-						if err != nil || c.why == forView && (!res.Observation.Wait.Known() || res.Observation.Wait.Value != 7) {
+						if err != nil || c.why == forView && (!res.Observation.ETA.Known() || res.Observation.ETA.Value != 7) {
 							t.Errorf("the caller is not told how long to wait: %+v, %v", res, err)
 						}
 					}()

@@ -63,7 +63,7 @@ func TestReorganisations(t *testing.T) {
 				obs := &swap.Observation{}
 				put(&obs.Escrow, now)(notLagging(r)(l.fact, nil))
 				for range maxSteps {
-					next, move := f.Step(swap.In{R: r, Obs: obs, Now: now})
+					next, move := f.Step(swap.Decision{R: r, Obs: obs, Now: now})
 					if r = next; move == nil {
 						break
 					}
@@ -133,14 +133,14 @@ func TestFirstTransactionIsTakenBack(t *testing.T) {
 		{chains.TxConfirmed, chains.TxPending, 1},
 	} {
 		obs := &swap.Observation{Escrow: swap.Fact[chains.EscrowFact]{Asked: true, Value: absentAt(100)}}
-		in := swap.In{R: r, Obs: obs, Now: now}
+		in := swap.Decision{R: r, Obs: obs, Now: now}
 		ask := f.Ask(in)
 		if len(ask.Txs) != 2 {
 			t.Fatalf("look %d: asks for %d transactions, want both", i, len(ask.Txs))
 		}
 		put(&obs.Txs, now)(byID(ask.Txs)([]chains.TxStatus{{State: look.approve, Block: chains.Block{Height: 99}}, {State: look.open}}, nil))
 		r, _ = f.Step(in)
-		if next := f.Effects(swap.In{R: r, Obs: obs, Now: now}); len(next) != 1 || next[0].Step != look.step {
+		if next := f.Effects(swap.Decision{R: r, Obs: obs, Now: now}); len(next) != 1 || next[0].Step != look.step {
 			t.Errorf("look %d: sends %+v, want transaction %d", i, next, look.step)
 		}
 	}

@@ -86,7 +86,7 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 }
 
 func cancelled(res *Result) bool {
-	return swap.Cancelled(swap.In{R: res.Record, Obs: res.Observation, Now: res.At})
+	return swap.Cancelled(swap.Decision{R: res.Record, Obs: res.Observation, Now: res.At})
 }
 
 // withdrawal resolves the link that a payment is to come from.

@@ -32,7 +32,7 @@ type StatusRequest struct {
 type Status struct {
 	Record *swap.Record
 	View   swap.View
-	Todo   swap.Todo
+	Built  swap.BuiltAction
 	// Problem says why the action could not be built, or should not be done now. Record
 	// and View are correct in that case too.
 	Problem error
@@ -76,10 +76,10 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 		return nil, err
 	}
 	v := shown(g.View(res))
-	todo, err := pre.Todo(ctx, res.Record, v.Action)
+	todo, err := pre.BuildAction(ctx, res.Record, v.Action)
 	switch {
 	case err == nil:
-		return &Status{Record: res.Record, View: v, Todo: todo, Problem: v.Blocked}, nil
+		return &Status{Record: res.Record, View: v, Built: todo, Problem: v.Blocked}, nil
 	case ofCaller(err):
 		return nil, err
 	case fault.CodeOf(err) == fault.Internal:
@@ -91,7 +91,7 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 	}
 	s := &Status{Record: res.Record, View: v, Problem: err}
 	if sign, ok := v.Action.(*swap.Sign); ok && sign.For != swap.ActionInit { // none would mean that nothing is left to do
-		s.Todo = swap.Todo{Action: sign.Delayed()}
+		s.Built = swap.BuiltAction{Action: sign.Delayed()}
 	}
 	return s, nil
 }

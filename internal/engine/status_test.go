@@ -21,8 +21,8 @@ type failingBuilder struct {
 	err error
 }
 
-func (b failingBuilder) Todo(context.Context, *swap.Record, swap.Action, swap.Caller) (swap.Todo, error) {
-	return swap.Todo{}, b.err
+func (b failingBuilder) BuildAction(context.Context, *swap.Record, swap.Action, swap.Caller) (swap.BuiltAction, error) {
+	return swap.BuiltAction{}, b.err
 }
 
 func anybody(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }
@@ -93,7 +93,7 @@ func TestStatusWhoseActionCannotBeBuilt(t *testing.T) {
 				s, err := g.Status(t.Context(), failingBuilder{err: c.err}, StatusRequest{ID: "a", Caller: anybody})
 				waits := false
 				if s != nil {
-					_, waits = s.Todo.Action.(*swap.Wait)
+					_, waits = s.Built.Action.(*swap.Wait)
 				}
 				switch {
 				case c.refused:
@@ -105,7 +105,7 @@ func TestStatusWhoseActionCannotBeBuilt(t *testing.T) {
 				case c.problem == fault.Internal && errors.Is(s.Problem, c.err):
 					t.Errorf("tells %v", s.Problem)
 				case waits != (c.err != nil): // not nothing: the refund is left
-					t.Errorf("to do: %+v", s.Todo)
+					t.Errorf("to do: %+v", s.Built)
 				}
 				g.Close()
 			})

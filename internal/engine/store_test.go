@@ -181,7 +181,7 @@ func TestRecordThatCannotBeEncoded(t *testing.T) {
 		t.Errorf("stored: %v", err)
 	}
 	f := lamp()
-	f.Fill = func(_ swap.In, next *swap.Record) { next.Escrow = broken.Escrow }
+	f.Fill = func(_ swap.Decision, next *swap.Record) { next.Escrow = broken.Escrow }
 	g = toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, f)
 	create(t, g, id)
 	if _, err := g.Advance(t.Context(), id, nil); err == nil {

@@ -215,7 +215,7 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 				f := lamp()
 				f.States[0].Every = c.every
 				passes := 0
-				f.Ask = func(in swap.In) swap.Ask { passes++; return swap.Ask{} }
+				f.Ask = func(in swap.Decision) swap.Ask { passes++; return swap.Ask{} }
 				g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, f)
 				r := newToy("a")
 				r.State = c.state

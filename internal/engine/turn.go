@@ -23,7 +23,7 @@ type Turn struct {
 	Load func() (*swap.Record, error)
 	// Observe puts answers into in.Obs until the flow asks for nothing more; [Observe]
 	// does it with a [Reader].
-	Observe func(f *swap.Flow, in swap.In)
+	Observe func(f *swap.Flow, in swap.Decision)
 	// Write stores next over r by compare-and-set, as [Write] does, and gives next its
 	// version. An error that wraps [storage.ErrConflict] begins the pass again.
 	Write func(r, next *swap.Record, move *swap.Move) error
@@ -43,7 +43,7 @@ func (t Turn) Pass(input swap.Input) (res *Result, due []swap.Effect, err error)
 	obs, conflicts, taken := &swap.Observation{}, 0, input == nil
 	for range maxSteps {
 		f := t.Flow(r.Type)
-		in := swap.In{R: r, Obs: obs, Input: input, Now: t.Now()}
+		in := swap.Decision{R: r, Obs: obs, Input: input, Now: t.Now()}
 		if f == nil {
 			break // of a type that is not configured: shown, and left alone
 		}
@@ -78,7 +78,7 @@ func (t Turn) Pass(input swap.Input) (res *Result, due []swap.Effect, err error)
 		return nil, nil, errNotTaken
 	}
 	if f := t.Flow(r.Type); f != nil && f.Effects != nil {
-		due = f.Effects(swap.In{R: r, Obs: obs, Now: t.Now()})
+		due = f.Effects(swap.Decision{R: r, Obs: obs, Now: t.Now()})
 	}
 	return &Result{Record: r, Observation: obs, At: t.Now()}, due, nil
 }
@@ -108,7 +108,7 @@ func (t Turn) save(r, next *swap.Record, move *swap.Move) (changed bool, err err
 
 // Observe asks until the flow knows enough, each round in parallel. rival answers
 // from the store; see [Engine.Rival].
-func Observe(ctx context.Context, w Reader, rival func(ctx context.Context, id string, q swap.RivalAsk) (bool, error), f *swap.Flow, in swap.In) {
+func Observe(ctx context.Context, w Reader, rival func(ctx context.Context, id string, q swap.RivalAsk) (bool, error), f *swap.Flow, in swap.Decision) {
 	for range maxRounds {
 		if !answer(ctx, passReader{w, rival}, in, f.Ask(in)) {
 			return
@@ -122,7 +122,7 @@ func StillDue(f *swap.Flow, res *Result, e swap.Effect, now time.Time, ready fun
 	if f == nil || f.Effects == nil {
 		return e, false
 	}
-	for _, due := range f.Effects(swap.In{R: res.Record, Obs: res.Observation, Now: now}) {
+	for _, due := range f.Effects(swap.Decision{R: res.Record, Obs: res.Observation, Now: now}) {
 		if due.Key() == e.Key() && placeOf(due) == placeOf(e) && ready(due) {
 			return due, true
 		}
@@ -132,7 +132,7 @@ func StillDue(f *swap.Flow, res *Result, e swap.Effect, now time.Time, ready fun
 
 // ViewOf is how a swap is shown, by the facts of a pass.
 func ViewOf(f *swap.Flow, res *Result) swap.View {
-	v := f.View(swap.In{R: res.Record, Obs: res.Observation, Now: res.At})
+	v := f.View(swap.Decision{R: res.Record, Obs: res.Observation, Now: res.At})
 	if f.Over(res.Record, res.At) {
 		v.End()
 	}

@@ -108,7 +108,7 @@ func (w *liar) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
 func (w *liar) BitcoinTx(context.Context, bitcoin.Hash) (*bitcoin.Tx, error) {
 	return w.truth.payment, nil
 }
-func (w *liar) Wait(context.Context, swap.WaitAsk) (int, error) { return -1, nil }
+func (w *liar) ETA(context.Context, swap.ETAAsk) (int, error) { return -1, nil }
 func (w *liar) Spends(_ context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error) {
 	all := make([]bitcoin.Spend, len(ops))
 	for i := range all {
@@ -307,7 +307,7 @@ func TestFactsDecideFromEveryState(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						g.Effects.Wait()
+						g.Effects.Drain()
 						path = append(path, res.Record.State)
 						return res.Record
 					}

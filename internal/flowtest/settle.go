@@ -24,7 +24,7 @@ func AnswerFrom(all *swap.Observation, ask swap.Ask, obs *swap.Observation) (ask
 	take(ask.LP != nil, &asked, all.LP, &obs.LP)
 	take(ask.Delivered != nil, &asked, all.Delivered, &obs.Delivered)
 	take(ask.Refund != nil, &asked, all.Refund, &obs.Refund)
-	take(ask.Wait != nil, &asked, all.Wait, &obs.Wait)
+	take(ask.ETA != nil, &asked, all.ETA, &obs.ETA)
 	take(ask.Payment != nil, &asked, all.Payment, &obs.Payment)
 	take(ask.Payout != nil, &asked, all.Payout, &obs.Payout)
 	take(ask.Spends != nil, &asked, all.Spends, &obs.Spends)
@@ -50,7 +50,7 @@ func Settle(t *testing.T, f *swap.Flow, r *swap.Record, all *swap.Observation, i
 	t.Helper()
 	obs := &swap.Observation{}
 	for range 16 {
-		in := swap.In{R: r, Obs: obs, Input: input, Now: now}
+		in := swap.Decision{R: r, Obs: obs, Input: input, Now: now}
 		for range 4 {
 			if !AnswerFrom(all, f.Ask(in), obs) {
 				break

@@ -65,7 +65,7 @@ func Known(err error, words string) error {
 // Reason is what a node said of a refusal, of which callers are shown no more than the first
 // of words that it contains.
 func Reason(said string, words ...string) error {
-	return &known{errors.New(said), cmp.Or(Said(said, words...), fault.InLog)}
+	return &known{errors.New(said), cmp.Or(Said(said, words...), fault.Public(errors.New(said)))}
 }
 
 type known struct {

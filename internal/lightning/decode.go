@@ -11,19 +11,19 @@ import (
 	"github.com/lightningnetwork/lnd/zpay32"
 )
 
-// ErrNotInvoice is what a text is refused with that is not a BOLT11 invoice:
+// errNotInvoice is what a text is refused with that is not a BOLT11 invoice:
 // damaged, incomplete, unsigned, of an unknown network, or outside the bounds of
 // this package. The error that wraps it says what is wrong.
-var ErrNotInvoice = errors.New("not a valid BOLT11 invoice")
+var errNotInvoice = errors.New("not a valid BOLT11 invoice")
 
 // Decode reads an invoice, in one case throughout and without a URI scheme, and
 // verifies its signature. It accepts every network; see
 // [Invoice.RequireNetwork]. The time and the features are not judged. Every
-// error wraps [ErrNotInvoice] (protocol: bitcoin.md §18.1).
+// error wraps [errNotInvoice] (protocol: bitcoin.md §18.1).
 func Decode(text string) (*Invoice, error) {
 	inv, err := decode(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotInvoice, err)
+		return nil, fmt.Errorf("%w: %w", errNotInvoice, err)
 	}
 	return inv, nil
 }
@@ -46,7 +46,7 @@ func decode(text string) (*Invoice, error) {
 	inv := &Invoice{
 		Prefix: stated.prefix, AmountMsat: stated.amountMsat, Timestamp: z.Timestamp.Unix(),
 		PaymentHash: *z.PaymentHash, PaymentSecret: optional(z.PaymentAddr), Description: z.Description, DescriptionHash: z.DescriptionHash,
-		ExpirySeconds: DefaultExpirySeconds, MinFinalCLTV: int64(z.MinFinalCLTVExpiry()),
+		ExpirySeconds: defaultExpirySeconds, MinFinalCLTV: int64(z.MinFinalCLTVExpiry()),
 		HasExpiry: stated.expirySeconds != nil, HasMinFinalCLTV: stated.hasMinFinalCLTV,
 		Payee: payee, HasBlindedPaths: len(z.BlindedPaymentPaths) > 0,
 	}

@@ -74,7 +74,7 @@ func FuzzInvoices(f *testing.F) {
 		inv, err := Decode(bent)
 		theirs, unknown := zpay32.Decode(bent, n.params)
 		if err != nil {
-			if !errors.Is(err, ErrNotInvoice) {
+			if !errors.Is(err, errNotInvoice) {
 				t.Fatal(err)
 			}
 			if bent == text && unknown == nil {

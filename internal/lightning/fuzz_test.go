@@ -22,7 +22,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		inv, err := Decode(text)
 		if err != nil {
-			if !errors.Is(err, ErrNotInvoice) || len(err.Error()) > 300 {
+			if !errors.Is(err, errNotInvoice) || len(err.Error()) > 300 {
 				t.Errorf("error %q", err)
 			}
 			return

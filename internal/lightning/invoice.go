@@ -9,8 +9,8 @@ import (
 
 // What BOLT11 says of an invoice without the tag.
 const (
-	DefaultExpirySeconds = 3600
-	DefaultMinFinalCLTV  = 18
+	defaultExpirySeconds = 3600
+	defaultMinFinalCLTV  = 18
 )
 
 // Invoice is a decoded BOLT11 invoice whose signature was verified. Of a field
@@ -25,9 +25,9 @@ type Invoice struct {
 	PaymentSecret   *[32]byte
 	Description     *string // bytes as sent, not necessarily UTF-8
 	DescriptionHash *[32]byte
-	ExpirySeconds   int64 // DefaultExpirySeconds unless HasExpiry
+	ExpirySeconds   int64 // defaultExpirySeconds unless HasExpiry
 	HasExpiry       bool
-	MinFinalCLTV    int64 // blocks; DefaultMinFinalCLTV unless HasMinFinalCLTV
+	MinFinalCLTV    int64 // blocks; defaultMinFinalCLTV unless HasMinFinalCLTV
 	HasMinFinalCLTV bool
 	Payee           [33]byte // compressed key that signed the invoice
 	RouteHints      [][]Hop

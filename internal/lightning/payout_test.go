@@ -15,7 +15,7 @@ func TestHTLCTimeout(t *testing.T) {
 		want            int64
 		extended        bool
 	}{
-		{"no tag", base, most, DefaultMinFinalCLTV, base, false},
+		{"no tag", base, most, defaultMinFinalCLTV, base, false},
 		{"144 blocks", base, most, 144, base, false},
 		{"145 blocks", base, most, 145, base + 1200, true},
 		{"432 blocks", base, most, 432, 777_600, true},
@@ -53,7 +53,7 @@ func TestMaxRoutingFee(t *testing.T) {
 }
 
 func TestReceiveExpiry(t *testing.T) {
-	inv := &Invoice{Timestamp: 1000, ExpirySeconds: DefaultExpirySeconds, MinFinalCLTV: DefaultMinFinalCLTV}
+	inv := &Invoice{Timestamp: 1000, ExpirySeconds: defaultExpirySeconds, MinFinalCLTV: defaultMinFinalCLTV}
 	if _, err := inv.QuoteExpiry(); err == nil {
 		t.Error("an invoice that does not state its expiry makes a quote")
 	}

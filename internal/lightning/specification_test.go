@@ -37,7 +37,7 @@ func TestSpecificationExamples(t *testing.T) {
 			if (err == nil) != byNode {
 				t.Errorf("%s: %v", e.Title, err)
 			}
-			if err != nil && !errors.Is(err, ErrNotInvoice) {
+			if err != nil && !errors.Is(err, errNotInvoice) {
 				t.Errorf("%s: %v does not wrap ErrNotInvoice", e.Title, err)
 			}
 			continue

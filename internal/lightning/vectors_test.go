@@ -420,7 +420,7 @@ func TestVectorsLightningTimeouts(t *testing.T) {
 				}
 				base = v
 			}
-			timeout, extended, err := HTLCTimeout(base, DefaultMaxHTLCTimeoutSeconds, DefaultMinFinalCLTV)
+			timeout, extended, err := HTLCTimeout(base, DefaultMaxHTLCTimeoutSeconds, defaultMinFinalCLTV)
 			if base <= 0 {
 				c.Differ(t, "htlc-timeout-positive")
 				if fault.CodeOf(err) != fault.InvalidInput {

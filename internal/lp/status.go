@@ -55,7 +55,7 @@ const (
 	CodeSettled        = 10002
 	CodeUnpaid         = 10003
 	CodeCommitted      = 10004
-	CodeClaimed        = 10005
+	codeClaimed        = 10005
 	CodeGasUnpaid      = 10010
 	CodeGasReceived    = 10011
 	CodeGasSent        = 10012
@@ -68,7 +68,7 @@ const (
 	CodePaid           = 20006
 	CodeNotFound       = 20007
 	CodeProcessing     = 20008
-	CodeRefundExpired  = 20010
+	codeRefundExpired  = 20010
 )
 
 // Path returns the path of a query's endpoint below its URL. An endpoint that is none of

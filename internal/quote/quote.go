@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lnurl"
@@ -313,7 +314,7 @@ func priceInfo(c discovery.Candidate, p verify.PriceResult) swap.PriceInfo {
 
 // bitcoinRates starts to ask what Bitcoin's miners are paid.
 func (o *order) bitcoinRates(ctx context.Context) *async.Future[bitcoin.FeeRates] {
-	return async.Start(ctx, func(ctx context.Context) (bitcoin.FeeRates, error) { return bitcoin.GetFeeRates(ctx, o.Reader.Bitcoin) })
+	return async.Start(ctx, func(ctx context.Context) (bitcoin.FeeRates, error) { return single.FeeRates(ctx, o.Reader.Bitcoin) })
 }
 
 // estimateTimeout is how long a quote waits for rates from which only an estimate

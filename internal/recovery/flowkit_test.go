@@ -91,7 +91,7 @@ func (st *stage) advance(t *testing.T, input swap.Input) *swap.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.Engine.Effects.Wait()
+	st.Engine.Effects.Drain()
 	return res.Record
 }
 

@@ -11,8 +11,8 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -290,7 +290,7 @@ func (m past) withdrawal(ctx context.Context, w chains.PastWithdrawal) (*swap.Re
 		gas := tokens.NewAmount(units(w.Raw[1], v.Vault.Multipliers[1]), m.info.Native)
 		r.Terms.GasDrop = &gas
 	}
-	if tx, err := bitcoin.GetTx(ctx, m.Reader.Bitcoin, w.BitcoinTx); err == nil && tx != nil && len(tx.Msg.TxOut) > 2 {
+	if tx, err := single.Tx(ctx, m.Reader.Bitcoin, w.BitcoinTx); err == nil && tx != nil && len(tx.Msg.TxOut) > 2 {
 		paid := tx.Msg.TxOut[2]
 		r.Bitcoin.Sats, r.Vault.Sats[0], r.Vault.LPScript = uint64(paid.Value), paid.Value, paid.PkScript
 		r.Vault.UTXO = tx.Msg.TxIn[0].PreviousOutPoint.String()

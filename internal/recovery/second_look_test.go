@@ -45,7 +45,7 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 		st := perform(t, s)
 		funded(t, s, st.Record, in.PSBT)
 		_, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
-		if st.Engine.Effects.Wait(); err == nil || !strings.Contains(err.Error(), "sat/vB") || st.Acts.count(swap.PostPSBT) != 0 {
+		if st.Engine.Effects.Drain(); err == nil || !strings.Contains(err.Error(), "sat/vB") || st.Acts.count(swap.PostPSBT) != 0 {
 			t.Errorf("%v, handed over %d times", err, st.Acts.count(swap.PostPSBT))
 		}
 	})
@@ -66,7 +66,7 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 			}
 			s.World.Spends[u.Inputs()[1]] = by
 			_, err = st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
-			st.Engine.Effects.Wait()
+			st.Engine.Effects.Drain()
 			got, loadErr := st.Engine.Load(t.Context(), st.Record.ID)
 			if e, _ := errors.AsType[*fault.Error](err); e == nil || e.Code != fault.InvalidInput || e.Field != "signedTxs[0]" || !strings.Contains(err.Error(), "input 1") || st.Acts.count(swap.PostPSBT) != 0 {
 				t.Errorf("%v, handed over %d times", err, st.Acts.count(swap.PostPSBT))
@@ -89,7 +89,7 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 			funded(t, s, st.Record, in.PSBT)
 			change(s.World)
 			_, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
-			st.Engine.Effects.Wait()
+			st.Engine.Effects.Drain()
 			if name == "as agreed" && err != nil {
 				t.Fatal(err)
 			}

@@ -231,9 +231,9 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 			obs.Payment.Value = &bitcoin.Tx{ID: id, Confirmations: in.RequiredConfirmations}
 		}
 		if n := in.BitcoinTxConfirmations; n != nil && *n < in.RequiredConfirmations && in.ConfirmationDelayMS != nil { // asked for nothing else
-			obs.Wait = swap.Fact[int]{Asked: true, Value: int(math.Floor(*in.ConfirmationDelayMS / 1000))}
+			obs.ETA = swap.Fact[int]{Asked: true, Value: int(math.Floor(*in.ConfirmationDelayMS / 1000))}
 		}
-		v := flowtest.Flow(swap.SPVFromBTC).View(swap.In{R: r, Obs: obs, Now: now})
+		v := flowtest.Flow(swap.SPVFromBTC).View(swap.Decision{R: r, Obs: obs, Now: now})
 		if len(v.Steps) != len(want.Steps) || want.StateInfo.Number != in.State {
 			t.Fatalf("%d steps, want %+v", len(v.Steps), want)
 		}
@@ -375,7 +375,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 			return (&chainio.Executor{LPs: st.LPs}).Execute(t.Context(), r, swap.Effect{Kind: swap.PostPSBT})
 		}
 		ids, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
-		st.Engine.Effects.Wait()
+		st.Engine.Effects.Drain()
 		got, loadErr := st.Engine.Load(t.Context(), st.Record.ID)
 		if loadErr != nil {
 			t.Fatal(loadErr)
@@ -505,7 +505,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		ids, err := st.Engine.Submit(ctx, st.Reader, r.ID, in.SignedTxs)
-		st.Engine.Effects.Wait()
+		st.Engine.Effects.Drain()
 		got, loadErr := st.Engine.Load(t.Context(), r.ID)
 		if loadErr != nil {
 			t.Fatal(loadErr)

@@ -47,7 +47,7 @@ func (e Escrow) Note(f chains.EscrowFact, stays func(height uint64) bool, asked 
 	}
 	if stays(f.Finished.Height) {
 		f.Escrow = nil
-		e.ended = e.ended.Note(f, asked, settled, SameEnd)
+		e.ended = e.ended.Note(f, asked, settled, sameEnd)
 	} else if settled {
 		e.ended = Entry[chains.EscrowFact]{}
 	}
@@ -81,7 +81,7 @@ func (w Withdrawal) Note(f chains.WithdrawalFact, searched uint64, stays func(he
 		w.unpaid = Entry[uint64]{}
 	}
 	if f.State != chains.WithdrawalNone && f.State != chains.WithdrawalFronted && stays(f.Height) {
-		w.done = w.done.Note(f, asked, settled, SamePayout)
+		w.done = w.done.Note(f, asked, settled, samePayout)
 	} else if settled {
 		w.done = Entry[chains.WithdrawalFact]{}
 	}
@@ -144,13 +144,13 @@ func (m *WithdrawalMemory[K]) Note(k K, f chains.WithdrawalFact, searched uint64
 	m.table.change(k, func(w Withdrawal) Withdrawal { return w.Note(f, searched, stays, asked, settled) })
 }
 
-// SameEnd reports whether two facts say the same end of an escrow.
-func SameEnd(before, now chains.EscrowFact) bool {
+// sameEnd reports whether two facts say the same end of an escrow.
+func sameEnd(before, now chains.EscrowFact) bool {
 	return before.State == now.State && before.Opened == now.Opened && before.Finished == now.Finished && before.InitTx == now.InitTx &&
 		before.ClaimTx == now.ClaimTx && before.RefundTx == now.RefundTx && bytes.Equal(before.Result, now.Result)
 }
 
-// SamePayout reports whether two facts say the same of a withdrawal.
-func SamePayout(before, now chains.WithdrawalFact) bool {
+// samePayout reports whether two facts say the same of a withdrawal.
+func samePayout(before, now chains.WithdrawalFact) bool {
 	return before.State == now.State && before.Height == now.Height && before.FrontTx == now.FrontTx && before.ClaimTx == now.ClaimTx && before.Close == now.Close
 }

@@ -38,7 +38,7 @@ func (b *BitcoinPart) pays(tx *bitcoin.Tx) (vout uint32, ok bool) {
 // deposit returns the payment to claim with, of those that Bitcoin shows: the one with
 // the most confirmations, and of equals the one that was seen before. It is nil if
 // Bitcoin shows no payment, or did not answer.
-func deposit(in In, b *BitcoinPart) (best *bitcoin.Tx, vout uint32) {
+func deposit(in Decision, b *BitcoinPart) (best *bitcoin.Tx, vout uint32) {
 	if !in.Obs.Received.Known() {
 		return nil, 0
 	}
@@ -52,7 +52,7 @@ func deposit(in In, b *BitcoinPart) (best *bitcoin.Tx, vout uint32) {
 }
 
 // deposited reports whether the payment has enough confirmations to be proven.
-func deposited(in In) bool {
+func deposited(in Decision) bool {
 	tx, _ := deposit(in, in.R.Bitcoin)
 	return tx != nil && tx.Confirmations >= in.R.Bitcoin.required()
 }
@@ -61,7 +61,7 @@ func deposited(in In) bool {
 // never be mined, not because a node does not show it: a user who is asked to pay again
 // would pay twice. If a reorganisation takes back the obstacle, the payment counts
 // again.
-func fillDeposit(in In, next *Record) {
+func fillDeposit(in Decision, next *Record) {
 	if !in.Obs.Received.Known() {
 		return
 	}
@@ -99,7 +99,7 @@ func fillDeposit(in In, next *Record) {
 }
 
 // revived reports whether a transaction that could not be mined any more can be again.
-func revived(in In, raw []byte) (id bitcoin.Hash, again bool) {
+func revived(in Decision, raw []byte) (id bitcoin.Hash, again bool) {
 	tx, err := rawtx.Decode(raw)
 	if err != nil || !in.Obs.Spends.Known() {
 		return id, false
@@ -143,7 +143,7 @@ func depositProblem(all []*bitcoin.Tx, r *Record) string {
 // depositShown is the status of the payment step of a swap that was paid, and
 // inactive for one that was not. A payment that Bitcoin does not show, or that is not
 // asked for, has no confirmations to show.
-func depositShown(in In) (StepStatus, *Confirmations) {
+func depositShown(in Decision) (StepStatus, *Confirmations) {
 	b := in.R.Bitcoin
 	tx, _ := deposit(in, b)
 	switch {
@@ -155,14 +155,14 @@ func depositShown(in In) (StepStatus, *Confirmations) {
 		return shownConfirmed, &Confirmations{Current: int(b.required()), Target: int(b.required())}
 	}
 	n := &Confirmations{Current: int(tx.Confirmations), Target: int(b.required()), ETASeconds: -1}
-	if in.Obs.Wait.Known() {
-		n.ETASeconds = in.Obs.Wait.Value
+	if in.Obs.ETA.Known() {
+		n.ETASeconds = in.Obs.ETA.Value
 	}
 	return shownReceived, n
 }
 
 // depositWait returns the action after a payment was seen: to wait.
-func depositWait(in In, pay Step) *Wait {
+func depositWait(in Decision, pay Step) *Wait {
 	w := &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs confirmations.", ExpectedSeconds: -1, PollSeconds: 10}
 	if pay.Status == shownReceived && pay.Confirmations != nil {
 		w.ExpectedSeconds = pay.Confirmations.ETASeconds

@@ -10,7 +10,7 @@ import (
 // cannot disagree.
 func (f *Flow) Diagram() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\nMade from the table in package swap.\n\n", f.Type)
+	fmt.Fprintf(&b, "# %s\n\nMade from the table in package internal/swap.\n\n", f.Type)
 	b.WriteString("```mermaid\nstateDiagram-v2\n")
 	for _, s := range f.States {
 		fmt.Fprintf(&b, "    state \"%s %d\" as s%s\n", s.Name, s.Number, id(s.Number))

@@ -13,5 +13,5 @@
 //	act        start the effects that are due; never waited for, an outcome is the input of another pass
 //
 // Nothing here uses a context, a clock, a store or a network: the time is in
-// [In], and smart chains appear only through package chains.
+// [Decision], and smart chains appear only through package chains.
 package swap

@@ -57,10 +57,10 @@ func TestRevealIsStored(t *testing.T) {
 // The preimage is asked for once the escrow is open, if it is not known.
 func TestPreimageIsAskedForWhenItIsNeeded(t *testing.T) {
 	f := newFromBTCLNAuto()
-	asks := func(in In) bool { return *f.View(in).Reveal }
-	needs(t, passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *In) { in.R.Lightning.Preimage = chains.Preimage{} }), asks, changes{
-		"it is known":            func(in *In) { in.R.Lightning.Preimage = autoPreimage },
-		"the escrow is not open": func(in *In) { in.R.State = swapstate.LnPaid },
+	asks := func(in Decision) bool { return *f.View(in).Reveal }
+	needs(t, passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *Decision) { in.R.Lightning.Preimage = chains.Preimage{} }), asks, changes{
+		"it is known":            func(in *Decision) { in.R.Lightning.Preimage = autoPreimage },
+		"the escrow is not open": func(in *Decision) { in.R.State = swapstate.LnPaid },
 	})
 }
 
@@ -68,7 +68,7 @@ func TestPreimageIsAskedForWhenItIsNeeded(t *testing.T) {
 func TestPayingEffectsAreNotedFirst(t *testing.T) {
 	withdraw := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
 	withdraw.R.Lightning.Withdraw = &Withdraw{Asked: true}
-	for f, in := range map[*Flow]In{newFromBTCLNAuto(): withdraw, newSPVFromBTC(): passOf(spvPass(swapstate.SPVSigned), unspent)()} {
+	for f, in := range map[*Flow]Decision{newFromBTCLNAuto(): withdraw, newSPVFromBTC(): passOf(spvPass(swapstate.SPVSigned), unspent)()} {
 		if es := f.Effects(in); len(es) != 1 || !es[0].Mark {
 			t.Errorf("%s: %+v", f.Type, es)
 		}
@@ -78,7 +78,7 @@ func TestPayingEffectsAreNotedFirst(t *testing.T) {
 // A preimage of a swap to Lightning is not ours to reveal; the transactions of a vault
 // swap reveal nothing that has to be kept.
 func TestWhatRevealsIsSentWhereItMay(t *testing.T) {
-	reveals := func(in *In) {
+	reveals := func(in *Decision) {
 		in.R.Submission = &Submission{Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me", Reveals: true}}}}
 	}
 	out, vault := outPass(swapstate.OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})(), spvPass(swapstate.SPVConfirmed)()
@@ -151,7 +151,7 @@ func TestStepNotesWhatItRestsOn(t *testing.T) {
 	vault.Obs.Withdrawal.Value.Height = 95
 	for name, c := range map[string]struct {
 		f    *Flow
-		in   In
+		in   Decision
 		want uint64
 	}{
 		"opened, the block is not known": {out, opened, 100},
@@ -179,8 +179,10 @@ func TestSignedIsPosted(t *testing.T) {
 	}
 	hinted := spvPass(swapstate.SPVBroadcasted)()
 	hinted.Input = Look{}
-	needs(t, func() In { return passOf(func() In { return hinted }, func(in *In) { in.Obs = &Observation{} })() }, func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
-		"it was asked": func(in *In) { in.Obs.Withdrawal.Asked = true },
+	needs(t, func() Decision {
+		return passOf(func() Decision { return hinted }, func(in *Decision) { in.Obs = &Observation{} })()
+	}, func(in Decision) bool { return f.Ask(in).Withdrawal != nil }, changes{
+		"it was asked": func(in *Decision) { in.Obs.Withdrawal.Asked = true },
 	})
 }
 
@@ -194,7 +196,7 @@ func TestNothingIsNotWhatWasSubmitted(t *testing.T) {
 // A provider's answer is used only if it is one, and a swap without its payment part can
 // still be displayed.
 func TestOutgoingWithParts(t *testing.T) {
-	btc := func(state int) In {
+	btc := func(state int) Decision {
 		in := outPass(state, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Type, in.R.Lightning = ToBTC, nil
 		return in

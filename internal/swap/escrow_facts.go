@@ -55,8 +55,8 @@ func mayRefund(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool 
 }
 
 // lateFor reports whether it is too late for the claimer to do what is still to be
-// done with an escrow ([deadline.Todo]).
-func lateFor(todo deadline.Todo, e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
+// done with an escrow ([deadline.Duty]).
+func lateFor(todo deadline.Duty, e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
 	return todo.TooLate(e.Expiry, headOf(f), now)
 }
 
@@ -75,7 +75,7 @@ func dutyTime(f Fact[chains.EscrowFact], now time.Time) time.Time {
 
 // forgetEnd drops the transactions that an end was seen by, when the chain takes
 // it back; what it shows now is filled in.
-func forgetEnd(in In, next *Record) {
+func forgetEnd(in Decision, next *Record) {
 	next.Escrow.ClaimTx, next.Escrow.RefundTx = "", ""
 	fillEscrowTxs(in.Obs.Escrow, next.Escrow)
 }
@@ -85,7 +85,7 @@ func forgetEnd(in In, next *Record) {
 const settleAfter = 2 * time.Minute
 
 // settle notes what was heard of the end of a swap: that it is final.
-func (in In) settle(next *Record) {
+func (in Decision) settle(next *Record) {
 	switch {
 	case next.Ended == 0: // read from elsewhere: this is the first answer
 		next.Ended = At(in.Now)
@@ -99,7 +99,7 @@ func (in In) settle(next *Record) {
 const restAfter = 14 * 24 * time.Hour
 
 // rested reports whether that time is over.
-func rested(in In) bool {
+func rested(in Decision) bool {
 	return in.Now.Unix() > in.R.Escrow.Real.Expiry+int64(restAfter/time.Second)
 }
 

@@ -3,6 +3,8 @@ package swap
 import (
 	"time"
 
+	"github.com/btcsuite/btcd/chaincfg/chainhash"
+
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
@@ -20,9 +22,9 @@ type outgoing struct {
 	id func(r *Record) string
 	// proof makes the question whether what the LP presents pays the
 	// destination; nil if it presents nothing.
-	proof func(in In) *PayoutAsk
+	proof func(in Decision) *PayoutAsk
 	// keep stores a proven payout.
-	keep func(in In, next *Record)
+	keep func(in Decision, next *Record)
 	// fromChain stores what the claim shows of the payout.
 	fromChain func(result []byte, next *Record)
 	// output names the payout in the steps.
@@ -36,7 +38,7 @@ func outgoingFlow(o outgoing) *Flow {
 		Moves:   o.moves(),
 		Ask:     o.ask,
 		Fill:    o.fill,
-		Effects: func(in In) []Effect { return sendNext(in, func(In) bool { return false }) },
+		Effects: func(in Decision) []Effect { return sendNext(in, func(Decision) bool { return false }) },
 		View:    o.view,
 		Unpaid: func(r *Record) bool {
 			return (r.State == swapstate.OutCreated || r.State == swapstate.OutSoftExpired) && !r.mayHavePaid()
@@ -56,7 +58,7 @@ var outgoingStates = []StateRow{
 	{Number: swapstate.OutRefundable, Name: "REFUNDABLE", Description: "The provider did not pay; the user can claim a refund.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
-func (o outgoing) status(in In) chainStatus {
+func (o outgoing) status(in Decision) chainStatus {
 	return escrowStatus(in.Obs.Escrow, in.R.Escrow.Real, true, in.Now)
 }
 
@@ -74,24 +76,24 @@ func (o outgoing) moves() []Move {
 		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
 		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
 		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
-		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutExpired, Why: "the chain has not shown the escrow for long", If: func(in In) bool {
+		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutExpired, Why: "the chain has not shown the escrow for long", If: func(in Decision) bool {
 			return is(statusExpired)(in) && rested(in)
 		}},
-		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed}, To: swapstate.OutRefundable, Why: "the escrow has expired", If: func(in In) bool {
+		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed}, To: swapstate.OutRefundable, Why: "the escrow has expired", If: func(in Decision) bool {
 			s := o.status(in)
 			return s == statusRefundable || s == statusUnknown && mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 		}},
-		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed}, To: swapstate.OutRefundable, Why: "the provider authorized the refund", If: func(in In) bool {
+		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed}, To: swapstate.OutRefundable, Why: "the provider authorized the refund", If: func(in Decision) bool {
 			return in.Obs.Refund.Known() && in.Obs.LP.Known() && in.Obs.LP.Value.Auth != nil
-		}, Do: func(in In, next *Record) { next.Escrow.Refund = in.Obs.LP.Value.Auth }},
-		{From: []int{swapstate.OutCommitted}, To: swapstate.OutSoftClaimed, Why: "the provider has proven its payment", If: func(in In) bool {
+		}, Do: func(in Decision, next *Record) { next.Escrow.Refund = in.Obs.LP.Value.Auth }},
+		{From: []int{swapstate.OutCommitted}, To: swapstate.OutSoftClaimed, Why: "the provider has proven its payment", If: func(in Decision) bool {
 			return in.Obs.Payout.Known() && in.Obs.Payout.Value.Proven
 		}},
 		{From: []int{swapstate.OutSoftExpired, swapstate.OutCreated}, To: swapstate.OutExpired, Why: "the authorization expired and the escrow was never opened", If: neverOpened(o.status), Do: endOpening},
 		{From: []int{swapstate.OutCreated}, To: swapstate.OutSoftExpired, Why: "the quote expired", If: quoteOver},
 
 		{From: []int{swapstate.OutCreated, swapstate.OutSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
-		{From: []int{swapstate.OutRefundable}, To: stay, Why: "the user signed the refund", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.OutRefundable}, To: stay, Why: "the user signed the refund", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionRefund && in.takes(sub)
 		}, Do: accept},
@@ -108,7 +110,7 @@ const (
 	ActionFund      = "fund"
 )
 
-func (o outgoing) ask(in In) Ask {
+func (o outgoing) ask(in Decision) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	if r.Settled || r.Escrow == nil || r.Escrow.Real == nil {
@@ -140,7 +142,7 @@ func (o outgoing) ask(in In) Ask {
 
 // wantsLP reports whether the LP is asked: while it is to pay, and while a
 // refund depends on its word.
-func (o outgoing) wantsLP(in In) bool {
+func (o outgoing) wantsLP(in Decision) bool {
 	if in.R.LP.URL == "" {
 		return false
 	}
@@ -159,7 +161,7 @@ func usable(a *chains.Auth, now time.Time) bool {
 	return a != nil && a.Timeout-now.Unix() >= int64(chains.AuthGrace/time.Second)
 }
 
-func (o outgoing) fill(in In, next *Record) {
+func (o outgoing) fill(in Decision, next *Record) {
 	if next.Escrow == nil {
 		return
 	}
@@ -181,7 +183,7 @@ func (o outgoing) fill(in In, next *Record) {
 	}
 }
 
-func (o outgoing) view(in In) View {
+func (o outgoing) view(in Decision) View {
 	r := in.R
 	row, _ := rowOf(outgoingStates, r.State)
 	v := View{Row: row}
@@ -250,7 +252,7 @@ func (o outgoing) view(in In) View {
 
 // refundAction offers the refund that is possible now: after the timeout the user
 // can take it without the LP, before that only with the LP's authorisation.
-func (o outgoing) refundAction(in In) Action {
+func (o outgoing) refundAction(in Decision) Action {
 	r := in.R
 	if in.busy() {
 		return nil
@@ -280,8 +282,10 @@ func rowOf(rows []StateRow, number int) (StateRow, bool) {
 
 // hashFromClaim reads a Bitcoin transaction id, in internal order, from a claim's result.
 func hashFromClaim(result []byte) (bitcoin.Hash, bool) {
-	h, err := bitcoin.HashFromBytes(result)
-	return h, err == nil
+	if len(result) != chainhash.HashSize {
+		return bitcoin.Hash{}, false
+	}
+	return bitcoin.Hash(result), true
 }
 
 const (

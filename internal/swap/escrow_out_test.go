@@ -22,7 +22,7 @@ func TestContractNamesThePayment(t *testing.T) {
 	next := &Record{Escrow: &EscrowPart{Real: &chains.Escrow{}}}
 	now := time.UnixMilli(1_700_000_000_000)
 	next.Type, next.State, next.Ended = ToBTC, swapstate.OutClaimed, At(now.Add(-settleAfter))
-	newToBTC().Fill(In{R: r, Obs: obs, Now: now}, next)
+	newToBTC().Fill(Decision{R: r, Obs: obs, Now: now}, next)
 	if b := next.Bitcoin; b == nil || b.TxID != claimed || b.Vout != 0 || b.Address != "bc1q" || b.Sats != 5 || !next.Settled {
 		t.Errorf("settled %v with %+v, want the payment %v", next.Settled, b, claimed)
 	}

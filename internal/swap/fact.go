@@ -30,7 +30,7 @@ type Observation struct {
 	LP         Fact[lp.Status]
 	Delivered  Fact[*chains.Escrow] // escrow data from the LP or the chain, equal to what was agreed; Err is an *lp.LPError if not
 	Judged     json.RawMessage      // the data that Delivered is about
-	Wait       Fact[int]            // seconds until the user's transaction is confirmed, -1 if unknown
+	ETA        Fact[int]            // seconds until the user's transaction is confirmed, -1 if unknown
 	Refund     Fact[struct{}]       // the LP's refund authorisation verifies; Err is a *chains.AuthError if not
 	Payment    Fact[*bitcoin.Tx]    // the user's Bitcoin transaction; nil: not found
 	Payout     Fact[PayoutFact]     // what the LP says it paid with
@@ -52,7 +52,7 @@ type Ask struct {
 	Found      *chains.EscrowQuery
 	LP         *lp.StatusQuery
 	Delivered  *DeliveredAsk
-	Wait       *WaitAsk
+	ETA        *ETAAsk
 	Refund     *RefundAsk
 	Payment    *bitcoin.Hash
 	Payout     *PayoutAsk
@@ -119,8 +119,8 @@ type InitAsk struct {
 	Sender  string
 }
 
-// WaitAsk asks how long a transaction will take to be confirmed so often.
-type WaitAsk struct {
+// ETAAsk asks how long a transaction will take to be confirmed so often.
+type ETAAsk struct {
 	TxID          bitcoin.Hash
 	Confirmations uint32
 }

@@ -16,15 +16,15 @@ type Flow struct {
 
 	// Ask returns what is still to be asked, given what is known: empty when
 	// nothing is. It is called again after each round of answers.
-	Ask func(in In) Ask
+	Ask func(in Decision) Ask
 	// Fill writes facts that move no state into next, a copy of in.R: ids,
 	// confirmations, a verified preimage.
-	Fill func(in In, next *Record)
+	Fill func(in Decision, next *Record)
 	// Effects returns what has to be done now, from the record and the facts.
-	Effects func(in In) []Effect
+	Effects func(in Decision) []Effect
 	// View returns how the swap is displayed. It also works with an empty
 	// Observation.
-	View func(in In) View
+	View func(in Decision) View
 	// Unpaid reports whether the swap is a quote without a payment or anything
 	// else in progress, as far as the record shows. Once such a quote expires
 	// it is over for the caller (see Over); the engine keeps checking it, less and less
@@ -32,7 +32,7 @@ type Flow struct {
 	Unpaid func(r *Record) bool
 	// NotPaid reports whether the facts say that nothing was paid or opened. It is for
 	// types whose payment need not pass through here; nil: it does, and the record shows it.
-	NotPaid func(in In) bool
+	NotPaid func(in Decision) bool
 }
 
 // IsUnpaid reports whether a record is an unused quote.
@@ -54,14 +54,14 @@ const unheardFor = 24 * time.Hour
 
 // noteNotPaid keeps that an answer from after the expiry says that nothing was paid. An
 // LP's answer counts from when it was asked for.
-func (f *Flow) noteNotPaid(in In, next *Record) {
+func (f *Flow) noteNotPaid(in Decision, next *Record) {
 	if f.NotPaid != nil && next.Expiry.Reached(in.Now.Add(-in.Obs.LP.Value.Age)) && f.IsUnpaid(next) && f.NotPaid(in) {
 		next.NotPaid = true
 	}
 }
 
-// In is the input of a decision.
-type In struct {
+// Decision is what a decision is made from.
+type Decision struct {
 	R     *Record
 	Obs   *Observation
 	Input Input // nil, a command, or the outcome of an effect
@@ -82,8 +82,8 @@ type Move struct {
 	// Undoes says that the row takes back what a chain has shown because a node does not show
 	// it: as an end it needs settled facts.
 	Undoes bool
-	If     func(in In) bool          // nil is always
-	Do     func(in In, next *Record) // nil is nothing; next already has the new state
+	If     func(in Decision) bool          // nil is always
+	Do     func(in Decision, next *Record) // nil is nothing; next already has the new state
 }
 
 // StateRow is one state of a type.
@@ -115,7 +115,7 @@ func (f *Flow) State(number int) (StateRow, bool) {
 // Step decides once: facts are filled in, then at most one row of the table is
 // taken. next is a changed copy of in.R, or nil if nothing changes. taken is the
 // row, if any.
-func (f *Flow) Step(in In) (next *Record, taken *Move) {
+func (f *Flow) Step(in Decision) (next *Record, taken *Move) {
 	next = in.R.Clone()
 	in.noteOutcome(next)
 	if f.Fill != nil {

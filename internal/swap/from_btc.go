@@ -42,7 +42,7 @@ func newFromBTC() *Flow {
 	}
 }
 
-func fromBTCStatus(in In) chainStatus {
+func fromBTCStatus(in Decision) chainStatus {
 	return escrowStatus(in.Obs.Escrow, in.R.Escrow.Real, false, in.Now)
 }
 
@@ -62,41 +62,41 @@ func fromBTCMoves() []Move {
 		{From: opened, To: swapstate.InSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
 		{From: unopened, To: swapstate.InCommitted, Why: "the escrow is open", If: is(statusOpen), Do: opens},
 
-		{From: []int{swapstate.InExpired, swapstate.InCommitted}, To: swapstate.InConfirmed, Why: "the bitcoin payment is confirmed", If: deposited, Do: func(in In, next *Record) {
+		{From: []int{swapstate.InExpired, swapstate.InCommitted}, To: swapstate.InConfirmed, Why: "the bitcoin payment is confirmed", If: deposited, Do: func(in Decision, next *Record) {
 			if next.Bitcoin.ConfirmedAt == 0 {
 				next.Bitcoin.ConfirmedAt = At(in.Now)
 			}
 		}},
-		{From: []int{swapstate.InConfirmed}, To: swapstate.InCommitted, Why: "a reorganisation reduced the confirmations", If: func(in In) bool {
+		{From: []int{swapstate.InConfirmed}, To: swapstate.InCommitted, Why: "a reorganisation reduced the confirmations", If: func(in Decision) bool {
 			return is(statusOpen)(in) && in.Obs.Received.Known() && !deposited(in)
-		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
-		{From: []int{swapstate.InCommitted}, To: swapstate.InExpired, Why: "the time to pay is over", If: func(in In) bool {
+		}, Do: func(in Decision, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
+		{From: []int{swapstate.InCommitted}, To: swapstate.InExpired, Why: "the time to pay is over", If: func(in Decision) bool {
 			return is(statusOpen, statusUnknown)(in) && tooLateToPay(in)
 		}},
-		{From: []int{swapstate.InExpired}, To: swapstate.InCommitted, Why: "there is still time to pay", If: func(in In) bool {
+		{From: []int{swapstate.InExpired}, To: swapstate.InCommitted, Why: "there is still time to pay", If: func(in Decision) bool {
 			return is(statusOpen)(in) && !tooLateToPay(in)
 		}},
 
 		{From: []int{swapstate.InSoftExpired, swapstate.InCreated}, To: swapstate.InQuoteOver, Why: "the authorization expired and the escrow was never opened", If: neverOpened(fromBTCStatus), Do: endOpening},
-		{From: opened, To: swapstate.InQuoteOver, Why: "the chain has not shown the escrow for long", If: func(in In) bool {
+		{From: opened, To: swapstate.InQuoteOver, Why: "the chain has not shown the escrow for long", If: func(in Decision) bool {
 			return is(statusExpired)(in) && rested(in)
 		}},
 		{From: []int{swapstate.InCreated}, To: swapstate.InSoftExpired, Why: "the quote expired", If: quoteOver},
 
-		{From: []int{swapstate.InCreated, swapstate.InSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.InCreated, swapstate.InSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: func(in Decision) bool {
 			return mayOpen(in) && timeToOpen(in)
 		}, Do: accept},
-		{From: []int{swapstate.InCommitted}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.InCommitted}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && payable(in)
-		}, Do: func(in In, next *Record) {
+		}, Do: func(in Decision, next *Record) {
 			p := in.Input.(Submit).PSBT
 			next.Submission = &Submission{Action: ActionFund, PSBT: p.TxID, Since: At(in.Now)}
 			next.Bitcoin.Tx, next.Bitcoin.TxID, next.Bitcoin.Vout = p.Tx, p.TxID, 0
 			next.Bitcoin.MinerSats = p.Fee
 			delete(next.Tried, string(Broadcast))
 		}},
-		{From: []int{swapstate.InConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.InConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
@@ -110,26 +110,26 @@ func (r *Record) payUntil() int64 {
 }
 
 // tooLateToPay reports whether that time is over: a duty, so by the later of the clocks.
-func tooLateToPay(in In) bool {
+func tooLateToPay(in Decision) bool {
 	return dutyTime(in.Obs.Escrow, in.Now).UnixMilli() > in.R.payUntil()*1000
 }
 
 // timeToOpen reports whether enough time would be left to pay. How many
 // confirmations the escrow demands must be known for that.
-func timeToOpen(in In) bool {
+func timeToOpen(in Decision) bool {
 	return in.R.Bitcoin.Confirmations != 0 && !deadline.SignToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now)
 }
 
 // payable reports whether the user is to pay now: the escrow is open for good, Bitcoin shows
 // no payment, none is under way, and there is time. A second payment would be lost, and
 // so would one for an escrow that a reorganisation removes.
-func payable(in In) bool {
+func payable(in Decision) bool {
 	b := in.R.Bitcoin
 	return fromBTCStatus(in) == statusOpen && in.Obs.Escrow.Value.Final && in.Obs.Received.Known() && isZero(b.TxID) && !in.R.Submission.pays() &&
 		b.Address != "" && b.Sats != 0 && !tooLateToPay(in)
 }
 
-func fromBTCAsk(in In) Ask {
+func fromBTCAsk(in Decision) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	if r.Settled || r.Escrow == nil || r.Escrow.Real == nil || r.Bitcoin == nil {
@@ -162,16 +162,16 @@ func fromBTCAsk(in In) Ask {
 		a.Spends = inputsOf(b.Tx)
 	case obs.Received.Known() && tx == nil && isZero(b.TxID) && len(b.Void) > 0 && !obs.Spends.Asked:
 		a.Spends = inputsOf(b.Void)
-	case obs.Wait.Asked || !waits:
+	case obs.ETA.Asked || !waits:
 	case tx != nil && tx.Confirmations < b.required():
-		a.Wait = &WaitAsk{TxID: tx.ID, Confirmations: b.required()}
+		a.ETA = &ETAAsk{TxID: tx.ID, Confirmations: b.required()}
 	case !obs.Received.Asked && !isZero(b.TxID): // most likely it still waits
-		a.Wait = &WaitAsk{TxID: b.TxID, Confirmations: b.required()}
+		a.ETA = &ETAAsk{TxID: b.TxID, Confirmations: b.required()}
 	}
 	return a
 }
 
-func fromBTCFill(in In, next *Record) {
+func fromBTCFill(in Decision, next *Record) {
 	if next.Escrow == nil || next.Bitcoin == nil {
 		return
 	}
@@ -200,10 +200,10 @@ func fromBTCFill(in In, next *Record) {
 // fromBTCEffects sends what the user signed: the opening, which stakes the deposit,
 // only while the bitcoin can be paid after it. A payment that is not in the network yet is
 // not sent if it would come too late: the LP would keep it.
-func fromBTCEffects(in In) []Effect {
+func fromBTCEffects(in Decision) []Effect {
 	var effects []Effect
 	if !in.opens() || !deadline.OpenToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now) {
-		effects = sendNext(in, func(In) bool { return true })
+		effects = sendNext(in, func(Decision) bool { return true })
 	}
 	if in.R.State == swapstate.InCommitted && !tooLateToPay(in) && len(in.R.Bitcoin.Tx) > 0 {
 		effects = append(effects, sendPayment(in)...)
@@ -211,7 +211,7 @@ func fromBTCEffects(in In) []Effect {
 	return effects
 }
 
-func fromBTCView(in In) View {
+func fromBTCView(in Decision) View {
 	r := in.R
 	row, _ := rowOf(fromBTCStates, r.State)
 	v := View{Row: row}
@@ -297,7 +297,7 @@ func fromBTCView(in In) View {
 }
 
 // fromBTCViewConfirmed leaves the claim to others for a while, then to the user too.
-func fromBTCViewConfirmed(in In, v *View, settle *Step) {
+func fromBTCViewConfirmed(in Decision, v *View, settle *Step) {
 	r := in.R
 	settle.Status = shownAwaitingManual
 	if at := r.Bitcoin.ConfirmedAt; at != 0 && in.Now.Sub(at.Time()) <= automaticWindow {

@@ -37,21 +37,21 @@ func newFromBTCLN() *Flow {
 		Effects: fromBTCLNEffects,
 		View:    fromBTCLNView,
 		Unpaid:  func(r *Record) bool { return r.Escrow.Real == nil && lightningUnpaid(r) },
-		NotPaid: func(in In) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired, lp.CodeUnpaid)(in) },
+		NotPaid: func(in Decision) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired, lp.CodeUnpaid)(in) },
 	}
 }
 
-func fromBTCLNStatus(in In) chainStatus {
+func fromBTCLNStatus(in Decision) chainStatus {
 	return escrowStatus(in.Obs.Escrow, in.R.Escrow.Real, false, in.Now)
 }
 
 func fromBTCLNMoves() []Move {
 	is, anew := statusGuards(fromBTCLNStatus)
-	late := func(in In) bool {
+	late := func(in Decision) bool {
 		return !in.R.Public() && lateFor(deadline.Claim, in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 	}
-	held := func(guard func(In) bool) func(In) bool { // the LP holds the payment
-		return func(in In) bool { return in.R.Escrow.Real != nil && guard(in) }
+	held := func(guard func(Decision) bool) func(Decision) bool { // the LP holds the payment
+		return func(in Decision) bool { return in.R.Escrow.Real != nil && guard(in) }
 	}
 	waiting := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnCreated}
 	all := append([]int{swapstate.LnHTLCExpired, swapstate.LnPaid, swapstate.LnCommitted}, waiting...)
@@ -64,34 +64,34 @@ func fromBTCLNMoves() []Move {
 		{From: []int{swapstate.LnClaimed}, To: swapstate.LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
 		{From: final, To: swapstate.LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
 		{From: final, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: waiting, To: swapstate.LnPaid, Why: "the provider holds the payment and authorized the agreed escrow", If: authorizedNow, Do: func(in In, next *Record) {
+		{From: waiting, To: swapstate.LnPaid, Why: "the provider holds the payment and authorized the agreed escrow", If: authorizedNow, Do: func(in Decision, next *Record) {
 			next.Escrow.Real, next.Escrow.Init = in.Obs.Delivered.Value, in.Obs.LP.Value.Auth
 			next.Expiry, next.Problem = in.Obs.Init.Value, ""
 		}},
 		{From: []int{swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
-		{From: unopened, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
-		{From: append([]int{swapstate.LnHTLCExpired}, unopened...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
+		{From: unopened, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in Decision) bool { return is(statusOpen)(in) && late(in) }},
+		{From: append([]int{swapstate.LnHTLCExpired}, unopened...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in Decision) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
 		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
 		{From: []int{swapstate.LnHTLCExpired}, To: swapstate.LnPaid, Why: "there is still time to claim the escrow once it is opened", If: anew(statusNotOpen)},
 		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "the authorization expired and the escrow was never opened", If: held(neverOpened(fromBTCLNStatus)), Do: endOpening},
 		{From: []int{swapstate.LnPaid}, To: swapstate.LnSoftExpired, Why: "the authorization expired", If: quoteOver},
-		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{swapstate.LnSoftExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more", If: func(in In) bool {
+		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in Decision) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{swapstate.LnSoftExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more", If: func(in Decision) bool {
 			return in.R.Escrow.Real == nil && in.R.Lightning.EndsAt.Passed(in.Now)
 		}},
 
-		{From: slices.Clone(all), To: stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
+		{From: slices.Clone(all), To: stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in Decision, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
 		withdrawMove(),
-		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: held(func(in In) bool {
+		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: held(func(in Decision) bool {
 			return mayOpen(in) && !tooLateToOpen(in)
 		}), Do: accept},
-		{From: []int{swapstate.LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
-		{From: []int{swapstate.LnHTLCExpired}, To: stay, Why: "the user chose to claim, though it may be lost", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.LnHTLCExpired}, To: stay, Why: "the user chose to claim, though it may be lost", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionLastClaim && mayClaimLast(in) && in.takes(sub)
 		}, Do: accept},
@@ -101,26 +101,26 @@ func fromBTCLNMoves() []Move {
 // authorizedNow reports whether the LP delivered the agreed escrow, not opened yet,
 // with an authorisation that is good, and lasting long enough to be signed for, opened
 // and claimed (protocol: swap-flows-escrow.md §7.5).
-func authorizedNow(in In) bool {
+func authorizedNow(in Decision) bool {
 	d, init, f := in.Obs.Delivered, in.Obs.Init, in.Obs.Found
 	return in.R.Escrow.Real == nil && d.Known() && init.Asked && f.Known() && lp.Openable(*d.Value, f.Value, init.Err, in.Now) == nil
 }
 
 // tooLateToOpen reports whether the escrow, opened now, could not be claimed safely: it
 // would cost the user the deposit.
-func tooLateToOpen(in In) bool {
+func tooLateToOpen(in Decision) bool {
 	return lateFor(deadline.Open, in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 }
 
 // mayClaimLast reports whether the open escrow, which cannot be claimed safely any more,
 // may still be claimed if its user chooses to.
-func mayClaimLast(in In) bool {
+func mayClaimLast(in Decision) bool {
 	f := in.Obs.Escrow
 	return in.R.State == swapstate.LnHTLCExpired && in.R.Escrow.Real != nil && f.Known() && f.Value.State == chains.EscrowOpen && f.Value.Final &&
 		!lateFor(deadline.LastClaim, in.R.Escrow.Real, f, in.Now)
 }
 
-func fromBTCLNAsk(in In) Ask {
+func fromBTCLNAsk(in Decision) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	if r.Settled || r.Escrow == nil {
@@ -160,7 +160,7 @@ func fromBTCLNAsk(in In) Ask {
 	return a
 }
 
-func fromBTCLNFill(in In, next *Record) {
+func fromBTCLNFill(in Decision, next *Record) {
 	if next.Escrow == nil {
 		return
 	}
@@ -187,7 +187,7 @@ func fromBTCLNFill(in In, next *Record) {
 
 // deliveryProblem says why the user cannot open what the LP delivered for the payment;
 // "" if nothing is wrong with it, or it was not judged.
-func deliveryProblem(in In) string {
+func deliveryProblem(in Decision) string {
 	if lie, ok := errors.AsType[*lp.LPError](in.Obs.Delivered.Err); ok {
 		return "the provider announced an escrow that differs from the agreed one: " + lie.Public()
 	}
@@ -208,16 +208,16 @@ func deliveryProblem(in In) string {
 
 // fromBTCLNEffects sends what the user signed. An opening that is late is not sent: it
 // would stake the deposit on a claim that is held back.
-func fromBTCLNEffects(in In) []Effect {
+func fromBTCLNEffects(in Decision) []Effect {
 	if in.opens() && (in.R.Escrow.Real == nil || tooLateToOpen(in)) {
 		return nil
 	}
-	return append(sendNext(in, func(in In) bool {
+	return append(sendNext(in, func(in Decision) bool {
 		return mayPublish(in) || in.R.Submission.Action == actionLastClaim && mayClaimLast(in)
 	}), withdrawEffects(in)...)
 }
 
-func fromBTCLNView(in In) View {
+func fromBTCLNView(in Decision) View {
 	r := in.R
 	row, _ := rowOf(fromBTCLNStates, r.State)
 	paid := r.Escrow.Real != nil
@@ -281,7 +281,7 @@ var errTooLateToOpen = fault.New(fault.InvalidState, "too little time is left to
 
 // claimLast offers the claim of an escrow that ends too soon, as a choice, and says what
 // it risks. Without it the deposit is lost for certain.
-func claimLast(in In, v *View) {
+func claimLast(in Decision, v *View) {
 	r := in.R
 	switch {
 	case !mayClaimLast(in) || in.busy():

@@ -40,26 +40,26 @@ func newFromBTCLNAuto() *Flow {
 		View:    autoView,
 		Unpaid:  lightningUnpaid,
 		// "Unpaid" is said of a payment too that the LP holds and has not sent an escrow for yet.
-		NotPaid: func(in In) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired)(in) },
+		NotPaid: func(in Decision) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired)(in) },
 	}
 }
 
 // autoFact is the chain's word on the escrow: on the agreed data once it is
 // known, until then on what was found by claim hash.
-func autoFact(in In) Fact[chains.EscrowFact] {
+func autoFact(in Decision) Fact[chains.EscrowFact] {
 	if in.Obs.Escrow.Asked {
 		return in.Obs.Escrow
 	}
 	return Fact[chains.EscrowFact]{}
 }
 
-func autoStatus(in In) chainStatus {
+func autoStatus(in Decision) chainStatus {
 	return escrowStatus(autoFact(in), in.R.Escrow.Real, false, in.Now)
 }
 
 func autoMoves() []Move {
 	is, anew := statusGuards(autoStatus)
-	late := func(in In) bool {
+	late := func(in Decision) bool {
 		return !in.R.Public() && lateFor(deadline.Claim, in.R.Escrow.Real, autoFact(in), in.Now)
 	}
 	all := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnHTLCExpired, swapstate.LnCreated, swapstate.LnPaid, swapstate.LnCommitted}
@@ -71,28 +71,28 @@ func autoMoves() []Move {
 		{From: []int{swapstate.LnClaimed}, To: swapstate.LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
 		{From: []int{swapstate.LnClaimed, swapstate.LnFailed}, To: swapstate.LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
 		{From: []int{swapstate.LnClaimed, swapstate.LnFailed}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: waiting, To: swapstate.LnPaid, Why: "the provider announced the agreed escrow", If: func(in In) bool {
+		{From: waiting, To: swapstate.LnPaid, Why: "the provider announced the agreed escrow", If: func(in Decision) bool {
 			return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && inTime(in)
-		}, Do: func(in In, next *Record) {
+		}, Do: func(in Decision, next *Record) {
 			next.Escrow.Real = in.Obs.Delivered.Value
 			next.Problem = ""
 		}},
 		{From: []int{swapstate.LnPaid, swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
-		{From: waiting, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in In) bool { return is(statusOpen)(in) && late(in) }},
-		{From: append([]int{swapstate.LnPaid, swapstate.LnHTLCExpired}, waiting...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in In) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
+		{From: waiting, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in Decision) bool { return is(statusOpen)(in) && late(in) }},
+		{From: append([]int{swapstate.LnPaid, swapstate.LnHTLCExpired}, waiting...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in Decision) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
 		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
-		{From: []int{swapstate.LnPaid, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in In) bool {
+		{From: []int{swapstate.LnPaid, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in Decision) bool {
 			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in) && (in.R.Escrow.InitTx == "" || rested(in))
 		}},
 		{From: []int{swapstate.LnHTLCExpired}, To: swapstate.LnPaid, Why: "there is still time to claim the escrow once it is opened", If: is(statusNotOpen)},
-		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{swapstate.LnSoftExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more", If: func(in In) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
+		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in Decision) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{swapstate.LnSoftExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more", If: func(in Decision) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
 
-		{From: append([]int{}, all...), To: stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in In, next *Record) {
+		{From: append([]int{}, all...), To: stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in Decision, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
 		withdrawMove(),
-		{From: []int{swapstate.LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
@@ -101,7 +101,7 @@ func autoMoves() []Move {
 
 // inTime reports whether the escrow that was delivered lasts long enough for what is
 // still to be done with it (protocol: swap-flows-escrow.md §8.3).
-func inTime(in In) bool {
+func inTime(in Decision) bool {
 	todo, f := deadline.Open, in.Obs.Found
 	if f.Known() {
 		todo = deadline.Next(f.Value)
@@ -109,7 +109,7 @@ func inTime(in In) bool {
 	return !lateFor(todo, in.Obs.Delivered.Value, f, in.Now)
 }
 
-func autoAsk(in In) Ask {
+func autoAsk(in Decision) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	if r.Settled || r.Escrow == nil {
@@ -151,7 +151,7 @@ func autoAsk(in In) Ask {
 }
 
 // shown returns the escrow that the chain shows for the payment hash, nil if none.
-func (in In) shown() *chains.Escrow {
+func (in Decision) shown() *chains.Escrow {
 	if f := in.Obs.Found; f.Known() {
 		return f.Value.Escrow
 	}
@@ -161,7 +161,7 @@ func (in In) shown() *chains.Escrow {
 // autoSearch reports whether the chain is searched for an escrow that the LP
 // says nothing of: on a hint, when the LP does not answer or says that all is
 // over, and before the quote is given up.
-func autoSearch(in In) bool {
+func autoSearch(in Decision) bool {
 	if _, hinted := in.Input.(Look); hinted || in.R.State == swapstate.LnExpired || in.R.LP.URL == "" {
 		return true
 	}
@@ -172,7 +172,7 @@ func autoSearch(in In) bool {
 		in.R.State == swapstate.LnSoftExpired
 }
 
-func autoFill(in In, next *Record) {
+func autoFill(in Decision, next *Record) {
 	if next.Escrow == nil {
 		return
 	}
@@ -203,7 +203,7 @@ func autoFill(in In, next *Record) {
 // swap-flows-escrow.md §8.5). Before that, publishing it would let the LP keep
 // the payment without paying out. Once it may be known to others only a claim
 // helps the user, so from then on the open escrow alone counts.
-func mayPublish(in In) bool {
+func mayPublish(in Decision) bool {
 	f := in.Obs.Escrow
 	open := in.R.State == swapstate.LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() && in.openSomewhere()
 	return open && (in.R.Public() || f.Known() && f.Value.Final && !lateFor(deadline.Claim, in.R.Escrow.Real, f, in.Now))
@@ -214,7 +214,7 @@ func (r *Record) Public() bool { return r.Lightning != nil && r.Lightning.Reveal
 
 // claimTodo is what the claim is that is under way: one of which the user knows that it
 // may be lost, or a safe one.
-func (r *Record) claimTodo() deadline.Todo {
+func (r *Record) claimTodo() deadline.Duty {
 	if s := r.Submission; s.Open() && s.Action == actionLastClaim {
 		return deadline.LastClaim
 	}
@@ -231,7 +231,7 @@ func revealing(r *Record, e Effect) Effect {
 	return e
 }
 
-func autoEffects(in In) []Effect {
+func autoEffects(in Decision) []Effect {
 	effects := sendNext(in, mayPublish)
 	if mayPublish(in) {
 		effects = append(effects, revealing(in.R, Effect{Kind: Publish}))
@@ -239,7 +239,7 @@ func autoEffects(in In) []Effect {
 	return append(effects, withdrawEffects(in)...)
 }
 
-func autoView(in In) View {
+func autoView(in Decision) View {
 	r := in.R
 	row, _ := rowOf(autoStates, r.State)
 	reveal := r.State == swapstate.LnCommitted && r.Lightning.Preimage.IsZero()

@@ -14,8 +14,8 @@ import (
 
 // spvPass is a pass over a vault swap in a state. From SIGNED on the provider has a
 // transaction, which needs two confirmations. The deadline is in an hour.
-func spvPass(state int) func() In {
-	return func() In {
+func spvPass(state int) func() Decision {
+	return func() Decision {
 		r := &Record{
 			Head:    Head{Type: SPVFromBTC, State: state, Signer: "me", Expiry: ago(-10 * time.Minute), CreatedAt: ago(time.Minute), Seen: Seen{Chain: 90, At: ago(time.Minute)}},
 			Vault:   &VaultPart{Deadline: ago(-time.Hour), UTXO: bitcoin.OutPoint{}.String()},
@@ -24,13 +24,13 @@ func spvPass(state int) func() In {
 		if state != swapstate.SPVCreated && state != swapstate.SPVSoftExpired && state != swapstate.SPVExpired {
 			r.Bitcoin.Posted, r.Bitcoin.TxID = true, bitcoin.Hash{9}
 		}
-		return In{R: r, Obs: &Observation{}, Now: noon}
+		return Decision{R: r, Obs: &Observation{}, Now: noon}
 	}
 }
 
-func notFound(in *In) { in.Obs.Payment = known[*bitcoin.Tx](nil) }
+func notFound(in *Decision) { in.Obs.Payment = known[*bitcoin.Tx](nil) }
 
-func spentOtherwise(in *In) {
+func spentOtherwise(in *Decision) {
 	notFound(in)
 	in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}}})
 }
@@ -50,40 +50,40 @@ var twoInputs = func() []byte {
 
 // unspent is Bitcoin's word that nothing spends the inputs of a transaction that it does not
 // show.
-func unspent(in *In) {
+func unspent(in *Decision) {
 	notFound(in)
 	in.R.Bitcoin.Tx = twoInputs
 	in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.Unspent}, {State: bitcoin.Unspent}})
 }
 
-func passOf(pass func() In, change func(*In)) func() In {
-	return func() In {
+func passOf(pass func() Decision, change func(*Decision)) func() Decision {
+	return func() Decision {
 		in := pass()
 		change(&in)
 		return in
 	}
 }
 
-func withdrawn(state chains.WithdrawalState) func(*In) {
-	return func(in *In) {
+func withdrawn(state chains.WithdrawalState) func(*Decision) {
+	return func(in *Decision) {
 		in.Obs.Withdrawal = known(chains.WithdrawalFact{State: state, Head: chains.Block{Height: 100, Time: noon.Unix()}})
 	}
 }
 
 func TestSPVRows(t *testing.T) {
-	posted := func(o Outcome) func(*In) {
-		return func(in *In) {
+	posted := func(o Outcome) func(*Decision) {
+		return func(in *Decision) {
 			in.Input = o
 			in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1}}
 		}
 	}
 	took, refused := Outcome{Effect: PostPSBT, Done: true}, Outcome{Effect: PostPSBT, Refused: true, Reason: "no"}
 	behind := changes{
-		"the node is behind what was seen": func(in *In) { in.R.Seen.Chain = 101 },
-		"it is not known what was seen":    func(in *In) { in.R.Seen = Seen{} },
-		"the chain does not answer":        func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
+		"the node is behind what was seen": func(in *Decision) { in.R.Seen.Chain = 101 },
+		"it is not known what was seen":    func(in *Decision) { in.R.Seen = Seen{} },
+		"the chain does not answer":        func(in *Decision) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
 	}
-	closed := changes{"the payout was advanced": func(in *In) { in.Obs.Withdrawal.Value.FrontTx = "0xf" }}
+	closed := changes{"the payout was advanced": func(in *Decision) { in.Obs.Withdrawal.Value.FrontTx = "0xf" }}
 	for name, change := range behind {
 		closed[name] = change
 	}
@@ -95,61 +95,61 @@ func TestSPVRows(t *testing.T) {
 		}},
 		{why: "the provider refused the transaction", pass: passOf(spvPass(swapstate.SPVSigned), posted(refused)), without: changes{
 			"it is not known": posted(Outcome{Effect: PostPSBT}),
-			"an earlier attempt had no answer": func(in *In) {
+			"an earlier attempt had no answer": func(in *Decision) {
 				in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Attempts: 1}}
 			},
-			"something else was refused": func(in *In) {
+			"something else was refused": func(in *Decision) {
 				in.Input = Outcome{Effect: SendTx, Refused: true}
 				in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Attempts: 1, Outcome: Refused}}
 			},
 		}},
-		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(swapstate.SPVPosted), func(in *In) {
+		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(swapstate.SPVPosted), func(in *Decision) {
 			notFound(in)
 			in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond)
 		}), without: changes{
-			"it is the last moment":    func(in *In) { in.Now = in.R.Vault.Deadline.Time() },
-			"Bitcoin was not asked":    func(in *In) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
-			"Bitcoin does not answer":  func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
-			"the transaction is there": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{}) },
+			"it is the last moment":    func(in *Decision) { in.Now = in.R.Vault.Deadline.Time() },
+			"Bitcoin was not asked":    func(in *Decision) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
+			"Bitcoin does not answer":  func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
+			"the transaction is there": func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{}) },
 		}},
-		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(swapstate.SPVSigned), func(in *In) {
+		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(swapstate.SPVSigned), func(in *Decision) {
 			notFound(in)
 			in.Now = in.R.Expiry.Time().Add(time.Millisecond)
 		}), without: changes{
-			"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() },
-			"the provider has it":   func(in *In) { in.R.State = swapstate.SPVPosted },
+			"it is the last moment": func(in *Decision) { in.Now = in.R.Expiry.Time() },
+			"the provider has it":   func(in *Decision) { in.R.State = swapstate.SPVPosted },
 		}},
-		{why: "the quote expired unused", pass: passOf(spvPass(swapstate.SPVSoftExpired), func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) }), without: changes{
-			"it is the last moment":      func(in *In) { in.Now = in.R.Vault.Deadline.Time() },
-			"the provider has a payment": func(in *In) { in.R.Bitcoin.Posted = true },
+		{why: "the quote expired unused", pass: passOf(spvPass(swapstate.SPVSoftExpired), func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) }), without: changes{
+			"it is the last moment":      func(in *Decision) { in.Now = in.R.Vault.Deadline.Time() },
+			"the provider has a payment": func(in *Decision) { in.R.Bitcoin.Posted = true },
 		}},
 		{why: "the user signed", pass: submits(spvPass(swapstate.SPVSoftExpired), signedPSBT), without: changes{
 			"it is for another action":     otherAction,
-			"there is no transaction":      func(in *In) { in.Input = Submit{Action: ActionFund} },
-			"the provider has one already": func(in *In) { in.R.Bitcoin.Posted = true },
-			"the deadline is over":         func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
-		}, with: changes{"it is the last moment": func(in *In) { in.Now = in.R.Vault.Deadline.Time() }}},
+			"there is no transaction":      func(in *Decision) { in.Input = Submit{Action: ActionFund} },
+			"the provider has one already": func(in *Decision) { in.R.Bitcoin.Posted = true },
+			"the deadline is over":         func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
+		}, with: changes{"it is the last moment": func(in *Decision) { in.Now = in.R.Vault.Deadline.Time() }}},
 		{why: "the user signed the claim", pass: submits(spvPass(swapstate.SPVConfirmed), signed(actionClaim)), without: changes{
 			"it is for another action":          otherAction,
 			"what the user signed is under way": busyWith(actionClaim),
 		}},
 		{why: "the payout was advanced", pass: passOf(spvPass(swapstate.SPVFailed), withdrawn(chains.WithdrawalFronted)), without: changes{
-			"the chain does not answer": func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
+			"the chain does not answer": func(in *Decision) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
 			"the vault has not moved":   withdrawn(chains.WithdrawalNone),
 		}},
-		{why: "the Bitcoin transaction is confirmed", pass: passOf(spvPass(swapstate.SPVBroadcasted), func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2}) }), without: changes{
-			"one confirmation is missing": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 1}) },
-			"Bitcoin does not answer":     func(in *In) { in.Obs.Payment = failed(&bitcoin.Tx{Confirmations: 2}) },
+		{why: "the Bitcoin transaction is confirmed", pass: passOf(spvPass(swapstate.SPVBroadcasted), func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2}) }), without: changes{
+			"one confirmation is missing": func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 1}) },
+			"Bitcoin does not answer":     func(in *Decision) { in.Obs.Payment = failed(&bitcoin.Tx{Confirmations: 2}) },
 			"it is not found":             notFound,
 		}},
 		{why: "an input was spent by another transaction", pass: passOf(spvPass(swapstate.SPVBroadcasted), spentOtherwise), without: changes{
-			"that is not in a block":   func(in *In) { in.Obs.Spends.Value[0].State = bitcoin.SpentInMempool },
-			"that is not known":        func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
-			"the transaction is there": func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{}) },
-			"Bitcoin does not answer":  func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
+			"that is not in a block":   func(in *Decision) { in.Obs.Spends.Value[0].State = bitcoin.SpentInMempool },
+			"that is not known":        func(in *Decision) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
+			"the transaction is there": func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{}) },
+			"Bitcoin does not answer":  func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
 		}},
 		{why: "the vault paid", pass: passOf(spvPass(swapstate.SPVBroadcasted), withdrawn(chains.WithdrawalClaimed)), without: changes{
-			"the chain does not answer": func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
+			"the chain does not answer": func(in *Decision) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
 		}},
 		{why: "the vault paid, and did not close", pass: passOf(spvPass(swapstate.SPVClosed), withdrawn(chains.WithdrawalClaimed)), without: behind},
 		{why: "the vault closed, and did not pay", pass: passOf(spvPass(swapstate.SPVClaimed), withdrawn(chains.WithdrawalClosed)), without: behind},
@@ -160,7 +160,7 @@ func TestSPVRows(t *testing.T) {
 
 // TestSPVFirstConfirmation keeps when enough confirmations were first seen.
 func TestSPVFirstConfirmation(t *testing.T) {
-	in := passOf(spvPass(swapstate.SPVBroadcasted), func(in *In) {
+	in := passOf(spvPass(swapstate.SPVBroadcasted), func(in *Decision) {
 		in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2, Prevouts: []*wire.TxOut{nil, {PkScript: []byte{3}}}})
 		in.R.Bitcoin.ConfirmedAt = ago(time.Hour)
 	})()
@@ -179,35 +179,35 @@ func TestSPVFirstConfirmation(t *testing.T) {
 // TestSPVRests names until when a transaction that may still be sent is looked for.
 func TestSPVRests(t *testing.T) {
 	f := newSPVFromBTC()
-	rests := func(in In) bool { next, _ := f.Step(in); return next.Settled }
+	rests := func(in Decision) bool { next, _ := f.Step(in); return next.Settled }
 	t.Run("with the provider", func(t *testing.T) {
-		needs(t, passOf(spvPass(swapstate.SPVSoftExpired), func(in *In) { in.R.Bitcoin.Posted, in.R.CreatedAt = true, ago(spvRest+time.Millisecond) }), rests, changes{
-			"the time is not over": func(in *In) { in.R.CreatedAt = ago(spvRest) },
+		needs(t, passOf(spvPass(swapstate.SPVSoftExpired), func(in *Decision) { in.R.Bitcoin.Posted, in.R.CreatedAt = true, ago(spvRest+time.Millisecond) }), rests, changes{
+			"the time is not over": func(in *Decision) { in.R.CreatedAt = ago(spvRest) },
 		})
 	})
 	for name, state := range map[string]int{"expired": swapstate.SPVExpired, "failed": swapstate.SPVFailed} {
 		t.Run(name, func(t *testing.T) {
-			needs(t, passOf(spvPass(state), func(in *In) { in.R.Bitcoin.Posted, in.R.Ended = true, ago(spvRest+time.Millisecond) }), rests, changes{
-				"the time is not over":            func(in *In) { in.R.Ended = ago(spvRest) },
-				"it is not known when it ended":   func(in *In) { in.R.Ended = 0 },
-				"an input was spent a day ago":    func(in *In) { in.R.Ended = ago(spvFinal); spentOtherwise(in) },
-				"nothing was spent for some days": func(in *In) { in.R.Ended = ago(2 * spvFinal); notFound(in) },
+			needs(t, passOf(spvPass(state), func(in *Decision) { in.R.Bitcoin.Posted, in.R.Ended = true, ago(spvRest+time.Millisecond) }), rests, changes{
+				"the time is not over":            func(in *Decision) { in.R.Ended = ago(spvRest) },
+				"it is not known when it ended":   func(in *Decision) { in.R.Ended = 0 },
+				"an input was spent a day ago":    func(in *Decision) { in.R.Ended = ago(spvFinal); spentOtherwise(in) },
+				"nothing was spent for some days": func(in *Decision) { in.R.Ended = ago(2 * spvFinal); notFound(in) },
 			})
-			allows(t, spvPass(state), rests, changes{"an input was spent more than a day ago": func(in *In) {
+			allows(t, spvPass(state), rests, changes{"an input was spent more than a day ago": func(in *Decision) {
 				in.R.Bitcoin.Posted, in.R.Ended = true, ago(spvFinal+time.Millisecond)
 				spentOtherwise(in)
 			}})
 		})
 	}
 	t.Run("paid in advance", func(t *testing.T) {
-		needs(t, passOf(spvPass(swapstate.SPVFronted), func(in *In) {
+		needs(t, passOf(spvPass(swapstate.SPVFronted), func(in *Decision) {
 			withdrawn(chains.WithdrawalFronted)(in)
 			in.Obs.Withdrawal.Value.Final, in.R.Ended = true, ago(spvRest+time.Millisecond)
 		}), rests, changes{
-			"the time is not over":          func(in *In) { in.R.Ended = ago(spvRest) },
-			"it is not known when it ended": func(in *In) { in.R.Ended = 0 },
-			"it is not final":               func(in *In) { in.Obs.Withdrawal.Value.Final = false },
-			"the chain does not answer":     func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
+			"the time is not over":          func(in *Decision) { in.R.Ended = ago(spvRest) },
+			"it is not known when it ended": func(in *Decision) { in.R.Ended = 0 },
+			"it is not final":               func(in *Decision) { in.Obs.Withdrawal.Value.Final = false },
+			"the chain does not answer":     func(in *Decision) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
 		})
 	})
 }
@@ -215,34 +215,34 @@ func TestSPVRests(t *testing.T) {
 func TestSPVHandsOverAndShows(t *testing.T) {
 	f := newSPVFromBTC()
 	t.Run("to the provider", func(t *testing.T) {
-		needs(t, passOf(spvPass(swapstate.SPVSigned), unspent), func(in In) bool { return len(f.Effects(in)) == 1 }, changes{
-			"it has answered":      func(in *In) { in.R.Tried = map[string]Try{string(PostPSBT): {Outcome: Refused}} },
-			"the deadline is over": func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
-			"it has it":            func(in *In) { in.R.State = swapstate.SPVPosted },
-			"nothing was signed":   func(in *In) { in.R.State, in.R.Bitcoin.Posted = swapstate.SPVSoftExpired, false },
+		needs(t, passOf(spvPass(swapstate.SPVSigned), unspent), func(in Decision) bool { return len(f.Effects(in)) == 1 }, changes{
+			"it has answered":      func(in *Decision) { in.R.Tried = map[string]Try{string(PostPSBT): {Outcome: Refused}} },
+			"the deadline is over": func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
+			"it has it":            func(in *Decision) { in.R.State = swapstate.SPVPosted },
+			"nothing was signed":   func(in *Decision) { in.R.State, in.R.Bitcoin.Posted = swapstate.SPVSoftExpired, false },
 
-			"Bitcoin was not asked":         func(in *In) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
-			"Bitcoin does not answer":       func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
-			"its inputs were not asked for": func(in *In) { in.Obs.Spends = Fact[[]bitcoin.Spend]{} },
-			"nobody knows of its inputs":    func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
+			"Bitcoin was not asked":         func(in *Decision) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
+			"Bitcoin does not answer":       func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
+			"its inputs were not asked for": func(in *Decision) { in.Obs.Spends = Fact[[]bitcoin.Spend]{} },
+			"nobody knows of its inputs":    func(in *Decision) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
 			"an input is spent elsewhere":   spentOtherwise,
-			"an input is about to be spent": func(in *In) {
+			"an input is about to be spent": func(in *Decision) {
 				in.Obs.Spends.Value[1] = bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: bitcoin.Hash{8}}
 			},
-			"an input is spent, by an unnamed": func(in *In) { in.Obs.Spends.Value[1] = bitcoin.Spend{State: bitcoin.SpentConfirmed} },
+			"an input is spent, by an unnamed": func(in *Decision) { in.Obs.Spends.Value[1] = bitcoin.Spend{State: bitcoin.SpentConfirmed} },
 		})
 	})
 	t.Run("a late payment", func(t *testing.T) {
-		needs(t, spvPass(swapstate.SPVSoftExpired), func(in In) bool { return f.View(in).Late != nil }, changes{
-			"the provider has one": func(in *In) { in.R.Bitcoin.Posted = true },
-			"the deadline is over": func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
+		needs(t, spvPass(swapstate.SPVSoftExpired), func(in Decision) bool { return f.View(in).Late != nil }, changes{
+			"the provider has one": func(in *Decision) { in.R.Bitcoin.Posted = true },
+			"the deadline is over": func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 		})
 	})
 	t.Run("a claim", func(t *testing.T) {
-		blind := func(in *In) { busyWith(actionClaim)(in); in.R.Submission.Since = ago(time.Hour) }
-		needs(t, passOf(spvPass(swapstate.SPVConfirmed), func(in *In) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow + time.Millisecond) }),
-			func(in In) bool { _, sign := f.View(in).Action.(*Sign); return sign }, changes{
-				"a watchtower has some time":          func(in *In) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow) },
+		blind := func(in *Decision) { busyWith(actionClaim)(in); in.R.Submission.Since = ago(time.Hour) }
+		needs(t, passOf(spvPass(swapstate.SPVConfirmed), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow + time.Millisecond) }),
+			func(in Decision) bool { _, sign := f.View(in).Action.(*Sign); return sign }, changes{
+				"a watchtower has some time":          func(in *Decision) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow) },
 				"what the user signed is under way":   busyWith(actionClaim),
 				"nothing is known of what was signed": blind,
 			})
@@ -253,25 +253,25 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 		}
 	})
 	t.Run("asks for the withdrawal", func(t *testing.T) {
-		elsewhere := func(in *In) {
+		elsewhere := func(in *Decision) {
 			in.Obs.Vault = known(chains.VaultFact{Vault: chains.Vault{Open: true}})
 			in.R.Vault.UTXO = bitcoin.OutPoint{Index: 1}.String()
 		}
-		needs(t, passOf(spvPass(swapstate.SPVBroadcasted), elsewhere), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
-			"the vault is where it was":     func(in *In) { in.R.Vault.UTXO = bitcoin.OutPoint{}.String() },
-			"the vault was not asked for":   func(in *In) { in.Obs.Vault = Fact[chains.VaultFact]{} },
-			"the provider has nothing":      func(in *In) { in.R.Bitcoin.Posted = false },
-			"the swap rests":                func(in *In) { in.R.Settled = true },
-			"the payment is not on its way": func(in *In) { in.R.State = swapstate.SPVPosted },
+		needs(t, passOf(spvPass(swapstate.SPVBroadcasted), elsewhere), func(in Decision) bool { return f.Ask(in).Withdrawal != nil }, changes{
+			"the vault is where it was":     func(in *Decision) { in.R.Vault.UTXO = bitcoin.OutPoint{}.String() },
+			"the vault was not asked for":   func(in *Decision) { in.Obs.Vault = Fact[chains.VaultFact]{} },
+			"the provider has nothing":      func(in *Decision) { in.R.Bitcoin.Posted = false },
+			"the swap rests":                func(in *Decision) { in.R.Settled = true },
+			"the payment is not on its way": func(in *Decision) { in.R.State = swapstate.SPVPosted },
 		})
-		allows(t, spvPass(swapstate.SPVBroadcasted), func(in In) bool { return f.Ask(in).Withdrawal != nil }, changes{
-			"the nodes do not agree on where it is": func(in *In) { in.Obs.Vault = failed(in.Obs.Vault.Value) },
-			"the vault is closed": func(in *In) {
+		allows(t, spvPass(swapstate.SPVBroadcasted), func(in Decision) bool { return f.Ask(in).Withdrawal != nil }, changes{
+			"the nodes do not agree on where it is": func(in *Decision) { in.Obs.Vault = failed(in.Obs.Vault.Value) },
+			"the vault is closed": func(in *Decision) {
 				elsewhere(in)
 				in.R.Vault.UTXO = bitcoin.OutPoint{}.String()
 				in.Obs.Vault.Value.Vault.Open = false
 			},
-			"an event hints": func(in *In) { in.Input = Look{} },
+			"an event hints": func(in *Decision) { in.Input = Look{} },
 		})
 	})
 }
@@ -280,14 +280,17 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 // time: after a reorganisation nobody is asked to sign one, and one that was signed before
 // is not taken.
 func TestVaultIsClaimedWithAConfirmedPaymentAlone(t *testing.T) {
-	pass := passOf(spvPass(swapstate.SPVConfirmed), func(in *In) {
+	pass := passOf(spvPass(swapstate.SPVConfirmed), func(in *Decision) {
 		in.R.Bitcoin.ConfirmedAt = ago(time.Hour)
 		in.Obs.Payment = known(&bitcoin.Tx{ID: in.R.Bitcoin.TxID, Confirmations: 2})
 	})
-	claims := func(in In) bool { s, ok := newSPVFromBTC().View(in).Action.(*Sign); return ok && s.For == actionClaim }
+	claims := func(in Decision) bool {
+		s, ok := newSPVFromBTC().View(in).Action.(*Sign)
+		return ok && s.For == actionClaim
+	}
 	without := changes{
 		"the payment is not found":  notFound,
-		"a confirmation is missing": func(in *In) { in.Obs.Payment.Value.Confirmations = 1 },
+		"a confirmation is missing": func(in *Decision) { in.Obs.Payment.Value.Confirmations = 1 },
 	}
 	needs(t, pass, claims, without)
 	for name, change := range without {

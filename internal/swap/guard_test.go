@@ -18,11 +18,11 @@ func known[T any](v T) Fact[T] { return Fact[T]{Value: v, Asked: true} }
 func failed[T any](v T) Fact[T] { return Fact[T]{Value: v, Asked: true, Err: errors.New("no answer")} }
 
 // changes are passes that differ from one pass in one thing each, by what that is.
-type changes map[string]func(in *In)
+type changes map[string]func(in *Decision)
 
 // needs checks that something holds in a pass, and in none of those that lack one of
 // its conditions.
-func needs(t *testing.T, pass func() In, holds func(In) bool, without changes) {
+func needs(t *testing.T, pass func() Decision, holds func(Decision) bool, without changes) {
 	t.Helper()
 	if !holds(pass()) {
 		t.Error("it does not hold though nothing is wrong")
@@ -37,7 +37,7 @@ func needs(t *testing.T, pass func() In, holds func(In) bool, without changes) {
 }
 
 // allows checks that something holds in a pass, whichever of the changes is made.
-func allows(t *testing.T, pass func() In, holds func(In) bool, with changes) {
+func allows(t *testing.T, pass func() Decision, holds func(Decision) bool, with changes) {
 	t.Helper()
 	for name, change := range with {
 		in := pass()
@@ -49,8 +49,8 @@ func allows(t *testing.T, pass func() In, holds func(In) bool, with changes) {
 }
 
 // takes returns whether a pass takes the row of a table that says why.
-func takesRow(f *Flow, why string) func(In) bool {
-	return func(in In) bool {
+func takesRow(f *Flow, why string) func(Decision) bool {
+	return func(in Decision) bool {
 		_, row := f.Step(in)
 		return row != nil && row.Why == why
 	}
@@ -59,7 +59,7 @@ func takesRow(f *Flow, why string) func(In) bool {
 // row is a row of a table: a pass that takes it, passes that do not, and others that do.
 type row struct {
 	why     string
-	pass    func() In
+	pass    func() Decision
 	without changes
 	with    changes
 }
@@ -79,13 +79,13 @@ func signed(action string) Submit {
 }
 
 // busyWith puts a submission of the owner under way.
-func busyWith(action string) func(*In) {
-	return func(in *In) {
+func busyWith(action string) func(*Decision) {
+	return func(in *Decision) {
 		in.R.Submission = &Submission{Action: action, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0xold", From: "me"}}}}
 	}
 }
 
-func rivalPays(in *In) { in.Obs.Rival = known(true) }
+func rivalPays(in *Decision) { in.Obs.Rival = known(true) }
 
 func psbtOf() *SignedPSBT {
 	return &SignedPSBT{TxID: bitcoin.Hash{9}, Tx: []byte{1}, Posted: []byte{2}}

@@ -79,7 +79,7 @@ func (RefundTo) Kind() InputKind    { return onRefundTo }
 func (Outcome) Kind() InputKind     { return OnOutcome }
 
 // noteOutcome keeps the history of effects, which is the same for all types.
-func (in In) noteOutcome(next *Record) {
+func (in Decision) noteOutcome(next *Record) {
 	o, ok := in.Input.(Outcome)
 	if !ok {
 		return

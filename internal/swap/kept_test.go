@@ -13,45 +13,45 @@ import (
 // TestOnlyUnusedQuotesAreDeleted names everything that keeps a record: without it
 // nothing leads back to the money.
 func TestOnlyUnusedQuotesAreDeleted(t *testing.T) {
-	pass := func() In {
-		return In{R: &Record{Head: Head{Type: FromBTCLNAuto}, Escrow: &EscrowPart{}, Lightning: &LightningPart{Withdraw: &Withdraw{}}, Gas: &GasPart{}, Bitcoin: &BitcoinPart{}}}
+	pass := func() Decision {
+		return Decision{R: &Record{Head: Head{Type: FromBTCLNAuto}, Escrow: &EscrowPart{}, Lightning: &LightningPart{Withdraw: &Withdraw{}}, Gas: &GasPart{}, Bitcoin: &BitcoinPart{}}}
 	}
-	purged := func(in In) bool { return in.R.MayPurge() }
+	purged := func(in Decision) bool { return in.R.MayPurge() }
 	needs(t, pass, purged, changes{
-		"something was submitted":    func(in *In) { in.R.Submission = &Submission{Closed: true} },
-		"something was tried":        func(in *In) { in.R.Tried = map[string]Try{"send:0": {}} },
-		"the escrow was opened":      func(in *In) { in.R.Escrow.InitTx = "0x1" },
-		"the escrow was claimed":     func(in *In) { in.R.Escrow.ClaimTx = "0x1" },
-		"the escrow was refunded":    func(in *In) { in.R.Escrow.RefundTx = "0x1" },
-		"the provider announced one": func(in *In) { in.R.Escrow.Real = &chains.Escrow{} },
-		"a service was asked to pay": func(in *In) { in.R.Lightning.Withdraw.Asked = true },
-		"gas was paid for":           func(in *In) { in.R.Gas.Paid = true },
-		"the provider may have it":   func(in *In) { in.R.Bitcoin.Posted = true },
-		"a transaction is signed":    func(in *In) { in.R.Bitcoin.Tx = []byte{1} },
-		"a transaction is known":     func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
+		"something was submitted":    func(in *Decision) { in.R.Submission = &Submission{Closed: true} },
+		"something was tried":        func(in *Decision) { in.R.Tried = map[string]Try{"send:0": {}} },
+		"the escrow was opened":      func(in *Decision) { in.R.Escrow.InitTx = "0x1" },
+		"the escrow was claimed":     func(in *Decision) { in.R.Escrow.ClaimTx = "0x1" },
+		"the escrow was refunded":    func(in *Decision) { in.R.Escrow.RefundTx = "0x1" },
+		"the provider announced one": func(in *Decision) { in.R.Escrow.Real = &chains.Escrow{} },
+		"a service was asked to pay": func(in *Decision) { in.R.Lightning.Withdraw.Asked = true },
+		"gas was paid for":           func(in *Decision) { in.R.Gas.Paid = true },
+		"the provider may have it":   func(in *Decision) { in.R.Bitcoin.Posted = true },
+		"a transaction is signed":    func(in *Decision) { in.R.Bitcoin.Tx = []byte{1} },
+		"a transaction is known":     func(in *Decision) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
 	})
 	allows(t, pass, purged, changes{
-		"the user would open the escrow": func(in *In) { in.R.Type, in.R.Escrow.Real = ToBTC, &chains.Escrow{} },
-		"it has no parts":                func(in *In) { in.R = &Record{} },
-		"there is no link":               func(in *In) { in.R.Lightning.Withdraw = nil },
+		"the user would open the escrow": func(in *Decision) { in.R.Type, in.R.Escrow.Real = ToBTC, &chains.Escrow{} },
+		"it has no parts":                func(in *Decision) { in.R = &Record{} },
+		"there is no link":               func(in *Decision) { in.R.Lightning.Withdraw = nil },
 	})
 }
 
 // TestInvoiceIsHeldWhileItMayBePaid keeps another swap from paying the same invoice.
 func TestInvoiceIsHeldWhileItMayBePaid(t *testing.T) {
-	with := func(state int, s *Submission) func() In {
-		return func() In {
-			return In{R: &Record{Head: Head{State: state}, Escrow: &EscrowPart{}, Submission: s}}
+	with := func(state int, s *Submission) func() Decision {
+		return func() Decision {
+			return Decision{R: &Record{Head: Head{State: state}, Escrow: &EscrowPart{}, Submission: s}}
 		}
 	}
-	held := func(in In) bool { return in.R.mayHavePaid() }
-	back := changes{"the money came back": func(in *In) { in.R.Escrow.RefundTx = "0x1" }, "there is no escrow": func(in *In) { in.R.Escrow = nil }}
+	held := func(in Decision) bool { return in.R.mayHavePaid() }
+	back := changes{"the money came back": func(in *Decision) { in.R.Escrow.RefundTx = "0x1" }, "there is no escrow": func(in *Decision) { in.R.Escrow = nil }}
 	needs(t, with(swapstate.OutCreated, &Submission{}), held, back)
 	needs(t, with(swapstate.OutCreated, &Submission{Closed: true}), held, back)
-	needs(t, func() In { in := with(swapstate.OutCreated, nil)(); in.R.Escrow.InitTx = "0x1"; return in }, held, back)
+	needs(t, func() Decision { in := with(swapstate.OutCreated, nil)(); in.R.Escrow.InitTx = "0x1"; return in }, held, back)
 	forgotten := &Submission{Closed: true, Reason: "forgotten", Missing: 1}
-	needs(t, with(swapstate.OutSoftExpired, forgotten), held, changes{"it is too late for it": func(in *In) { in.R.State = swapstate.OutExpired }})
-	for name, pass := range map[string]func() In{"refused": with(swapstate.OutCreated, &Submission{Closed: true, Reason: "no"}), "nothing": with(swapstate.OutCreated, nil)} {
+	needs(t, with(swapstate.OutSoftExpired, forgotten), held, changes{"it is too late for it": func(in *Decision) { in.R.State = swapstate.OutExpired }})
+	for name, pass := range map[string]func() Decision{"refused": with(swapstate.OutCreated, &Submission{Closed: true, Reason: "no"}), "nothing": with(swapstate.OutCreated, nil)} {
 		if held(pass()) {
 			t.Errorf("%s: it is held", name)
 		}
@@ -80,13 +80,17 @@ func TestKeysOfBareRecords(t *testing.T) {
 // TestEndsAreSettledByTheSameEnd rests only on a final answer that shows the end that
 // the record has: a node that lags may still show another one.
 func TestEndsAreSettledByTheSameEnd(t *testing.T) {
-	rests := func(f *Flow) func(In) bool {
-		return func(in In) bool { next, _ := f.Step(in); return next.Settled }
+	rests := func(f *Flow) func(Decision) bool {
+		return func(in Decision) bool { next, _ := f.Step(in); return next.Settled }
 	}
-	escrow := func(s chains.EscrowState) func(*In) { return func(in *In) { in.Obs.Escrow.Value.State = s } }
-	vault := func(s chains.WithdrawalState) func(*In) { return func(in *In) { in.Obs.Withdrawal.Value.State = s } }
-	final := func(pass func() In, change func(*In)) func() In {
-		return passOf(pass, func(in *In) {
+	escrow := func(s chains.EscrowState) func(*Decision) {
+		return func(in *Decision) { in.Obs.Escrow.Value.State = s }
+	}
+	vault := func(s chains.WithdrawalState) func(*Decision) {
+		return func(in *Decision) { in.Obs.Withdrawal.Value.State = s }
+	}
+	final := func(pass func() Decision, change func(*Decision)) func() Decision {
+		return passOf(pass, func(in *Decision) {
 			in.R.Seen, in.R.Ended = Seen{Chain: 101, At: ago(time.Minute)}, ago(settleAfter)
 			if in.Obs.Escrow.Asked {
 				in.Obs.Escrow.Value.Final = true
@@ -99,9 +103,9 @@ func TestEndsAreSettledByTheSameEnd(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		f         *Flow
-		pass      func() In
-		right     func(*In)
-		otherwise func(*In)
+		pass      func() Decision
+		right     func(*Decision)
+		otherwise func(*Decision)
 	}{
 		"paid out":     {newToBTC(), outPass(swapstate.OutClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
 		"refunded":     {newToBTC(), outPass(swapstate.OutRefunded, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
@@ -113,10 +117,10 @@ func TestEndsAreSettledByTheSameEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			needs(t, final(c.pass, c.right), rests(c.f), changes{
 				"the node shows another end": c.otherwise,
-				"it is not final":            func(in *In) { in.Obs.Escrow.Value.Final, in.Obs.Withdrawal.Value.Final = false, false },
-				"it was heard just now":      func(in *In) { in.R.Ended = ago(settleAfter - time.Millisecond) },
-				"it is not known since when": func(in *In) { in.R.Ended = 0 },
-				"the chain does not answer": func(in *In) {
+				"it is not final":            func(in *Decision) { in.Obs.Escrow.Value.Final, in.Obs.Withdrawal.Value.Final = false, false },
+				"it was heard just now":      func(in *Decision) { in.R.Ended = ago(settleAfter - time.Millisecond) },
+				"it is not known since when": func(in *Decision) { in.R.Ended = 0 },
+				"the chain does not answer": func(in *Decision) {
 					in.Obs.Escrow, in.Obs.Withdrawal = failed(in.Obs.Escrow.Value), failed(in.Obs.Withdrawal.Value)
 				},
 			})
@@ -128,15 +132,15 @@ func TestEndsAreSettledByTheSameEnd(t *testing.T) {
 // from one that is only what was not agreed.
 func TestPayoutIsKeptOnceProven(t *testing.T) {
 	f, id := newToBTC(), bitcoin.Hash{9}
-	shown := func() In {
+	shown := func() Decision {
 		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Type = ToBTC
 		in.Obs.Payout = known(PayoutFact{Proven: true, TxID: id, Vout: 2, Address: "bc1q", Sats: 5, Nonce: 6, Confirmations: 7})
 		return in
 	}
-	needs(t, shown, func(in In) bool { next, _ := f.Step(in); return next.Bitcoin != nil && next.Bitcoin.TxID == id }, changes{
-		"it is not proven":     func(in *In) { in.Obs.Payout.Value.Proven = false },
-		"the proof is missing": func(in *In) { in.Obs.Payout = failed(in.Obs.Payout.Value) },
+	needs(t, shown, func(in Decision) bool { next, _ := f.Step(in); return next.Bitcoin != nil && next.Bitcoin.TxID == id }, changes{
+		"it is not proven":     func(in *Decision) { in.Obs.Payout.Value.Proven = false },
+		"the proof is missing": func(in *Decision) { in.Obs.Payout = failed(in.Obs.Payout.Value) },
 	})
 	next, _ := f.Step(shown())
 	if b := *next.Bitcoin; b.Vout != 2 || b.Address != "bc1q" || b.Sats != 5 || b.Nonce != 6 || b.Confirmations != 7 {
@@ -148,22 +152,22 @@ func TestPayoutIsKeptOnceProven(t *testing.T) {
 	if b := *next.Bitcoin; b.TxID != id || b.Address != "bc1p" || b.Sats != 1 || b.Nonce != 2 || b.Confirmations != 3 {
 		t.Errorf("what was agreed became %+v", b)
 	}
-	if v := f.View(In{R: next, Obs: &Observation{}, Now: noon}); v.Steps[1].InitTx != id.String() || v.Steps[1].SettleTx != "" {
+	if v := f.View(Decision{R: next, Obs: &Observation{}, Now: noon}); v.Steps[1].InitTx != id.String() || v.Steps[1].SettleTx != "" {
 		t.Errorf("shown as %+v", v.Steps[1])
 	}
-	paid := passOf(shown, func(in *In) {
+	paid := passOf(shown, func(in *Decision) {
 		in.R.Bitcoin = &BitcoinPart{Nonce: 2, Confirmations: 3}
 		in.Obs.Payout, in.Obs.LP = Fact[PayoutFact]{}, known(lp.Status{Code: lp.CodePaid, TxID: id.String()})
 	})
-	asks := func(in In) bool {
+	asks := func(in Decision) bool {
 		a := f.Ask(in).Payout
 		return a != nil && a.TxID == id && a.Nonce == 2 && a.Confirmations == 3
 	}
 	needs(t, paid, asks, changes{
-		"the provider names none":     func(in *In) { in.Obs.LP.Value.TxID = "" },
-		"the provider says otherwise": func(in *In) { in.Obs.LP.Value.Code = lp.CodeProcessing },
+		"the provider names none":     func(in *Decision) { in.Obs.LP.Value.TxID = "" },
+		"the provider says otherwise": func(in *Decision) { in.Obs.LP.Value.Code = lp.CodeProcessing },
 		"the provider did not answer": lpSilent,
-		"that was done":               func(in *In) { in.Obs.Payout = known(PayoutFact{}) },
+		"that was done":               func(in *Decision) { in.Obs.Payout = known(PayoutFact{}) },
 	})
 	in = paid()
 	in.R.Bitcoin = nil
@@ -193,18 +197,18 @@ func TestPreimageIsCheckedAgainstItsHash(t *testing.T) {
 		}
 	}
 	f := newToBTCLN()
-	paid := func() In {
+	paid := func() Decision {
 		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.Obs.LP = known(lp.Status{Code: lp.CodePaid, Secret: autoPreimage[:]})
 		return in
 	}
-	needs(t, paid, func(in In) bool { return f.Ask(in).Payout != nil }, changes{"it is too short": func(in *In) { in.Obs.LP.Value.Secret = autoPreimage[:31] }})
-	id := func(change func(*In)) string {
+	needs(t, paid, func(in Decision) bool { return f.Ask(in).Payout != nil }, changes{"it is too short": func(in *Decision) { in.Obs.LP.Value.Secret = autoPreimage[:31] }})
+	id := func(change func(*Decision)) string {
 		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		change(&in)
 		return f.Ask(in).LP.ID
 	}
-	if a, b, c := id(func(*In) {}), id(func(in *In) { in.R.Lightning.Hash = "" }), id(func(in *In) { in.R.Lightning = nil }); a != "aa" || b != "01" || c != "01" {
+	if a, b, c := id(func(*Decision) {}), id(func(in *Decision) { in.R.Lightning.Hash = "" }), id(func(in *Decision) { in.R.Lightning = nil }); a != "aa" || b != "01" || c != "01" {
 		t.Errorf("the provider is asked for %s, %s and %s", a, b, c)
 	}
 }

@@ -13,16 +13,16 @@ import (
 
 // signedBoth puts what opens and what claims an escrow under way; opened says that the
 // first is confirmed.
-func signedBoth(opened bool) func(*In) {
-	return func(in *In) {
+func signedBoth(opened bool) func(*Decision) {
+	return func(in *Decision) {
 		in.R.Submission = &Submission{Action: ActionInit, Since: At(in.Now), Txs: []SignedTx{
 			{Signed: chains.Signed{ID: "0x1", From: "me"}, Sent: opened}, {Signed: chains.Signed{ID: "0x2", From: "me", Step: 1, Reveals: true}}}}
 	}
 }
 
 // sends reports whether a step of what was signed is sent.
-func sends(f *Flow, step int) func(In) bool {
-	return func(in In) bool {
+func sends(f *Flow, step int) func(Decision) bool {
+	return func(in Decision) bool {
 		for _, e := range f.Effects(in) {
 			if e.Kind == SendTx && e.Step == step {
 				return true
@@ -38,14 +38,16 @@ func TestOpeningIsNotSentLate(t *testing.T) {
 	f := newFromBTCLN()
 	pass := passOf(heldPass(swapstate.LnPaid, chains.EscrowFact{Auth: chains.AuthGood}), signedBoth(false))
 	needs(t, pass, sends(f, 0), changes{
-		"the escrow ends too soon":               expiresIn(deadline.Open.Margin() - time.Second),
-		"the chain's clock leaves a second less": func(in *In) { in.Obs.Escrow.Value.Head.Time = deadline.Open.Before(in.R.Escrow.Real.Expiry).Unix() + 1 },
-		"a reorganisation took it back, and it is late": func(in *In) {
+		"the escrow ends too soon": expiresIn(deadline.Open.Margin() - time.Second),
+		"the chain's clock leaves a second less": func(in *Decision) {
+			in.Obs.Escrow.Value.Head.Time = deadline.Open.Before(in.R.Escrow.Real.Expiry).Unix() + 1
+		},
+		"a reorganisation took it back, and it is late": func(in *Decision) {
 			in.R.Tried = map[string]Try{"send:0": {Attempts: 1, Outcome: Done}}
 			expiresIn(time.Minute)(in)
 		},
 	})
-	allows(t, pass, sends(f, 0), changes{"exactly enough is left": expiresIn(deadline.Open.Margin()), "the chain does not answer": func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) }})
+	allows(t, pass, sends(f, 0), changes{"exactly enough is left": expiresIn(deadline.Open.Margin()), "the chain does not answer": func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) }})
 	in := pass()
 	expiresIn(deadline.Open.Margin() - time.Second)(&in)
 	if v := f.View(in); v.Action != nil || v.Blocked == nil {
@@ -54,15 +56,15 @@ func TestOpeningIsNotSentLate(t *testing.T) {
 
 	// FROM_BTC stakes it as well, to be paid for the bitcoin that is sent afterwards.
 	btc := newFromBTC()
-	pays := passOf(depositPass(swapstate.InCreated), func(in *In) {
+	pays := passOf(depositPass(swapstate.InCreated), func(in *Decision) {
 		in.R.Submission = &Submission{Action: ActionInit, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me"}}}}
 	})
-	last := func(in In) time.Time { return deadline.OpenToPay.Before(in.R.payUntil()) }
+	last := func(in Decision) time.Time { return deadline.OpenToPay.Before(in.R.payUntil()) }
 	needs(t, pays, sends(btc, 0), changes{
-		"too little time would be left to pay": func(in *In) { in.Now = last(*in).Add(time.Second) },
-		"the chain's clock leaves too little":  func(in *In) { in.Obs.Escrow.Value.Head.Time = last(*in).Unix() + 1 },
+		"too little time would be left to pay": func(in *Decision) { in.Now = last(*in).Add(time.Second) },
+		"the chain's clock leaves too little":  func(in *Decision) { in.Obs.Escrow.Value.Head.Time = last(*in).Unix() + 1 },
 	})
-	allows(t, pays, sends(btc, 0), changes{"exactly enough is left": func(in *In) { in.Now = last(*in) }})
+	allows(t, pays, sends(btc, 0), changes{"exactly enough is left": func(in *Decision) { in.Now = last(*in) }})
 }
 
 // Between the last moment to be asked and the last moment to open, what was signed in
@@ -87,7 +89,7 @@ func TestNobodyIsAskedToOpenLate(t *testing.T) {
 // that is open and final needs the claim alone. The chain is asked before it is refused.
 func TestAutomaticEscrowsThatAreShort(t *testing.T) {
 	f := newFromBTCLNAuto()
-	delivered := func(left time.Duration, found *chains.EscrowFact) In {
+	delivered := func(left time.Duration, found *chains.EscrowFact) Decision {
 		in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
 		in.Obs.Delivered = known(&chains.Escrow{Hash: []byte{1}, Expiry: noon.Add(left).Unix()})
 		if found != nil {
@@ -129,22 +131,22 @@ func TestAutomaticEscrowsThatAreShort(t *testing.T) {
 func TestLastClaimIsAChoice(t *testing.T) {
 	f := newFromBTCLN()
 	late := passOf(heldPass(swapstate.LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), expiresIn(9*time.Minute))
-	offered := func(in In) bool {
+	offered := func(in Decision) bool {
 		s, ok := f.View(in).Action.(*Sign)
 		return ok && s.For == actionLastClaim && !s.AnySigner && len(s.Plan.Steps) == 1 && s.Plan.Steps[0].Public && s.Plan.Steps[0].Preimage == autoPreimage &&
 			strings.Contains(s.Description, "lost") && strings.Contains(s.Description, noon.Add(9*time.Minute).UTC().Format(time.RFC3339))
 	}
 	cannot := changes{
-		"the escrow is not final":      func(in *In) { in.Obs.Escrow.Value.Final = false },
-		"the escrow is not open":       func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowNone },
-		"the escrow was refunded":      func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowRefunded },
-		"the chain does not answer":    func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
+		"the escrow is not final":      func(in *Decision) { in.Obs.Escrow.Value.Final = false },
+		"the escrow is not open":       func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowNone },
+		"the escrow was refunded":      func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowRefunded },
+		"the chain does not answer":    func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		"no block could hold it":       expiresIn(deadline.LastClaim.Margin() - time.Second),
-		"the chain's clock is at it":   func(in *In) { in.Obs.Escrow.Value.Head.Time = in.R.Escrow.Real.Expiry },
+		"the chain's clock is at it":   func(in *Decision) { in.Obs.Escrow.Value.Head.Time = in.R.Escrow.Real.Expiry },
 		"the swap is in another state": inState(swapstate.LnPaid),
 	}
 	needs(t, late, offered, cannot)
-	needs(t, late, offered, changes{"the preimage is not known": func(in *In) { in.R.Lightning.Preimage = chains.Preimage{} }, "one is under way": busyWith(actionLastClaim)})
+	needs(t, late, offered, changes{"the preimage is not known": func(in *Decision) { in.R.Lightning.Preimage = chains.Preimage{} }, "one is under way": busyWith(actionLastClaim)})
 	allows(t, late, offered, changes{"a claim that was signed along is held back": signedBoth(true)})
 	in := late()
 	in.R.Lightning.Preimage = chains.Preimage{}
@@ -162,11 +164,11 @@ func TestLastClaimIsAChoice(t *testing.T) {
 	}
 
 	// It is a choice: what was signed for a safe claim is not sent, and this is.
-	chosen := passOf(late, func(in *In) {
+	chosen := passOf(late, func(in *Decision) {
 		in.R.Submission = &Submission{Action: actionLastClaim, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x3", From: "me", Reveals: true}}}}
 	})
 	needs(t, chosen, sends(f, 0), cannot)
-	safe := changes{"the claim that was signed along": signedBoth(true), "a claim that was signed when it was safe": func(in *In) { in.R.Submission.Action = actionClaim }}
+	safe := changes{"the claim that was signed along": signedBoth(true), "a claim that was signed when it was safe": func(in *Decision) { in.R.Submission.Action = actionClaim }}
 	for name, change := range safe {
 		in := chosen()
 		change(&in)
@@ -177,12 +179,12 @@ func TestLastClaimIsAChoice(t *testing.T) {
 	if e := f.Effects(chosen())[0]; !e.Reveals || !e.Until.Equal(deadline.LastClaim.Before(noon.Add(9*time.Minute).Unix())) {
 		t.Errorf("sent until %s, reveals %v", e.Until, e.Reveals)
 	}
-	checkRows(t, f, []row{{why: "the user chose to claim, though it may be lost", pass: passOf(late, func(in *In) { in.Input = signed(actionLastClaim) }), without: changes{
-		"it is for the safe claim":  func(in *In) { in.Input = signed(actionClaim) },
+	checkRows(t, f, []row{{why: "the user chose to claim, though it may be lost", pass: passOf(late, func(in *Decision) { in.Input = signed(actionLastClaim) }), without: changes{
+		"it is for the safe claim":  func(in *Decision) { in.Input = signed(actionClaim) },
 		"no block could hold it":    expiresIn(deadline.LastClaim.Margin() - time.Second),
 		"one is under way":          busyWith(actionLastClaim),
-		"the chain does not answer": func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
-	}, with: changes{"a claim that was signed along is held back": func(in *In) { signedBoth(true)(in) }}}})
+		"the chain does not answer": func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
+	}, with: changes{"a claim that was signed along is held back": func(in *Decision) { signedBoth(true)(in) }}}})
 
 	// The automatic type stakes no deposit: not claiming costs nothing.
 	auto := autoPass(swapstate.LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen, Final: true})()

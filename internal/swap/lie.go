@@ -42,7 +42,7 @@ const enoughWitnesses = 2
 // ([enoughWitnesses]): that the LP opened another escrow for the payment than was agreed,
 // that its vault closed over the withdrawal, that gas was paid out short. A delivered
 // escrow that is already open or over proves nothing: anyone with the authorisation can open it.
-func (in In) lie() *Lie {
+func (in Decision) lie() *Lie {
 	r := in.R
 	if !r.Quoted || r.Lie != nil {
 		return nil
@@ -79,12 +79,12 @@ func (in In) lie() *Lie {
 
 // openedFalsely reports whether enough nodes show an escrow of the LP for the payment. Its
 // offerer is the LP, without whose signature none can be opened.
-func (in In) openedFalsely() bool {
+func (in Decision) openedFalsely() bool {
 	return in.R.Type == FromBTCLNAuto && in.R.Escrow.Real == nil && in.shown() != nil && in.Obs.Found.Value.Witnesses >= enoughWitnesses && bytes.Equal(in.Obs.Judged, in.shown().Data)
 }
 
 // falseDelivery returns what is false about the escrow that the LP presents for a payment.
-func (in In) falseDelivery() error {
+func (in Decision) falseDelivery() error {
 	s := in.Obs.LP.Value
 	if s.Code != lp.CodeDone || len(s.Escrow) == 0 || !bytes.Equal(in.Obs.Judged, s.Escrow) { // what was judged is what a node has shown
 		return nil
@@ -97,7 +97,7 @@ func (in In) falseDelivery() error {
 
 // falseEscrow returns what is false about the escrow that was judged. auth is the
 // authorisation to open it, nil where the LP opens it.
-func (in In) falseEscrow(auth *chains.Auth) error {
+func (in Decision) falseEscrow(auth *chains.Auth) error {
 	switch {
 	case in.Obs.Delivered.Err != nil:
 		return in.Obs.Delivered.Err
@@ -113,7 +113,7 @@ func (in In) falseEscrow(auth *chains.Auth) error {
 
 // closedVault returns the lie of an LP that signed a withdrawal which its vault could not
 // pay: an honest one looks at the same rules before it signs.
-func (in In) closedVault() error {
+func (in Decision) closedVault() error {
 	w := in.Obs.Withdrawal
 	if !w.Known() || w.Value.State != chains.WithdrawalClosed || w.Value.FrontTx != "" || !w.Value.Final || w.Value.Witnesses < enoughWitnesses {
 		return nil
@@ -123,7 +123,7 @@ func (in In) closedVault() error {
 
 // shortGas returns the lie of an LP whose payout of gas, as it calls it, pays the user less
 // than it says. One that pays nothing proves none: a contract may have passed it on.
-func (in In) shortGas() error {
+func (in Decision) shortGas() error {
 	f := in.Obs.GasTx
 	if !LPSays(lp.CodeDone)(in) || !f.Known() || f.Value.Witnesses < enoughWitnesses || !f.Value.Status.Final || !payoutShort(in) || f.Value.Paid.Sign() <= 0 {
 		return nil
@@ -133,7 +133,7 @@ func (in In) shortGas() error {
 
 // falsePayout returns what is false about the payment that the LP says it made, or about
 // the refund that it authorises.
-func (in In) falsePayout() error {
+func (in Decision) falsePayout() error {
 	s := in.Obs.LP.Value
 	switch {
 	case s.Code == lp.CodeRefund && forged(in.Obs.Refund.Err):

@@ -16,8 +16,8 @@ import (
 // and how to change how many nodes say so.
 type shownLie struct {
 	flow      *Flow
-	pass      func() In
-	witnesses func(in *In, n int)
+	pass      func() Decision
+	witnesses func(in *Decision, n int)
 	check     lp.Check
 	agreed    string // is in what is kept of what was agreed
 	came      string // and of what came
@@ -25,8 +25,8 @@ type shownLie struct {
 }
 
 func shownLies(t *testing.T) map[string]shownLie {
-	opened := func(change func(*In)) func() In {
-		return func() In {
+	opened := func(change func(*Decision)) func() Decision {
+		return func() Decision {
 			in := quoted(autoPass(swapstate.LnSoftExpired, chains.EscrowFact{}))()
 			in.Obs.LP = known(lp.Status{Code: lp.CodeExpired})
 			in.Obs.Found = known(chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xopening", Escrow: &chains.Escrow{Data: json.RawMessage(`{"came":2}`)}, Witnesses: 2})
@@ -38,15 +38,15 @@ func shownLies(t *testing.T) map[string]shownLie {
 			return in
 		}
 	}
-	found := func(in *In, n int) { in.Obs.Found.Value.Witnesses = n }
-	short := func(left time.Duration) func(*In) {
-		return func(in *In) {
+	found := func(in *Decision, n int) { in.Obs.Found.Value.Witnesses = n }
+	short := func(left time.Duration) func(*Decision) {
+		return func(in *Decision) {
 			in.R.Lightning.Invoice = invoiceAt(t, 0)
 			in.Obs.Delivered = known(&chains.Escrow{Expiry: noon.Add(left).Unix()})
 		}
 	}
-	gas := func(pass func() In) func() In {
-		return func() In {
+	gas := func(pass func() Decision) func() Decision {
+		return func() Decision {
 			in := pass()
 			in.R.Quoted = true
 			in.Obs.LP = known(lp.Status{Code: lp.CodeDone, PayoutTxID: "0xpayout"})
@@ -55,51 +55,51 @@ func shownLies(t *testing.T) map[string]shownLie {
 			return in
 		}
 	}
-	paid := func(in *In, n int) { in.Obs.GasTx.Value.Witnesses = n }
+	paid := func(in *Decision, n int) { in.Obs.GasTx.Value.Witnesses = n }
 	notShort := changes{
-		"it pays all":               func(in *In) { in.Obs.GasTx.Value.Paid = big.NewInt(100) },
-		"a contract may have paid":  func(in *In) { in.Obs.GasTx.Value.Paid = new(big.Int) },
-		"the chain cannot tell":     func(in *In) { in.Obs.GasTx.Value.Paid = nil },
-		"it is not final":           func(in *In) { in.Obs.GasTx.Value.Status.Final = false },
-		"the nodes contradict":      func(in *In) { in.Obs.GasTx = failed(in.Obs.GasTx.Value) },
+		"it pays all":               func(in *Decision) { in.Obs.GasTx.Value.Paid = big.NewInt(100) },
+		"a contract may have paid":  func(in *Decision) { in.Obs.GasTx.Value.Paid = new(big.Int) },
+		"the chain cannot tell":     func(in *Decision) { in.Obs.GasTx.Value.Paid = nil },
+		"it is not final":           func(in *Decision) { in.Obs.GasTx.Value.Status.Final = false },
+		"the nodes contradict":      func(in *Decision) { in.Obs.GasTx = failed(in.Obs.GasTx.Value) },
 		"the LP names no such":      lpSilent,
 		"the LP has not sent it":    says(lp.CodeGasSent),
-		"the swap was recovered":    func(in *In) { in.R.Quoted = false },
-		"a lie is known of it":      func(in *In) { in.R.Lie = &Lie{Check: "first"} },
-		"the chain does not answer": func(in *In) { in.Obs.GasTx = Fact[GasFact]{} },
+		"the swap was recovered":    func(in *Decision) { in.R.Quoted = false },
+		"a lie is known of it":      func(in *Decision) { in.R.Lie = &Lie{Check: "first"} },
+		"the chain does not answer": func(in *Decision) { in.Obs.GasTx = Fact[GasFact]{} },
 	}
 	return map[string]shownLie{
 		"another escrow": {newFromBTCLNAuto(), opened(nil), found, lp.CheckEscrow, `{"agreed":1}`, "0xopening", changes{
-			"the agreed escrow":       func(in *In) { short(time.Hour)(in) },
-			"another one was judged":  func(in *In) { in.Obs.Judged = json.RawMessage(`{"came":3}`) },
-			"nothing was found":       func(in *In) { in.Obs.Found.Value.Escrow = nil },
-			"the nodes contradict":    func(in *In) { in.Obs.Found = contradicted(true) },
-			"nobody could read it":    func(in *In) { in.Obs.Delivered = failed[*chains.Escrow](nil) },
-			"the swap was recovered":  func(in *In) { in.R.Quoted = false },
-			"its terms are not known": func(in *In) { in.R.Escrow.Expected = nil },
-			"a lie is known of it":    func(in *In) { in.R.Lie = &Lie{Check: "first"} },
+			"the agreed escrow":       func(in *Decision) { short(time.Hour)(in) },
+			"another one was judged":  func(in *Decision) { in.Obs.Judged = json.RawMessage(`{"came":3}`) },
+			"nothing was found":       func(in *Decision) { in.Obs.Found.Value.Escrow = nil },
+			"the nodes contradict":    func(in *Decision) { in.Obs.Found = contradicted(true) },
+			"nobody could read it":    func(in *Decision) { in.Obs.Delivered = failed[*chains.Escrow](nil) },
+			"the swap was recovered":  func(in *Decision) { in.R.Quoted = false },
+			"its terms are not known": func(in *Decision) { in.R.Escrow.Expected = nil },
+			"a lie is known of it":    func(in *Decision) { in.R.Lie = &Lie{Check: "first"} },
 		}},
 		"an escrow that is too short": {newFromBTCLNAuto(), opened(short(9 * time.Minute)), found, lp.CheckTooLate, `{"agreed":1}`, "0xopening", changes{
 			"it lasts": short(time.Hour),
-			"by our clock alone": func(in *In) {
+			"by our clock alone": func(in *Decision) {
 				short(9 * time.Minute)(in)
 				in.R.Lightning.Invoice = invoiceAt(t, 50*time.Minute)
 			},
 		}},
-		"a closed vault": {newSPVFromBTC(), func() In {
+		"a closed vault": {newSPVFromBTC(), func() Decision {
 			in := spvPass(swapstate.SPVConfirmed)()
 			in.R.Quoted = true
 			in.Obs.Payment, in.Obs.Vault = known(depositTx(6)), known(chains.VaultFact{})
 			in.Obs.Withdrawal = known(chains.WithdrawalFact{State: chains.WithdrawalClosed, Close: "0xclosing", Final: true, Witnesses: 2})
 			return in
-		}, func(in *In, n int) { in.Obs.Withdrawal.Value.Witnesses = n }, lp.CheckPayout, `"utxo"`, "0xclosing", changes{
-			"it paid":                 func(in *In) { in.Obs.Withdrawal.Value.State = chains.WithdrawalClaimed },
-			"it is not final":         func(in *In) { in.Obs.Withdrawal.Value.Final = false },
-			"the payout was advanced": func(in *In) { in.Obs.Withdrawal.Value.FrontTx = "0xf" },
-			"the nodes contradict":    func(in *In) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
-			"the chain was not asked": func(in *In) { in.Obs.Withdrawal = Fact[chains.WithdrawalFact]{} },
-			"the swap was recovered":  func(in *In) { in.R.Quoted = false },
-			"a lie is known of it":    func(in *In) { in.R.Lie = &Lie{Check: "first"} },
+		}, func(in *Decision, n int) { in.Obs.Withdrawal.Value.Witnesses = n }, lp.CheckPayout, `"utxo"`, "0xclosing", changes{
+			"it paid":                 func(in *Decision) { in.Obs.Withdrawal.Value.State = chains.WithdrawalClaimed },
+			"it is not final":         func(in *Decision) { in.Obs.Withdrawal.Value.Final = false },
+			"the payout was advanced": func(in *Decision) { in.Obs.Withdrawal.Value.FrontTx = "0xf" },
+			"the nodes contradict":    func(in *Decision) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
+			"the chain was not asked": func(in *Decision) { in.Obs.Withdrawal = Fact[chains.WithdrawalFact]{} },
+			"the swap was recovered":  func(in *Decision) { in.R.Quoted = false },
+			"a lie is known of it":    func(in *Decision) { in.R.Lie = &Lie{Check: "first"} },
 		}},
 		"gas for bitcoin, short":   {newTrustedFromBTC(), gas(trustedBTCPass(swapstate.TrustedBTCCreated)), paid, lp.CheckPayout, `100`, "0xpayout", notShort},
 		"gas for Lightning, short": {newTrustedFromBTCLN(), gas(trustedLNPass(swapstate.TrustedLNCreated)), paid, lp.CheckPayout, `100`, "0xpayout", notShort},

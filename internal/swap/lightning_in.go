@@ -20,7 +20,7 @@ func lightningUnpaid(r *Record) bool {
 
 // mayBePaid reports whether the LP may still come to hold a payment. A swap may have been
 // given up too early, by a clock that was ahead for a moment.
-func mayBePaid(in In) bool {
+func mayBePaid(in Decision) bool {
 	ends := in.R.Lightning.EndsAt
 	return in.R.State != swapstate.LnExpired || ends != 0 && !ends.Passed(in.Now)
 }
@@ -36,10 +36,10 @@ func (r *Record) ReplacesWithdraw(byOwner bool) bool {
 
 // withdrawMove is the row by which the invoice is paid from an LNURL-withdraw link.
 func withdrawMove() Move {
-	return Move{From: []int{swapstate.LnCreated}, To: stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in In) bool {
+	return Move{From: []int{swapstate.LnCreated}, To: stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in Decision) bool {
 		use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
 		return (use.With != nil && in.R.ReplacesWithdraw(use.ByOwner) || use.With == nil && have != nil) && !in.rivalled() && !Cancelled(in)
-	}, Do: func(in In, next *Record) {
+	}, Do: func(in Decision, next *Record) {
 		if use := in.Input.(UseWithdraw); use.With != nil {
 			next.Lightning.Withdraw, next.Lightning.Link = dup(use.With), use.Link
 			next.Lightning.Withdraw.Given = true
@@ -51,7 +51,7 @@ func withdrawMove() Move {
 }
 
 // withdrawEffects hands the invoice to the LNURL-withdraw service, once.
-func withdrawEffects(in In) []Effect {
+func withdrawEffects(in Decision) []Effect {
 	w := in.R.Lightning.Withdraw
 	if in.R.State != swapstate.LnCreated || w == nil || !w.Asked || in.rivalled() || Cancelled(in) || in.R.Tried[string(CallWithdraw)].Started != 0 {
 		return nil
@@ -60,7 +60,7 @@ func withdrawEffects(in In) []Effect {
 }
 
 // payInvoice shows what a swap that waits for its invoice to be paid asks for.
-func payInvoice(in In, v *View, pay *Step) {
+func payInvoice(in Decision, v *View, pay *Step) {
 	r := in.R
 	if r.Expiry.Reached(in.Now) {
 		pay.Status = shownSoftExpired
@@ -79,14 +79,14 @@ func payInvoice(in In, v *View, pay *Step) {
 
 // Cancelled reports whether the LP says of an unpaid quote that it accepts no payment
 // any more: it has cancelled the invoice, or does not know it.
-func Cancelled(in In) bool { return LPSays(lp.CodeExpired)(in) }
+func Cancelled(in Decision) bool { return LPSays(lp.CodeExpired)(in) }
 
 // ErrCancelled says why the user must not pay then. If the user pays nevertheless, the
 // payment is not lost: the LP's node refuses it, or the swap shows it.
 var ErrCancelled = fault.New(fault.InvalidState, "the provider takes no payment for this swap any more, because it has cancelled the swap or does not know it; create a new swap")
 
 // withholdCancelled removes an action that asks for a payment that the LP would not accept.
-func withholdCancelled(in In, v *View) {
+func withholdCancelled(in Decision, v *View) {
 	if _, pays := v.Action.(*Pay); pays && Cancelled(in) {
 		v.Action, v.Blocked = nil, ErrCancelled
 	}
@@ -94,7 +94,7 @@ func withholdCancelled(in In, v *View) {
 
 // claimByPreimage offers the claim. It carries the preimage, so it is handed out only
 // when publishing that is safe. anySigner says that anybody may sign and pay for it.
-func claimByPreimage(in In, v *View, anySigner bool) {
+func claimByPreimage(in Decision, v *View, anySigner bool) {
 	r := in.R
 	switch {
 	case r.Lightning.Preimage.IsZero():

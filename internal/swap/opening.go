@@ -12,9 +12,9 @@ import (
 
 // statusGuards are the guards of rows by what the chain says of an escrow: one for its
 // word as it is, and one for its word against what was seen before.
-func statusGuards(status func(In) chainStatus) (is, anew func(want ...chainStatus) func(In) bool) {
-	is = func(want ...chainStatus) func(In) bool {
-		return func(in In) bool {
+func statusGuards(status func(Decision) chainStatus) (is, anew func(want ...chainStatus) func(Decision) bool) {
+	is = func(want ...chainStatus) func(Decision) bool {
+		return func(in Decision) bool {
 			s := status(in)
 			for _, w := range want {
 				if s == w {
@@ -24,20 +24,20 @@ func statusGuards(status func(In) chainStatus) (is, anew func(want ...chainStatu
 			return false
 		}
 	}
-	anew = func(want ...chainStatus) func(In) bool {
-		return func(in In) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
+	anew = func(want ...chainStatus) func(Decision) bool {
+		return func(in Decision) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }
 	}
 	return is, anew
 }
 
 // notOpened reports whether the chain does not show the escrow. A wallet may open it by
 // itself, without a word to the library.
-func notOpened(in In) bool {
+func notOpened(in Decision) bool {
 	return in.Obs.Escrow.Known() && in.Obs.Escrow.Value.State == chains.EscrowNone
 }
 
 // opens notes when an escrow was first seen open.
-func opens(in In, next *Record) {
+func opens(in Decision, next *Record) {
 	if next.Escrow.OpenedAt == 0 {
 		next.Escrow.OpenedAt = At(in.Now)
 	}
@@ -54,14 +54,14 @@ func openingQuery(r *Record, unopened bool) *chains.EscrowQuery {
 
 // mayOpen guards the submission of opening transactions: the authorisation is
 // still valid, and no other submission is in progress.
-func mayOpen(in In) bool {
+func mayOpen(in Decision) bool {
 	sub := in.Input.(Submit)
 	return sub.Action == ActionInit && in.takes(sub) && !in.rivalled() &&
 		in.Obs.Escrow.Known() && in.Obs.Escrow.Value.Auth == chains.AuthGood
 }
 
 // opens reports whether the next transaction to send opens the escrow.
-func (in In) opens() bool {
+func (in Decision) opens() bool {
 	s := in.R.Submission
 	if !s.Open() || s.Action != ActionInit {
 		return false
@@ -73,7 +73,7 @@ func (in In) opens() bool {
 // openable reports whether the authorisation is good, as far as is known: by the
 // chain's word, or else by the quote's expiry. If the chain was asked only about the
 // escrow, as for an open one, it must be asked again before anything is offered.
-func openable(in In) bool {
+func openable(in Decision) bool {
 	if in.R.Escrow == nil || in.R.Escrow.Init == nil { // a recovered swap: nothing can be opened
 		return false
 	}
@@ -84,15 +84,15 @@ func openable(in In) bool {
 }
 
 // quoteOver reports whether it is too late to begin.
-func quoteOver(in In) bool {
+func quoteOver(in Decision) bool {
 	f := in.Obs.Escrow
 	return in.R.Expiry.Passed(in.Now) && !(f.Known() && f.Value.Auth == chains.AuthGood)
 }
 
 // neverOpened returns a guard that holds when an escrow was not opened, and cannot be
 // any more.
-func neverOpened(status func(In) chainStatus) func(In) bool {
-	return func(in In) bool {
+func neverOpened(status func(Decision) chainStatus) func(Decision) bool {
+	return func(in Decision) bool {
 		s := status(in)
 		if in.busy() || s == statusUnknown || in.R.Escrow.InitTx != "" && !rested(in) {
 			return false
@@ -102,7 +102,9 @@ func neverOpened(status func(In) chainStatus) func(In) bool {
 }
 
 // endOpening ends what was submitted to open an escrow.
-func endOpening(_ In, next *Record) { closeSubmission(next, "the time to open the swap has passed") }
+func endOpening(_ Decision, next *Record) {
+	closeSubmission(next, "the time to open the swap has passed")
+}
 
 // openAction asks the user to open the escrow.
 func openAction(r *Record) *Sign {

@@ -12,39 +12,41 @@ import (
 // is not the one that the step sends now.
 func TestOutcomeOfReplacedSubmission(t *testing.T) {
 	f := newToBTC()
-	counts := func(in In) bool { next, _ := f.Step(in); return next.Tried["send:1"].Outcome == Done }
-	pass := func() In {
+	counts := func(in Decision) bool { next, _ := f.Step(in); return next.Tried["send:1"].Outcome == Done }
+	pass := func() Decision {
 		in := refundPass(sent("me"))()
 		in.Input = Outcome{Effect: SendTx, Done: true, Step: 1, Tx: "0x2"}
 		return in
 	}
 	needs(t, pass, counts, changes{
-		"another one takes its place": func(in *In) { in.R.Submission.Txs[1].ID = "0x3" },
-		"the new one is shorter":      func(in *In) { in.R.Submission.Txs = in.R.Submission.Txs[:1] },
-		"there is none":               func(in *In) { in.R.Submission = nil },
+		"another one takes its place": func(in *Decision) { in.R.Submission.Txs[1].ID = "0x3" },
+		"the new one is shorter":      func(in *Decision) { in.R.Submission.Txs = in.R.Submission.Txs[:1] },
+		"there is none":               func(in *Decision) { in.R.Submission = nil },
 	})
-	allows(t, pass, counts, changes{"the outcome names none": func(in *In) { in.Input = Outcome{Effect: SendTx, Done: true, Step: 1} }})
+	allows(t, pass, counts, changes{"the outcome names none": func(in *Decision) { in.Input = Outcome{Effect: SendTx, Done: true, Step: 1} }})
 }
 
 // TestPreimageIsSecretAgain takes a preimage for secret after a refusal only if no
 // attempt can have made it public.
 func TestPreimageIsSecretAgain(t *testing.T) {
 	f := newFromBTCLNAuto()
-	needs(t, func() In {
+	needs(t, func() Decision {
 		in := autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Lightning.Revealed = ago(time.Second)
 		in.R.Tried = map[string]Try{string(Publish): {Started: ago(time.Second)}}
 		in.Input = Outcome{Effect: Publish, Refused: true}
 		return in
-	}, func(in In) bool {
+	}, func(in Decision) bool {
 		next, _ := f.Step(in)
 		return !next.Public() && next.Tried[string(Publish)].Started == 0
 	}, changes{
-		"it is not known what became of it": func(in *In) { in.Input = Outcome{Effect: Publish} },
-		"an earlier attempt had no answer":  func(in *In) { in.R.Tried[string(Publish)] = Try{Started: ago(time.Second), Attempts: 1} },
-		"an earlier attempt was taken":      func(in *In) { in.R.Tried[string(Publish)] = Try{Started: ago(time.Second), Attempts: 1, Outcome: Done} },
-		"something else revealed it":        func(in *In) { in.R.Lightning.Revealed = ago(time.Minute) },
-		"something else was refused":        func(in *In) { in.Input = Outcome{Effect: CallWithdraw, Refused: true} },
+		"it is not known what became of it": func(in *Decision) { in.Input = Outcome{Effect: Publish} },
+		"an earlier attempt had no answer":  func(in *Decision) { in.R.Tried[string(Publish)] = Try{Started: ago(time.Second), Attempts: 1} },
+		"an earlier attempt was taken": func(in *Decision) {
+			in.R.Tried[string(Publish)] = Try{Started: ago(time.Second), Attempts: 1, Outcome: Done}
+		},
+		"something else revealed it": func(in *Decision) { in.R.Lightning.Revealed = ago(time.Minute) },
+		"something else was refused": func(in *Decision) { in.Input = Outcome{Effect: CallWithdraw, Refused: true} },
 	})
 }
 

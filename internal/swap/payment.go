@@ -14,7 +14,7 @@ import (
 
 // fillPayment records the outcome of a submitted payment. To prevent a second
 // payment, it stays open until it is confirmed or can no longer be.
-func fillPayment(in In, next *Record) {
+func fillPayment(in Decision, next *Record) {
 	s := next.Submission
 	if !s.Open() || isZero(s.PSBT) || !in.Obs.Received.Known() {
 		return
@@ -57,13 +57,13 @@ const (
 
 // refusedForGood reports whether a payment was refused repeatedly, its inputs
 // were checked, and nothing shows that it was relayed.
-func refusedForGood(in In, try Try, s *Submission) bool {
+func refusedForGood(in Decision, try Try, s *Submission) bool {
 	return try.Outcome == Refused && try.Attempts >= refusalsBelieved && in.Now.Sub(s.Since.Time()) >= refusalPatience &&
 		in.Obs.Spends.Known() && outlook.Conflict(s.PSBT, in.Obs.Spends.Value) == outlook.Open
 }
 
 // sendPayment returns the effect that sends a submitted payment.
-func sendPayment(in In) []Effect {
+func sendPayment(in Decision) []Effect {
 	if s := in.R.Submission; !s.Open() || isZero(s.PSBT) {
 		return nil
 	}

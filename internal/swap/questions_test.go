@@ -17,7 +17,7 @@ import (
 // question is one that a pass asks, passes that do not, and others that do.
 type question struct {
 	name    string
-	pass    func() In
+	pass    func() Decision
 	asks    func(Ask) bool
 	without changes
 	with    changes
@@ -26,26 +26,26 @@ type question struct {
 func checkQuestions(t *testing.T, f *Flow, all []question) {
 	for _, q := range all {
 		t.Run(q.name, func(t *testing.T) {
-			asks := func(in In) bool { return q.asks(f.Ask(in)) }
+			asks := func(in Decision) bool { return q.asks(f.Ask(in)) }
 			needs(t, q.pass, asks, q.without)
 			allows(t, q.pass, asks, q.with)
 		})
 	}
 }
 
-func rests(in *In) { in.R.Settled = true }
+func rests(in *Decision) { in.R.Settled = true }
 
-func noProvider(in *In) { in.R.LP.URL = "" }
+func noProvider(in *Decision) { in.R.LP.URL = "" }
 
-func inState(state int) func(*In) { return func(in *In) { in.R.State = state } }
+func inState(state int) func(*Decision) { return func(in *Decision) { in.R.State = state } }
 
 // underWay is a submission that is not closed; paying has a Bitcoin transaction with
 // one input.
-func underWay(in *In) {
+func underWay(in *Decision) {
 	in.R.Submission = &Submission{Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1"}}}}
 }
 
-func closed(in *In) { in.R.Submission.Closed = true }
+func closed(in *Decision) { in.R.Submission.Closed = true }
 
 func rawTx(t *testing.T) []byte {
 	t.Helper()
@@ -65,15 +65,15 @@ func TestTrustedBTCQuestions(t *testing.T) {
 	one := &bitcoin.Tx{ID: bitcoin.Hash{9}}
 	refundID := bitcoin.Hash{5}
 	raw := rawTx(t)
-	refunded := passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *In) { in.R.Gas.RefundTx, in.R.Gas.RefundTo = refundID.String(), "bc1q" })
-	speaks := passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *In) {
+	refunded := passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *Decision) { in.R.Gas.RefundTx, in.R.Gas.RefundTo = refundID.String(), "bc1q" })
+	speaks := passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *Decision) {
 		in.R.Gas.RefundTo = "bc1q"
 		in.Obs.LP = known(lp.Status{Code: lp.CodeGasRefunded, TxID: refundID.String()})
 	})
 	asksRefund := func(a Ask) bool {
 		return a.Refunded != nil && *a.Refunded == RefundedAsk{TxID: refundID, To: "bc1q"}
 	}
-	pays := passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *In) {
+	pays := passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *Decision) {
 		in.R.Submission, in.R.Bitcoin.Tx = &Submission{PSBT: bitcoin.Hash{9}, Since: At(in.Now)}, raw
 		receives()(in)
 	})
@@ -90,21 +90,21 @@ func TestTrustedBTCQuestions(t *testing.T) {
 		{name: "what spends the inputs of a payment that is gone", pass: pays, asks: func(a Ask) bool {
 			return reflect.DeepEqual(a.Spends, []bitcoin.OutPoint{{Index: 7}})
 		}, without: changes{
-			"it is there": receives(one), "Bitcoin does not answer": func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
-			"it is over": closed, "that was done": func(in *In) { in.Obs.Spends = known[[]bitcoin.Spend](nil) }, "there is no transaction": func(in *In) { in.R.Bitcoin.Tx = nil },
-			"nobody handed one in": func(in *In) { in.R.Submission = nil },
+			"it is there": receives(one), "Bitcoin does not answer": func(in *Decision) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) },
+			"it is over": closed, "that was done": func(in *Decision) { in.Obs.Spends = known[[]bitcoin.Spend](nil) }, "there is no transaction": func(in *Decision) { in.R.Bitcoin.Tx = nil },
+			"nobody handed one in": func(in *Decision) { in.R.Submission = nil },
 		}},
 		{name: "how long a payment waits", pass: passOf(trustedBTCPass(swapstate.TrustedBTCCreated), receives(one)), asks: func(a Ask) bool {
-			return a.Wait != nil && *a.Wait == WaitAsk{TxID: one.ID, Confirmations: 1}
+			return a.ETA != nil && *a.ETA == ETAAsk{TxID: one.ID, Confirmations: 1}
 		}, without: changes{
-			"there is none": receives(), "it is confirmed": receives(&bitcoin.Tx{ID: one.ID, Confirmations: 1}), "that was done": func(in *In) { in.Obs.Wait = known(0) },
+			"there is none": receives(), "it is confirmed": receives(&bitcoin.Tx{ID: one.ID, Confirmations: 1}), "that was done": func(in *Decision) { in.Obs.ETA = known(0) },
 		}},
 		{name: "a refund that the provider speaks of", pass: speaks, asks: asksRefund, without: changes{
-			"it did not answer": lpSilent, "it says otherwise": func(in *In) { in.Obs.LP.Value.Code = lp.CodeGasRefundable }, "it names no transaction": func(in *In) { in.Obs.LP.Value.TxID = "x" },
-			"that was done": func(in *In) { in.Obs.Refunded = known(RefundedFact{}) }, "the swap rests": rests,
+			"it did not answer": lpSilent, "it says otherwise": func(in *Decision) { in.Obs.LP.Value.Code = lp.CodeGasRefundable }, "it names no transaction": func(in *Decision) { in.Obs.LP.Value.TxID = "x" },
+			"that was done": func(in *Decision) { in.Obs.Refunded = known(RefundedFact{}) }, "the swap rests": rests,
 		}},
 		{name: "a refund that was seen", pass: refunded, asks: asksRefund, without: changes{
-			"the swap rests": rests, "that was done": func(in *In) { in.Obs.Refunded = known(RefundedFact{}) }, "its transaction is not known": func(in *In) { in.R.Gas.RefundTx = "" },
+			"the swap rests": rests, "that was done": func(in *Decision) { in.Obs.Refunded = known(RefundedFact{}) }, "its transaction is not known": func(in *Decision) { in.R.Gas.RefundTx = "" },
 		}},
 	})
 }
@@ -130,16 +130,16 @@ func TestTrustedBTCKeepsItsPayment(t *testing.T) {
 	}
 	seen := &bitcoin.Tx{ID: bitcoin.Hash{4}, Confirmations: 1}
 	for name, c := range map[string]struct {
-		change func(*In)
+		change func(*Decision)
 		at     Millis
 		paid   bool
 	}{
 		"confirmed now":           {receives(seen), At(noon), true},
-		"confirmed before":        {all(receives(seen), func(in *In) { in.R.Bitcoin.ConfirmedAt = 5 }), 5, true},
+		"confirmed before":        {all(receives(seen), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 }), 5, true},
 		"unconfirmed":             {receives(&bitcoin.Tx{ID: seen.ID}), 0, true},
-		"unconfirmed again":       {all(receives(&bitcoin.Tx{ID: seen.ID}), func(in *In) { in.R.Bitcoin.ConfirmedAt = 5 }), 0, true},
+		"unconfirmed again":       {all(receives(&bitcoin.Tx{ID: seen.ID}), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 }), 0, true},
 		"nothing":                 {receives(), 0, false},
-		"Bitcoin does not answer": {func(in *In) { in.R.Bitcoin.ConfirmedAt = 5 }, 5, false},
+		"Bitcoin does not answer": {func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 }, 5, false},
 	} {
 		in := trustedBTCPass(swapstate.TrustedBTCCreated)()
 		c.change(&in)
@@ -171,37 +171,37 @@ func TestAutoQuestions(t *testing.T) {
 	known1 := autoPass(swapstate.LnPaid, chains.EscrowFact{})
 	checkQuestions(t, newFromBTCLNAuto(), []question{
 		{name: "what became of transactions", pass: passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{}), underWay), asks: txs, without: changes{
-			"they are over": closed, "there are none": func(in *In) { in.R.Submission = nil }, "that was done": func(in *In) { in.Obs.Txs = known[map[string]chains.TxStatus](nil) }, "the swap rests": rests,
+			"they are over": closed, "there are none": func(in *Decision) { in.R.Submission = nil }, "that was done": func(in *Decision) { in.Obs.Txs = known[map[string]chains.TxStatus](nil) }, "the swap rests": rests,
 		}},
-		{name: "the escrow", pass: passOf(known1, func(in *In) { in.Obs.Escrow = Fact[chains.EscrowFact]{} }), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Escrow != nil }, without: changes{
-			"that was done": func(in *In) { in.Obs.Escrow = known(chains.EscrowFact{}) }, "the swap rests": rests, "it is not known": func(in *In) { in.R.Escrow.Real = nil },
+		{name: "the escrow", pass: passOf(known1, func(in *Decision) { in.Obs.Escrow = Fact[chains.EscrowFact]{} }), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Escrow != nil }, without: changes{
+			"that was done": func(in *Decision) { in.Obs.Escrow = known(chains.EscrowFact{}) }, "the swap rests": rests, "it is not known": func(in *Decision) { in.R.Escrow.Real = nil },
 		}},
 		{name: "the provider", pass: autoPass(swapstate.LnCreated, chains.EscrowFact{}), asks: func(a Ask) bool {
 			return a.LP != nil && a.LP.Endpoint == lp.GetInvoiceStatus && a.LP.ID != ""
 		}, without: changes{
-			"it was asked": says(lp.CodeUnpaid), "there is none": noProvider, "no payment can arrive any more": all(inState(swapstate.LnExpired), func(in *In) { in.R.Lightning.EndsAt = ago(time.Hour) }), "the swap rests": rests,
-			"the escrow is known": func(in *In) { in.R.Escrow.Real = &chains.Escrow{} },
+			"it was asked": says(lp.CodeUnpaid), "there is none": noProvider, "no payment can arrive any more": all(inState(swapstate.LnExpired), func(in *Decision) { in.R.Lightning.EndsAt = ago(time.Hour) }), "the swap rests": rests,
+			"the escrow is known": func(in *Decision) { in.R.Escrow.Real = &chains.Escrow{} },
 		}, with: changes{"the invoice has expired": inState(swapstate.LnSoftExpired), "it was given up too early": inState(swapstate.LnExpired)}},
 		{name: "whether another swap has its hash", pass: autoPass(swapstate.LnCreated, chains.EscrowFact{}), asks: func(a Ask) bool { return a.Rival != nil }, without: changes{
-			"that was done": func(in *In) { in.Obs.Rival = known(false) }, "nothing is to be paid any more": inState(swapstate.LnSoftExpired), "it has none": func(in *In) { in.R.Lightning.Hash = "" },
-			"the escrow is known": func(in *In) { in.R.Escrow.Real = &chains.Escrow{} },
+			"that was done": func(in *Decision) { in.Obs.Rival = known(false) }, "nothing is to be paid any more": inState(swapstate.LnSoftExpired), "it has none": func(in *Decision) { in.R.Lightning.Hash = "" },
+			"the escrow is known": func(in *Decision) { in.R.Escrow.Real = &chains.Escrow{} },
 		}},
 		{name: "the chain, for an escrow that nobody speaks of", pass: passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), says(lp.CodeExpired)), asks: func(a Ask) bool { return a.Found != nil && len(a.Found.ClaimHash) > 0 }, without: changes{
-			"it was asked": func(in *In) { in.Obs.Found = known(chains.EscrowFact{}) }, "the provider waits for the payment": says(lp.CodeUnpaid), "the provider was not asked yet": func(in *In) { in.Obs.LP.Asked = false },
+			"it was asked": func(in *Decision) { in.Obs.Found = known(chains.EscrowFact{}) }, "the provider waits for the payment": says(lp.CodeUnpaid), "the provider was not asked yet": func(in *Decision) { in.Obs.LP.Asked = false },
 		}, with: changes{
-			"the provider has settled": says(lp.CodeSettled), "the provider did not answer": lpSilent, "there is no provider": all(noProvider, func(in *In) { in.Obs.LP.Asked = false }),
+			"the provider has settled": says(lp.CodeSettled), "the provider did not answer": lpSilent, "there is no provider": all(noProvider, func(in *Decision) { in.Obs.LP.Asked = false }),
 			"it has expired": all(inState(swapstate.LnExpired), says(lp.CodeUnpaid)), "the invoice has": all(inState(swapstate.LnSoftExpired), says(lp.CodeUnpaid)),
-			"the chain gave a hint": all(says(lp.CodeUnpaid), func(in *In) { in.Input = Look{} }),
+			"the chain gave a hint": all(says(lp.CodeUnpaid), func(in *Decision) { in.Input = Look{} }),
 		}},
-		{name: "whether what was found is what was agreed", pass: passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *In) {
+		{name: "whether what was found is what was agreed", pass: passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) {
 			in.Obs.Found = known(chains.EscrowFact{Escrow: &chains.Escrow{Data: []byte("{}")}})
 		}), asks: func(a Ask) bool { return a.Delivered != nil && string(a.Delivered.Data) == "{}" }, without: changes{
-			"that was done": func(in *In) {
+			"that was done": func(in *Decision) {
 				in.Obs.Delivered, in.Obs.Judged = known[*chains.Escrow](nil), in.Obs.Found.Value.Escrow.Data
-			}, "nothing was found": func(in *In) { in.Obs.Found.Value.Escrow = nil },
-			"the chain does not answer": func(in *In) { in.Obs.Found = failed(in.Obs.Found.Value) },
+			}, "nothing was found": func(in *Decision) { in.Obs.Found.Value.Escrow = nil },
+			"the chain does not answer": func(in *Decision) { in.Obs.Found = failed(in.Obs.Found.Value) },
 		}, with: changes{
-			"that was done of another": func(in *In) {
+			"that was done of another": func(in *Decision) {
 				in.Obs.Delivered, in.Obs.Judged = known[*chains.Escrow](nil), []byte("[]")
 			},
 		}},
@@ -212,7 +212,7 @@ func TestAutoQuestions(t *testing.T) {
 // weeks after its expiry, and goes on if there is still time to claim it.
 func TestAutoWaitsForItsEscrow(t *testing.T) {
 	f := newFromBTCLNAuto()
-	over := passOf(autoPass(swapstate.LnPaid, chains.EscrowFact{}), func(in *In) {
+	over := passOf(autoPass(swapstate.LnPaid, chains.EscrowFact{}), func(in *Decision) {
 		in.R.Escrow.InitTx = "0x1"
 		in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(restAfter + time.Second)
 		in.R.Lightning.EndsAt = ago(time.Hour)
@@ -221,7 +221,7 @@ func TestAutoWaitsForItsEscrow(t *testing.T) {
 	for name, state := range map[string]int{"paid": swapstate.LnPaid, "about to time out": swapstate.LnHTLCExpired} {
 		t.Run(name, func(t *testing.T) {
 			pass := passOf(over, inState(state))
-			dropped := func(in In) bool {
+			dropped := func(in Decision) bool {
 				if row, ok := f.State(in.R.State); !ok || row.Finished {
 					t.Fatal("not open")
 				}
@@ -230,7 +230,7 @@ func TestAutoWaitsForItsEscrow(t *testing.T) {
 			}
 			if state == swapstate.LnHTLCExpired {
 				needs(t, pass, takesRow(f, never), changes{
-					"it is the last second": func(in *In) { in.Now = in.Now.Add(-time.Second) },
+					"it is the last second": func(in *Decision) { in.Now = in.Now.Add(-time.Second) },
 				})
 			}
 			if state == swapstate.LnPaid { // it times out first
@@ -242,45 +242,45 @@ func TestAutoWaitsForItsEscrow(t *testing.T) {
 	}
 	checkRows(t, f, []row{{why: "there is still time to claim the escrow once it is opened", pass: autoPass(swapstate.LnHTLCExpired, chains.EscrowFact{}), without: changes{
 		"its time is over":                      tooLate,
-		"its time is over by the chain's clock": func(in *In) { in.Obs.Escrow.Value.Head.Time += 3600 },
-		"it is open":                            func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowOpen },
-		"it was claimed":                        func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowClaimed },
-		"it was refunded":                       func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowRefunded },
-		"the chain does not answer":             func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
+		"its time is over by the chain's clock": func(in *Decision) { in.Obs.Escrow.Value.Head.Time += 3600 },
+		"it is open":                            func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowOpen },
+		"it was claimed":                        func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowClaimed },
+		"it was refunded":                       func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowRefunded },
+		"the chain does not answer":             func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 	}, with: changes{"it is the last moment": lastMoment}}})
 }
 
 // What a swap to Bitcoin or Lightning asks.
 func TestOutgoingQuestions(t *testing.T) {
-	fresh := func(in *In) { in.Obs.Escrow = Fact[chains.EscrowFact]{} }
+	fresh := func(in *Decision) { in.Obs.Escrow = Fact[chains.EscrowFact]{} }
 	checkQuestions(t, newToBTCLN(), []question{
 		{name: "the escrow, and whether it may be opened", pass: passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), fresh), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Auth != nil }, without: changes{
-			"that was done": func(in *In) { in.Obs.Escrow = known(chains.EscrowFact{}) }, "it is open": inState(swapstate.OutCommitted), "the swap rests": rests,
-			"it is not known": func(in *In) { in.R.Escrow.Real = nil }, "there is none": func(in *In) { in.R.Escrow = nil },
+			"that was done": func(in *Decision) { in.Obs.Escrow = known(chains.EscrowFact{}) }, "it is open": inState(swapstate.OutCommitted), "the swap rests": rests,
+			"it is not known": func(in *Decision) { in.R.Escrow.Real = nil }, "there is none": func(in *Decision) { in.R.Escrow = nil },
 		}, with: changes{"the quote has expired": inState(swapstate.OutSoftExpired)}},
 		{name: "the escrow", pass: passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{}), fresh), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Auth == nil }, without: changes{
-			"that was done": func(in *In) { in.Obs.Escrow = known(chains.EscrowFact{}) },
+			"that was done": func(in *Decision) { in.Obs.Escrow = known(chains.EscrowFact{}) },
 		}},
 		{name: "what became of transactions", pass: passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), underWay), asks: func(a Ask) bool { return len(a.Txs) == 1 }, without: changes{
-			"they are over": closed, "there are none": func(in *In) { in.R.Submission = nil }, "that was done": func(in *In) { in.Obs.Txs = known[map[string]chains.TxStatus](nil) },
+			"they are over": closed, "there are none": func(in *Decision) { in.R.Submission = nil }, "that was done": func(in *Decision) { in.Obs.Txs = known[map[string]chains.TxStatus](nil) },
 		}},
 		{name: "whether another swap pays the invoice", pass: outPass(swapstate.OutCreated, chains.EscrowFact{}), asks: func(a Ask) bool { return a.Rival != nil && a.Rival.Value == "aa" }, without: changes{
-			"that was done": func(in *In) { in.Obs.Rival = known(false) }, "it is open": inState(swapstate.OutCommitted),
+			"that was done": func(in *Decision) { in.Obs.Rival = known(false) }, "it is open": inState(swapstate.OutCommitted),
 		}},
 		{name: "the provider", pass: outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), asks: func(a Ask) bool {
 			return a.LP != nil && a.LP.Endpoint == lp.GetRefundAuthorization && a.LP.ID == "aa"
 		}, without: changes{
 			"it was asked": says(lp.CodePaid), "there is none": noProvider, "nothing was opened": inState(swapstate.OutCreated), "it is over": inState(swapstate.OutClaimed),
-			"the user may take it back": func(in *In) {
+			"the user may take it back": func(in *Decision) {
 				in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(chains.RefundGrace + time.Second)
 				in.Obs.Escrow.Value.Head.Time = in.Now.Unix()
 			},
 		}, with: changes{"it says that it has paid": inState(swapstate.OutSoftClaimed)}},
-		{name: "whether a refund that was allowed is", pass: passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *In) {
+		{name: "whether a refund that was allowed is", pass: passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *Decision) {
 			in.Obs.LP = known(lp.Status{Code: lp.CodeRefund, Auth: &chains.Auth{}})
 		}), asks: func(a Ask) bool { return a.Refund != nil }, without: changes{
-			"that was done": func(in *In) { in.Obs.Refund = known(struct{}{}) }, "there is no authorisation": func(in *In) { in.Obs.LP.Value.Auth = nil },
-			"the provider says otherwise": func(in *In) { in.Obs.LP.Value.Code = lp.CodePaid }, "the provider did not answer": lpSilent,
+			"that was done": func(in *Decision) { in.Obs.Refund = known(struct{}{}) }, "there is no authorisation": func(in *Decision) { in.Obs.LP.Value.Auth = nil },
+			"the provider says otherwise": func(in *Decision) { in.Obs.LP.Value.Code = lp.CodePaid }, "the provider did not answer": lpSilent,
 		}},
 	})
 }
@@ -289,30 +289,30 @@ func TestOutgoingQuestions(t *testing.T) {
 func TestSPVQuestions(t *testing.T) {
 	raw := rawTx(t)
 	tx := &bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: 1}
-	pays := func(tx *bitcoin.Tx) func(*In) { return func(in *In) { in.Obs.Payment = known(tx) } }
-	gone := passOf(spvPass(swapstate.SPVBroadcasted), all(pays(nil), func(in *In) { in.R.Bitcoin.Tx = raw }))
+	pays := func(tx *bitcoin.Tx) func(*Decision) { return func(in *Decision) { in.Obs.Payment = known(tx) } }
+	gone := passOf(spvPass(swapstate.SPVBroadcasted), all(pays(nil), func(in *Decision) { in.R.Bitcoin.Tx = raw }))
 	asksWithdrawal := func(a Ask) bool { return a.Withdrawal != nil && a.Withdrawal.TxID == bitcoin.Hash{9} }
 	checkQuestions(t, newSPVFromBTC(), []question{
 		{name: "the payment", pass: spvPass(swapstate.SPVSigned), asks: func(a Ask) bool { return a.Payment != nil && *a.Payment == bitcoin.Hash{9} }, without: changes{
-			"that was done": pays(tx), "nothing has left": func(in *In) { in.R.Bitcoin.Posted, in.R.Bitcoin.TxID = false, bitcoin.Hash{} }, "the swap rests": rests,
+			"that was done": pays(tx), "nothing has left": func(in *Decision) { in.R.Bitcoin.Posted, in.R.Bitcoin.TxID = false, bitcoin.Hash{} }, "the swap rests": rests,
 			"it was claimed": inState(swapstate.SPVClaimed), "it was fronted": inState(swapstate.SPVFronted), "the vault was closed": inState(swapstate.SPVClosed),
 		}},
 		{name: "the vault", pass: spvPass(swapstate.SPVBroadcasted), asks: func(a Ask) bool { return a.Vault != nil }, without: changes{
-			"that was done": func(in *In) { in.Obs.Vault = known(chains.VaultFact{}) }, "nobody has seen the payment": inState(swapstate.SPVSigned), "it was declined": inState(swapstate.SPVExpired),
+			"that was done": func(in *Decision) { in.Obs.Vault = known(chains.VaultFact{}) }, "nobody has seen the payment": inState(swapstate.SPVSigned), "it was declined": inState(swapstate.SPVExpired),
 		}, with: changes{"it is confirmed": inState(swapstate.SPVConfirmed)}},
 		{name: "what spends the inputs of a payment that is gone", pass: gone, asks: func(a Ask) bool { return len(a.Spends) == 1 }, without: changes{
-			"it is there": pays(tx), "Bitcoin does not answer": func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) }, "that was done": func(in *In) { in.Obs.Spends = known[[]bitcoin.Spend](nil) },
+			"it is there": pays(tx), "Bitcoin does not answer": func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) }, "that was done": func(in *Decision) { in.Obs.Spends = known[[]bitcoin.Spend](nil) },
 		}},
-		{name: "how long it waits", pass: passOf(spvPass(swapstate.SPVBroadcasted), pays(tx)), asks: func(a Ask) bool { return a.Wait != nil && a.Wait.Confirmations == 2 }, without: changes{
-			"it has all confirmations": pays(&bitcoin.Tx{ID: tx.ID, Confirmations: 2}), "that was done": func(in *In) { in.Obs.Wait = known(0) }, "it is gone": pays(nil),
-			"Bitcoin does not answer": func(in *In) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
-		}, with: changes{"it was seen, and nothing is known yet": func(in *In) { in.Obs.Payment = Fact[*bitcoin.Tx]{} }}},
-		{name: "how long one waits that nobody has seen", pass: passOf(spvPass(swapstate.SPVSigned), pays(tx)), asks: func(a Ask) bool { return a.Wait != nil }, without: changes{
-			"nothing is known yet": func(in *In) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
+		{name: "how long it waits", pass: passOf(spvPass(swapstate.SPVBroadcasted), pays(tx)), asks: func(a Ask) bool { return a.ETA != nil && a.ETA.Confirmations == 2 }, without: changes{
+			"it has all confirmations": pays(&bitcoin.Tx{ID: tx.ID, Confirmations: 2}), "that was done": func(in *Decision) { in.Obs.ETA = known(0) }, "it is gone": pays(nil),
+			"Bitcoin does not answer": func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
+		}, with: changes{"it was seen, and nothing is known yet": func(in *Decision) { in.Obs.Payment = Fact[*bitcoin.Tx]{} }}},
+		{name: "how long one waits that nobody has seen", pass: passOf(spvPass(swapstate.SPVSigned), pays(tx)), asks: func(a Ask) bool { return a.ETA != nil }, without: changes{
+			"nothing is known yet": func(in *Decision) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
 		}},
 		{name: "what became of the withdrawal", pass: spvPass(swapstate.SPVFronted), asks: asksWithdrawal, without: changes{
 			"that was done": withdrawn(chains.WithdrawalNone), "the swap rests": rests, "it waits for its payment": inState(swapstate.SPVBroadcasted),
-		}, with: changes{"it was claimed": inState(swapstate.SPVClaimed), "the vault was closed": inState(swapstate.SPVClosed), "the chain gave a hint": all(inState(swapstate.SPVBroadcasted), func(in *In) { in.Input = Look{} })}},
+		}, with: changes{"it was claimed": inState(swapstate.SPVClaimed), "the vault was closed": inState(swapstate.SPVClosed), "the chain gave a hint": all(inState(swapstate.SPVBroadcasted), func(in *Decision) { in.Input = Look{} })}},
 	})
 }
 
@@ -359,14 +359,14 @@ func TestChainNamesTransactions(t *testing.T) {
 func TestClaimMakesThePreimagePublic(t *testing.T) {
 	f := newFromBTCLNAuto()
 	for name, c := range map[string]struct {
-		change func(*In)
+		change func(*Decision)
 		want   Millis
 	}{
-		"claimed with it":           {func(*In) {}, At(noon)},
-		"it was public before":      {func(in *In) { in.R.Lightning.Revealed = 5 }, 5},
-		"claimed with another":      {func(in *In) { in.Obs.Escrow.Value.Result = make([]byte, 32) }, 0},
-		"not claimed":               {func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowOpen }, 0},
-		"the chain does not answer": {func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) }, 0},
+		"claimed with it":           {func(*Decision) {}, At(noon)},
+		"it was public before":      {func(in *Decision) { in.R.Lightning.Revealed = 5 }, 5},
+		"claimed with another":      {func(in *Decision) { in.Obs.Escrow.Value.Result = make([]byte, 32) }, 0},
+		"not claimed":               {func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowOpen }, 0},
+		"the chain does not answer": {func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) }, 0},
 	} {
 		in := autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: autoPreimage[:]})()
 		c.change(&in)

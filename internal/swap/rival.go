@@ -40,7 +40,7 @@ func (r *Record) SameHash() []RivalAsk {
 }
 
 // rivalled reports whether another swap is known to use the same payment.
-func (in In) rivalled() bool { return in.Obs.Rival.Known() && in.Obs.Rival.Value }
+func (in Decision) rivalled() bool { return in.Obs.Rival.Known() && in.Obs.Rival.Value }
 
 // paidTwice returns [ErrPaidElsewhere] if another swap pays this swap's invoice
 // too, else nil.

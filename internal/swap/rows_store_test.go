@@ -20,91 +20,91 @@ func TestWhatRowsStore(t *testing.T) {
 		f.Head = chains.Block{Height: 100, Time: noon.Unix()}
 		return f
 	}
-	seen := func(in *In) { in.R.Seen = Seen{Chain: 90, At: ago(time.Hour)} }
-	withdrawal := func(f chains.WithdrawalFact) func(*In) {
-		return func(in *In) {
+	seen := func(in *Decision) { in.R.Seen = Seen{Chain: 90, At: ago(time.Hour)} }
+	withdrawal := func(f chains.WithdrawalFact) func(*Decision) {
+		return func(in *Decision) {
 			f.Head = chains.Block{Height: 100, Time: noon.Unix()}
 			in.Obs.Withdrawal = known(f)
 		}
 	}
-	confirmed := func(n uint32) func(*In) {
-		return func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: n}) }
+	confirmed := func(n uint32) func(*Decision) {
+		return func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: n}) }
 	}
-	adjusted := func(total int64, fee *big.Int) func(*In) {
-		return func(in *In) {
+	adjusted := func(total int64, fee *big.Int) func(*Decision) {
+		return func(in *Decision) {
 			in.R.Problem, in.R.Terms.FeeSats = "something else", big.NewInt(7)
 			in.Obs.LP = known(lp.Status{Code: lp.CodeGasReceived, AdjustedAmount: big.NewInt(40), AdjustedTotal: big.NewInt(total), AdjustedSats: fee})
 		}
 	}
 	for name, c := range map[string]struct {
 		flow  *Flow
-		pass  func() In
+		pass  func() Decision
 		state int
 		holds func(r *Record) bool
 	}{
-		"a claim that was a refund": {newToBTCLN(), passOf(outPass(swapstate.OutClaimed, tall(chains.EscrowFact{State: chains.EscrowRefunded, RefundTx: "0xr", Opened: chains.Block{Height: 91}, Finished: chains.Block{Height: 95}})), all(seen, func(in *In) {
+		"a claim that was a refund": {newToBTCLN(), passOf(outPass(swapstate.OutClaimed, tall(chains.EscrowFact{State: chains.EscrowRefunded, RefundTx: "0xr", Opened: chains.Block{Height: 91}, Finished: chains.Block{Height: 95}})), all(seen, func(in *Decision) {
 			in.R.Escrow.ClaimTx = "0xc"
 		})), swapstate.OutRefunded, func(r *Record) bool { return r.Escrow.ClaimTx == "" && r.Escrow.RefundTx == "0xr" }},
-		"a claim that is undone": {newToBTCLN(), passOf(outPass(swapstate.OutClaimed, tall(chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xi"})), all(seen, func(in *In) {
+		"a claim that is undone": {newToBTCLN(), passOf(outPass(swapstate.OutClaimed, tall(chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xi"})), all(seen, func(in *Decision) {
 			in.R.Escrow.ClaimTx = "0xc"
 		})), swapstate.OutCommitted, func(r *Record) bool { return r.Escrow.ClaimTx == "" && r.Escrow.InitTx == "0xi" }},
-		"an authorisation to refund": {newToBTCLN(), passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *In) {
+		"an authorisation to refund": {newToBTCLN(), passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *Decision) {
 			in.Obs.LP, in.Obs.Refund = known(lp.Status{Code: lp.CodeRefund, Auth: auth}), known(struct{}{})
 		}), swapstate.OutRefundable, func(r *Record) bool { return r.Escrow.Refund == auth }},
-		"an opening that comes too late": {newToBTCLN(), passOf(outPass(swapstate.OutSoftExpired, chains.EscrowFact{Auth: chains.AuthOver}), func(in *In) {
+		"an opening that comes too late": {newToBTCLN(), passOf(outPass(swapstate.OutSoftExpired, chains.EscrowFact{Auth: chains.AuthOver}), func(in *Decision) {
 			in.R.Submission = &Submission{Action: ActionInit, Since: ago(time.Hour), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me"}}}}
 			in.Obs.Txs = known(map[string]chains.TxStatus{"0x1": {State: chains.TxPending}})
 		}), swapstate.OutExpired, func(r *Record) bool { return r.Submission.Closed && r.Submission.Reason != "" }},
-		"an escrow that is delivered": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *In) {
+		"an escrow that is delivered": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) {
 			in.R.Problem = "it was late before"
 			in.Obs.Delivered = known(&chains.Escrow{Hash: []byte{7}, ClaimHash: in.R.Escrow.Expected.ClaimHash, Expiry: noon.Add(24 * time.Hour).Unix()})
 		}), swapstate.LnPaid, func(r *Record) bool { return r.Problem == "" && r.Escrow.Real != nil && r.Escrow.Real.Hash[0] == 7 }},
-		"an escrow that is delivered too late": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *In) {
+		"an escrow that is delivered too late": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) {
 			in.Obs.Delivered = known(&chains.Escrow{Hash: []byte{7}, ClaimHash: in.R.Escrow.Expected.ClaimHash, Expiry: noon.Unix()})
 		}), swapstate.LnCreated, func(r *Record) bool { return r.Problem != "" && r.Escrow.Real == nil }},
-		"a link that pays": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *In) {
+		"a link that pays": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) {
 			in.Input = UseWithdraw{Link: "lnurlw://x", With: &Withdraw{}}
 		}), swapstate.LnCreated, func(r *Record) bool {
 			return r.Lightning.Link == "lnurlw://x" && r.Lightning.Withdraw != nil && r.Lightning.Withdraw.Asked
 		}},
-		"a payout that was advanced, not claimed": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVClaimed), all(func(in *In) { in.R.Vault.ClaimTx = "0xc" }, withdrawal(chains.WithdrawalFact{State: chains.WithdrawalFronted, FrontTx: "0xf"}))),
+		"a payout that was advanced, not claimed": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVClaimed), all(func(in *Decision) { in.R.Vault.ClaimTx = "0xc" }, withdrawal(chains.WithdrawalFact{State: chains.WithdrawalFronted, FrontTx: "0xf"}))),
 			swapstate.SPVFronted, func(r *Record) bool { return r.Vault.ClaimTx == "" && r.Vault.FrontTx == "0xf" }},
-		"a claim of a vault that is undone": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVFronted), all(func(in *In) { in.R.Vault.FrontTx = "0xf" }, withdrawal(chains.WithdrawalFact{}))),
+		"a claim of a vault that is undone": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVFronted), all(func(in *Decision) { in.R.Vault.FrontTx = "0xf" }, withdrawal(chains.WithdrawalFact{}))),
 			swapstate.SPVConfirmed, func(r *Record) bool { return r.Vault.ClaimTx == "" && r.Vault.FrontTx == "" }},
 		"enough confirmations": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVBroadcasted), confirmed(2)),
 			swapstate.SPVConfirmed, func(r *Record) bool { return r.Bitcoin.ConfirmedAt == At(noon) }},
-		"enough confirmations, again": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVBroadcasted), all(confirmed(2), func(in *In) { in.R.Bitcoin.ConfirmedAt = 5 })),
+		"enough confirmations, again": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVBroadcasted), all(confirmed(2), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 })),
 			swapstate.SPVConfirmed, func(r *Record) bool { return r.Bitcoin.ConfirmedAt == 5 }},
-		"too few confirmations again": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVConfirmed), all(confirmed(1), func(in *In) { in.R.Bitcoin.ConfirmedAt = 5 })),
+		"too few confirmations again": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVConfirmed), all(confirmed(1), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 })),
 			swapstate.SPVBroadcasted, func(r *Record) bool { return r.Bitcoin.ConfirmedAt == 0 }},
-		"a refusal of the provider's": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVSigned), func(in *In) {
+		"a refusal of the provider's": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVSigned), func(in *Decision) {
 			in.Input, in.R.Tried = Outcome{Effect: PostPSBT, Refused: true, Reason: "no vault"}, map[string]Try{string(PostPSBT): {Started: 1}}
 		}), swapstate.SPVDeclined, func(r *Record) bool { return r.Problem == "no vault" }},
-		"a payment that the user signed": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *In) {
+		"a payment that the user signed": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *Decision) {
 			in.Input = Submit{Action: ActionFund, PSBT: psbtOf()}
 			in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Refused, Attempts: 3}}
 		}), swapstate.TrustedBTCCreated, func(r *Record) bool {
 			_, tried := r.Tried[string(Broadcast)]
 			return r.Submission.PSBT == bitcoin.Hash{9} && r.Submission.Action == ActionFund && r.Submission.Since == At(noon) && slices.Equal(r.Bitcoin.Tx, []byte{1}) && !tried
 		}},
-		"a refund address": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *In) { in.Input = RefundTo{"bc1q"} }),
+		"a refund address": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *Decision) { in.Input = RefundTo{"bc1q"} }),
 			swapstate.TrustedBTCRefundable, func(r *Record) bool { return r.Gas.RefundTo == "bc1q" }},
-		"a refund": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *In) {
+		"a refund": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *Decision) {
 			in.Obs.LP, in.Obs.Refunded = known(lp.Status{Code: lp.CodeGasRefunded, TxID: "ab"}), known(RefundedFact{Confirmations: 1, Sats: 1})
 		}), swapstate.TrustedBTCRefunded, func(r *Record) bool { return r.Gas.RefundTx == "ab" }},
-		"a refund that is undone": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *In) {
+		"a refund that is undone": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *Decision) {
 			in.R.Gas.RefundTx, in.R.Ended = "ab", ago(time.Hour)
 			in.Obs.Refunded = known(RefundedFact{})
 		}), swapstate.TrustedBTCRefundable, func(r *Record) bool { return r.Gas.RefundTx == "" && r.Ended == 0 }},
-		"a deep refund that pays nothing": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *In) {
+		"a deep refund that pays nothing": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *Decision) {
 			in.R.Gas.RefundTx, in.R.Ended = "ab", ago(time.Hour)
 			in.Obs.Refunded = known(RefundedFact{Confirmations: 1000})
 		}), swapstate.TrustedBTCRefundable, func(r *Record) bool { return r.Gas.RefundTx == "" && !r.Settled && r.Ended == 0 }},
-		"a deep refund that pays": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *In) {
+		"a deep refund that pays": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *Decision) {
 			in.R.Gas.RefundTx, in.R.Ended = "ab", ago(time.Hour)
 			in.Obs.Refunded = known(RefundedFact{Confirmations: 1000, Sats: 1})
 		}), swapstate.TrustedBTCRefunded, func(r *Record) bool { return r.Gas.RefundTx == "ab" && r.Settled }},
-		"a refund's depth in another state": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *In) {
+		"a refund's depth in another state": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *Decision) {
 			in.R.Ended = ago(time.Hour)
 			in.Obs.Refunded = known(RefundedFact{Confirmations: 1000, Sats: 1})
 		}), swapstate.TrustedBTCRefundable, func(r *Record) bool { return !r.Settled }},
@@ -149,7 +149,7 @@ func TestEndsAreConfirmed(t *testing.T) {
 		{ago(settleAfter), ago(settleAfter), true},
 	} {
 		next := &Record{Head: Head{Ended: c.ended}}
-		In{Now: noon}.settle(next)
+		Decision{Now: noon}.settle(next)
 		if next.Ended != c.want || next.Settled != c.settled {
 			t.Errorf("ended at %d: %d, settled %v", c.ended, next.Ended, next.Settled)
 		}
@@ -170,16 +170,16 @@ func TestWhereSubmissionsAreMined(t *testing.T) {
 // What becomes of a claim that was signed is noted by every type, and the transactions
 // that the chain shows.
 func TestClaimsThatFailAreNoted(t *testing.T) {
-	claim := func(in *In) {
+	claim := func(in *Decision) {
 		in.R.Submission = &Submission{Action: actionClaim, Since: ago(time.Second), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me"}}}}
 		in.Obs.Txs = known(map[string]chains.TxStatus{"0x1": {State: chains.TxReverted, Reason: "out of gas"}})
 	}
 	for name, c := range map[string]struct {
 		flow *Flow
-		pass func() In
+		pass func() Decision
 	}{
 		"from lightning": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xi"}), claim)},
-		"vault":          {newSPVFromBTC(), passOf(spvPass(swapstate.SPVConfirmed), all(claim, func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: 2}) }))},
+		"vault":          {newSPVFromBTC(), passOf(spvPass(swapstate.SPVConfirmed), all(claim, func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: 2}) }))},
 	} {
 		next, _ := c.flow.Step(c.pass())
 		if s := next.Submission; !s.Closed || s.Reason != "out of gas" {
@@ -196,7 +196,7 @@ func TestOnlyClaimsReveal(t *testing.T) {
 	for _, reveals := range []bool{false, true} {
 		in := autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})()
 		in.R.Submission = &Submission{Action: actionClaim, Since: ago(time.Second), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me", Reveals: reveals}}}}
-		effects := sendNext(in, func(In) bool { return true })
+		effects := sendNext(in, func(Decision) bool { return true })
 		if len(effects) != 1 || effects[0].Reveals != reveals || effects[0].Until.IsZero() == reveals {
 			t.Errorf("reveals %v: %+v", reveals, effects)
 		}
@@ -207,20 +207,20 @@ func TestOnlyClaimsReveal(t *testing.T) {
 // preimage while the escrow can still vanish.
 func TestPreimageIsWithheldUntilTheEscrowIsFinal(t *testing.T) {
 	f := newFromBTCLNAuto()
-	pass := passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), func(in *In) { in.R.Escrow.OpenedAt = ago(time.Hour) })
-	offers := func(in In) bool {
+	pass := passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), func(in *Decision) { in.R.Escrow.OpenedAt = ago(time.Hour) })
+	offers := func(in Decision) bool {
 		s, ok := f.View(in).Signable().(*Sign)
 		return ok && s.For == actionClaim
 	}
 	needs(t, pass, offers, changes{
-		"the escrow is not final":      func(in *In) { in.Obs.Escrow.Value.Final = false },
-		"the chain does not answer":    func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
+		"the escrow is not final":      func(in *Decision) { in.Obs.Escrow.Value.Final = false },
+		"the chain does not answer":    func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		"there is no time left":        tooLate,
-		"the preimage is not known":    func(in *In) { in.R.Lightning.Preimage = chains.Preimage{} },
-		"the escrow is not there":      func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowNone },
-		"the escrow was claimed":       func(in *In) { in.Obs.Escrow.Value.State = chains.EscrowClaimed },
+		"the preimage is not known":    func(in *Decision) { in.R.Lightning.Preimage = chains.Preimage{} },
+		"the escrow is not there":      func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowNone },
+		"the escrow was claimed":       func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowClaimed },
 		"a claim is on its way":        busyWith(actionClaim),
-		"the escrow was not delivered": func(in *In) { in.R.Escrow.Real = nil },
+		"the escrow was not delivered": func(in *Decision) { in.R.Escrow.Real = nil },
 	})
 	in := pass()
 	in.Obs.Escrow.Value.Final = false
@@ -234,7 +234,7 @@ func TestPreimageIsWithheldUntilTheEscrowIsFinal(t *testing.T) {
 func TestUnknownAnswersOfProviders(t *testing.T) {
 	for name, c := range map[string]struct {
 		flow  *Flow
-		pass  func() In
+		pass  func() Decision
 		state int
 	}{
 		"gas for bitcoin":   {newTrustedFromBTC(), trustedBTCPass(swapstate.TrustedBTCCreated), swapstate.TrustedBTCFailed},
@@ -253,7 +253,7 @@ func TestUnknownAnswersOfProviders(t *testing.T) {
 func TestPayoutDoubts(t *testing.T) {
 	full, short := big.NewInt(100), big.NewInt(99)
 	for name, c := range map[string]struct {
-		change func(*In)
+		change func(*Decision)
 		want   bool
 	}{
 		"paid":                       {payout(chains.TxConfirmed, full), false},
@@ -262,18 +262,18 @@ func TestPayoutDoubts(t *testing.T) {
 		"too little, not mined":      {payout(chains.TxPending, short), false},
 		"too little, not known":      {payout(chains.TxUnknown, short), false},
 		"reverted":                   {payout(chains.TxReverted, full), true},
-		"too little, says no answer": {func(in *In) { payout(chains.TxConfirmed, short)(in); in.Obs.GasTx = failed(in.Obs.GasTx.Value) }, false},
-		"reverted, says no answer":   {func(in *In) { payout(chains.TxReverted, short)(in); in.Obs.GasTx = failed(in.Obs.GasTx.Value) }, false},
-		"nothing was asked":          {func(*In) {}, false},
+		"too little, says no answer": {func(in *Decision) { payout(chains.TxConfirmed, short)(in); in.Obs.GasTx = failed(in.Obs.GasTx.Value) }, false},
+		"reverted, says no answer":   {func(in *Decision) { payout(chains.TxReverted, short)(in); in.Obs.GasTx = failed(in.Obs.GasTx.Value) }, false},
+		"nothing was asked":          {func(*Decision) {}, false},
 	} {
 		if got := payoutDoubt(passOf(trustedLNPass(swapstate.TrustedLNPaid), c.change)()) != nil; got != c.want {
 			t.Errorf("%s: doubted %v", name, got)
 		}
 	}
 	f := newTrustedFromBTCLN()
-	pays := func(in In) bool { _, ok := f.View(in).Action.(*Pay); return ok }
+	pays := func(in Decision) bool { _, ok := f.View(in).Action.(*Pay); return ok }
 	needs(t, trustedLNPass(swapstate.TrustedLNCreated), pays, changes{
-		"the quote has ended": func(in *In) { in.Now = in.R.Expiry.Time() },
+		"the quote has ended": func(in *Decision) { in.Now = in.R.Expiry.Time() },
 	})
 	for _, state := range []int{swapstate.TrustedLNCreated, swapstate.TrustedLNPaid} {
 		in := passOf(trustedLNPass(state), payout(chains.TxReverted, full))()

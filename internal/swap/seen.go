@@ -37,7 +37,7 @@ func (r *Record) takesBack(head chains.Block) bool {
 
 // noteSeen keeps what the next record rests on. moved says that the facts at hand
 // have just decided.
-func (in In) noteSeen(next *Record, moved bool) {
+func (in Decision) noteSeen(next *Record, moved bool) {
 	seen := &next.Seen.Chain
 	defer func(before uint64) {
 		if *seen != before {

@@ -28,7 +28,7 @@ func TestWhatADecisionRestsOn(t *testing.T) {
 	} {
 		c.fact.Head.Height = 100
 		next := &Record{Head: Head{Seen: Seen{Chain: c.before, At: 5}}}
-		In{Obs: &Observation{Escrow: known(c.fact)}, Now: noon}.noteSeen(next, c.moved)
+		Decision{Obs: &Observation{Escrow: known(c.fact)}, Now: noon}.noteSeen(next, c.moved)
 		if next.Seen.Chain != c.want || (next.Seen.At == At(noon)) != (c.want != c.before) {
 			t.Errorf("%s: %+v, want %d", name, next.Seen, c.want)
 		}
@@ -38,13 +38,13 @@ func TestWhatADecisionRestsOn(t *testing.T) {
 // TestAutoReorganisations lets only a node that has reached the block of an end, or of
 // the opening, contradict it; and the escrow is searched where the provider may lie.
 func TestAutoReorganisations(t *testing.T) {
-	seen := func(state int, s chains.EscrowState) func() In {
-		return passOf(autoPass(state, chains.EscrowFact{State: s}), func(in *In) { in.R.Seen.Chain = 100 })
+	seen := func(state int, s chains.EscrowState) func() Decision {
+		return passOf(autoPass(state, chains.EscrowFact{State: s}), func(in *Decision) { in.R.Seen.Chain = 100 })
 	}
 	behind := changes{
-		"the node is behind what was seen": func(in *In) { in.R.Seen.Chain = 101 },
-		"it is not known what was seen":    func(in *In) { in.R.Seen = Seen{} },
-		"the chain does not answer":        func(in *In) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
+		"the node is behind what was seen": func(in *Decision) { in.R.Seen.Chain = 101 },
+		"it is not known what was seen":    func(in *Decision) { in.R.Seen = Seen{} },
+		"the chain does not answer":        func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 	}
 	f := newFromBTCLNAuto()
 	checkRows(t, f, []row{
@@ -54,19 +54,19 @@ func TestAutoReorganisations(t *testing.T) {
 		{why: "a reorganisation removed the escrow", pass: seen(swapstate.LnClaimed, chains.EscrowNone), without: behind},
 		{why: "a reorganisation removed the escrow", pass: seen(swapstate.LnCommitted, chains.EscrowNone), without: behind},
 	})
-	searches := func(in In) bool { return f.Ask(in).Found != nil }
+	searches := func(in Decision) bool { return f.Ask(in).Found != nil }
 	needs(t, passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), lpSilent), searches, changes{
-		"the provider was not asked": func(in *In) { in.Obs.LP = Fact[lp.Status]{} },
+		"the provider was not asked": func(in *Decision) { in.Obs.LP = Fact[lp.Status]{} },
 		"the provider waits for it":  says(lp.CodeUnpaid),
-		"that was done":              func(in *In) { in.Obs.Found = known(chains.EscrowFact{}) },
+		"that was done":              func(in *Decision) { in.Obs.Found = known(chains.EscrowFact{}) },
 	})
 	allows(t, autoPass(swapstate.LnCreated, chains.EscrowFact{}), searches, changes{
 		"the provider says expired":     says(lp.CodeExpired),
 		"the provider says settled":     says(lp.CodeSettled),
-		"the provider is not known":     func(in *In) { in.R.LP = LP{} },
-		"an event hints":                func(in *In) { in.Input = Look{} },
-		"the quote is over":             func(in *In) { in.R.State = swapstate.LnExpired },
-		"the quote is about to be over": all(says(lp.CodeUnpaid), func(in *In) { in.R.State = swapstate.LnSoftExpired }),
+		"the provider is not known":     func(in *Decision) { in.R.LP = LP{} },
+		"an event hints":                func(in *Decision) { in.Input = Look{} },
+		"the quote is over":             func(in *Decision) { in.R.State = swapstate.LnExpired },
+		"the quote is about to be over": all(says(lp.CodeUnpaid), func(in *Decision) { in.R.State = swapstate.LnSoftExpired }),
 	})
 }
 
@@ -74,14 +74,14 @@ func TestAutoReorganisations(t *testing.T) {
 // after the deadline, however long the quote is shown.
 func TestQuotesThatMayBeUsed(t *testing.T) {
 	f := newSPVFromBTC()
-	needs(t, spvPass(swapstate.SPVSoftExpired), func(in In) bool { return f.IsUnpaid(in.R) }, changes{
-		"the provider has a transaction": func(in *In) { in.R.Bitcoin.Posted = true },
-		"it was signed":                  func(in *In) { in.R.State = swapstate.SPVSigned },
+	needs(t, spvPass(swapstate.SPVSoftExpired), func(in Decision) bool { return f.IsUnpaid(in.R) }, changes{
+		"the provider has a transaction": func(in *Decision) { in.R.Bitcoin.Posted = true },
+		"it was signed":                  func(in *Decision) { in.R.State = swapstate.SPVSigned },
 	})
 	needs(t, submits(spvPass(swapstate.SPVCreated), Submit{Action: ActionFund, PSBT: psbtOf()}), takesRow(f, "the user signed"), changes{
-		"the deadline is over before the quote": func(in *In) { in.R.Expiry = 0; in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
+		"the deadline is over before the quote": func(in *Decision) { in.R.Expiry = 0; in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 	})
-	reorg := passOf(refundPass(sent("me")), func(in *In) { in.R.Submission.Txs[0].Sent = true })()
+	reorg := passOf(refundPass(sent("me")), func(in *Decision) { in.R.Submission.Txs[0].Sent = true })()
 	if next, _ := newToBTC().Step(reorg); next.Submission.Txs[0].Sent {
 		t.Error("a transaction that waits again counts as confirmed")
 	}

@@ -43,21 +43,21 @@ func TestTransactionsGoOutInTheirOrder(t *testing.T) {
 func TestOutgoingPlans(t *testing.T) {
 	f := newToBTCLN()
 	init, refund := &chains.Auth{Timeout: 1}, &chains.Auth{Timeout: noon.Add(time.Hour).Unix()}
-	late := func(in *In) {
+	late := func(in *Decision) {
 		in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(chains.RefundGrace + time.Second)
 		in.Obs.Escrow.Value.Head.Time = in.Now.Unix()
 	}
 	opens := outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood})
 	backs := outPass(swapstate.OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})
 	for name, c := range map[string]struct {
-		pass func() In
+		pass func() Decision
 		kind chains.StepKind
 		auth *chains.Auth
 		any  bool
 	}{
-		"opens":                       {passOf(opens, func(in *In) { in.R.Escrow.Init, in.R.Escrow.FeeRate = init, "7" }), chains.StepInit, init, false},
+		"opens":                       {passOf(opens, func(in *Decision) { in.R.Escrow.Init, in.R.Escrow.FeeRate = init, "7" }), chains.StepInit, init, false},
 		"takes back by time":          {passOf(backs, late), chains.StepRefund, &chains.Auth{}, true},
-		"takes back by authorisation": {passOf(backs, func(in *In) { in.R.Escrow.Refund = refund }), chains.StepRefundAuth, refund, true},
+		"takes back by authorisation": {passOf(backs, func(in *Decision) { in.R.Escrow.Refund = refund }), chains.StepRefundAuth, refund, true},
 	} {
 		in := c.pass()
 		a, ok := f.View(in).Action.(*Sign)
@@ -138,6 +138,6 @@ func TestSPVAsksForItsTransactions(t *testing.T) {
 		asks: func(a Ask) bool {
 			return slices.ContainsFunc(a.Txs, func(s chains.Signed) bool { return s.ID == "0x1" })
 		}, without: changes{
-			"they are over": closed, "that was done": func(in *In) { in.Obs.Txs = known[map[string]chains.TxStatus](nil) },
+			"they are over": closed, "that was done": func(in *Decision) { in.Obs.Txs = known[map[string]chains.TxStatus](nil) },
 		}}})
 }

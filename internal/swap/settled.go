@@ -27,21 +27,21 @@ import (
 // onSettledFacts makes a type take steps that cannot be undone only on settled facts.
 func (f *Flow) onSettledFacts() {
 	ask, effects, view := f.Ask, f.Effects, f.View
-	f.Ask = func(in In) Ask {
+	f.Ask = func(in Decision) Ask {
 		a := ask(in)
 		if in.hearsay() && f.irrevocable(in, effects, view) {
 			in.askAll(ask, &a)
 		}
 		return a
 	}
-	f.Effects = func(in In) []Effect {
+	f.Effects = func(in Decision) []Effect {
 		due := effects(in)
 		if !in.hearsay() {
 			return due
 		}
 		return slices.DeleteFunc(due, in.R.irrevocableEffect)
 	}
-	f.View = func(in In) View {
+	f.View = func(in Decision) View {
 		v := view(in)
 		if in.hearsay() && in.R.irrevocableAction(v.Action) {
 			v.Action, v.Blocked = nil, errHearsay
@@ -65,13 +65,13 @@ func opening(a Action) bool {
 var errHearsay = fault.New(fault.Upstream, "the other nodes of the chain have not confirmed the swap's state yet")
 
 // hearsay reports whether a fact at hand is the word of one of several nodes.
-func (in In) hearsay() bool {
+func (in Decision) hearsay() bool {
 	o := in.Obs
 	return o.Escrow.Known() && o.Escrow.Value.Unsettled || o.Found.Known() && o.Found.Value.Unsettled || o.Withdrawal.Known() && o.Withdrawal.Value.Unsettled
 }
 
 // askAll repeats the questions that one of several nodes has answered, for all of them.
-func (in In) askAll(ask func(In) Ask, to *Ask) {
+func (in Decision) askAll(ask func(Decision) Ask, to *Ask) {
 	o := in.Obs
 	again := func(forget func(o *Observation)) Ask {
 		blank := *o
@@ -98,7 +98,7 @@ func (in In) askAll(ask func(In) Ask, to *Ask) {
 
 // believing returns the decision's input as it would be if its facts were settled, and so
 // may be final, which the word of one of several nodes never is.
-func (in In) believing() In {
+func (in Decision) believing() Decision {
 	o := *in.Obs
 	for _, f := range []*chains.EscrowFact{&o.Escrow.Value, &o.Found.Value} {
 		if f.Unsettled {
@@ -114,7 +114,7 @@ func (in In) believing() In {
 
 // irrevocable reports whether the swap would do what cannot be taken back, were the facts
 // at hand settled.
-func (f *Flow) irrevocable(in In, effects func(In) []Effect, view func(In) View) bool {
+func (f *Flow) irrevocable(in Decision, effects func(Decision) []Effect, view func(Decision) View) bool {
 	in = in.believing()
 	next, move := f.Step(in)
 	if move != nil && f.irrevocableMove(in, move) || next.Settled && !in.R.Settled || next.Ended > in.R.Ended || next.NotPaid != in.R.NotPaid || next.Lie != in.R.Lie {
@@ -129,7 +129,7 @@ func (f *Flow) irrevocable(in In, effects func(In) []Effect, view func(In) View)
 
 // irrevocableMove reports whether a row shows the end of a swap, takes a signed
 // bitcoin payment, or takes back what was seen.
-func (f *Flow) irrevocableMove(in In, m *Move) bool {
+func (f *Flow) irrevocableMove(in Decision, m *Move) bool {
 	if sub, ok := in.Input.(Submit); ok && m.On == OnSubmit {
 		return sub.PSBT != nil
 	}
@@ -167,7 +167,7 @@ func (o *Observation) Contradiction() error {
 
 // openSomewhere reports whether at least one node says that the escrow is open: what
 // counts once the preimage is public, since then only a claim helps the user.
-func (in In) openSomewhere() bool {
+func (in Decision) openSomewhere() bool {
 	f := in.Obs.Escrow
 	if f.Known() {
 		return f.Value.State == chains.EscrowOpen

@@ -21,7 +21,7 @@ func flowOf(t *testing.T, typ Type) *Flow {
 }
 
 // oneWord makes all that a pass was told of the chain the word of one of several nodes.
-func oneWord(in *In) {
+func oneWord(in *Decision) {
 	for _, f := range []*chains.EscrowFact{&in.Obs.Escrow.Value, &in.Obs.Found.Value} {
 		f.Unsettled, f.Final = true, false
 	}
@@ -44,7 +44,7 @@ func TestOneNodesWordEndsNothing(t *testing.T) {
 		{State: chains.EscrowNone, Auth: chains.AuthOver},
 	}
 	ends := 0
-	check := func(f *Flow, in In) {
+	check := func(f *Flow, in Decision) {
 		t.Helper()
 		in.Obs.Txs, in.Obs.LP = known(map[string]chains.TxStatus{}), known(in.Obs.LP.Value)
 		next, believed := f.Step(in)
@@ -75,7 +75,7 @@ func TestOneNodesWordEndsNothing(t *testing.T) {
 		f := flowOf(t, typ)
 		for _, state := range f.States {
 			for _, fact := range facts {
-				var in In
+				var in Decision
 				switch typ {
 				case ToBTC, ToBTCLN:
 					in = outPass(state.Number, fact)()
@@ -129,13 +129,13 @@ func TestPreimageWaitsForAllNodes(t *testing.T) {
 	open := chains.EscrowFact{State: chains.EscrowOpen, Final: true, Opened: chains.Block{Height: 90}}
 	for _, typ := range []Type{FromBTCLNAuto, FromBTCLN} {
 		f := flowOf(t, typ)
-		pass := func() In {
+		pass := func() Decision {
 			in := autoPass(swapstate.LnCommitted, open)()
 			in.R.Type, in.R.Escrow.OpenedAt = typ, ago(time.Hour)
 			in.R.Submission = &Submission{Action: actionClaim, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x2", From: "me", Reveals: true}}}}
 			return in
 		}
-		reveals := func(in In) (n int) {
+		reveals := func(in Decision) (n int) {
 			for _, e := range f.Effects(in) {
 				if e.Reveals || e.Kind == Publish {
 					n++
@@ -143,7 +143,7 @@ func TestPreimageWaitsForAllNodes(t *testing.T) {
 			}
 			return n
 		}
-		offered := func(in In) bool {
+		offered := func(in Decision) bool {
 			in.R.Submission = nil
 			s, ok := f.View(in).Action.(*Sign)
 			return ok && s.For == actionClaim
@@ -193,13 +193,13 @@ func TestPreimageWaitsForAllNodes(t *testing.T) {
 // objects to the open escrow that it is for.
 func TestPaymentWaitsForAllNodes(t *testing.T) {
 	f := flowOf(t, FromBTC)
-	asked := func(in In) bool { _, ok := f.View(in).Action.(*Pay); return ok }
+	asked := func(in Decision) bool { _, ok := f.View(in).Action.(*Pay); return ok }
 	pay := Submit{Action: ActionFund, PSBT: psbtOf()}
 	in := depositPass(swapstate.InCommitted)()
 	if !asked(in) || f.Ask(in).Escrow != nil {
 		t.Fatal("the user is not asked to pay for an escrow that all nodes show open")
 	}
-	if _, move := f.Step(submits(func() In { return in }, pay)()); move == nil {
+	if _, move := f.Step(submits(func() Decision { return in }, pay)()); move == nil {
 		t.Fatal("the signed payment is not taken")
 	}
 	oneWord(&in)
@@ -209,10 +209,10 @@ func TestPaymentWaitsForAllNodes(t *testing.T) {
 	if q := f.Ask(in).Escrow; q == nil || !q.Settled {
 		t.Errorf("the other nodes are not asked: %+v", q)
 	}
-	if _, move := f.Step(submits(func() In { return in }, pay)()); move != nil {
+	if _, move := f.Step(submits(func() Decision { return in }, pay)()); move != nil {
 		t.Errorf("a signed payment is taken by the word of one node: %s", move.Why)
 	}
-	if q := f.Ask(submits(func() In { return in }, pay)()).Escrow; q == nil || !q.Settled {
+	if q := f.Ask(submits(func() Decision { return in }, pay)()).Escrow; q == nil || !q.Settled {
 		t.Errorf("the other nodes are not asked for a signed payment: %+v", q)
 	}
 	in.Obs.Escrow = contradicted(true)
@@ -225,14 +225,14 @@ func TestPaymentWaitsForAllNodes(t *testing.T) {
 func TestOneNodeIsEnoughForTheRest(t *testing.T) {
 	for name, c := range map[string]struct {
 		typ  Type
-		pass func() In
+		pass func() Decision
 	}{
 		"a quote":                {ToBTCLN, outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood})},
 		"an opened escrow":       {ToBTCLN, outPass(swapstate.OutCreated, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
 		"an escrow that waits":   {ToBTCLN, outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
 		"an escrow to be opened": {FromBTCLNAuto, autoPass(swapstate.LnPaid, chains.EscrowFact{})},
 		"an invoice to be paid":  {FromBTCLNAuto, autoPass(swapstate.LnCreated, chains.EscrowFact{})},
-		"a payment confirms":     {FromBTC, passOf(depositPass(swapstate.InCommitted), func(in *In) { in.Obs.Received.Value = append(in.Obs.Received.Value, depositTx(1, 1000)) })},
+		"a payment confirms":     {FromBTC, passOf(depositPass(swapstate.InCommitted), func(in *Decision) { in.Obs.Received.Value = append(in.Obs.Received.Value, depositTx(1, 1000)) })},
 	} {
 		in := c.pass()
 		in.R.Type = c.typ

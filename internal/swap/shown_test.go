@@ -57,22 +57,22 @@ func TestEndedQuoteAsksForNothing(t *testing.T) {
 // A quote is over at its end, if nobody used it and the table has not ended it.
 func TestWhenAQuoteIsOver(t *testing.T) {
 	f := newToBTCLN()
-	over := func(in In) bool { return f.Over(in.R, in.Now) }
-	pass := passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), func(in *In) { in.Now, in.R.NotPaid = in.R.Expiry.Time(), true })
+	over := func(in Decision) bool { return f.Over(in.R, in.Now) }
+	pass := passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), func(in *Decision) { in.Now, in.R.NotPaid = in.R.Expiry.Time(), true })
 	needs(t, pass, over, changes{
-		"nobody has said so":          func(in *In) { in.R.NotPaid = false },
-		"nobody has said so for long": func(in *In) { in.R.NotPaid, in.Now = false, in.Now.Add(24*time.Hour-time.Millisecond) },
-		"its time is not over":        func(in *In) { in.Now = in.Now.Add(-time.Millisecond) },
-		"it has no end":               func(in *In) { in.R.Expiry = 0 },
+		"nobody has said so":          func(in *Decision) { in.R.NotPaid = false },
+		"nobody has said so for long": func(in *Decision) { in.R.NotPaid, in.Now = false, in.Now.Add(24*time.Hour-time.Millisecond) },
+		"its time is not over":        func(in *Decision) { in.Now = in.Now.Add(-time.Millisecond) },
+		"it has no end":               func(in *Decision) { in.R.Expiry = 0 },
 		"transactions are on the way": busyWith(ActionInit),
-		"the escrow was opened":       func(in *In) { in.R.Escrow.InitTx = "0x1" },
+		"the escrow was opened":       func(in *Decision) { in.R.Escrow.InitTx = "0x1" },
 		"it is open":                  inState(swapstate.OutCommitted),
 		"it is finished":              inState(swapstate.OutExpired),
 		"nobody knows its state":      inState(99),
 	})
 	allows(t, pass, over, changes{
 		"the quote has softly expired": inState(swapstate.OutSoftExpired),
-		"nobody has said so for a day": func(in *In) { in.R.NotPaid, in.Now = false, in.Now.Add(24*time.Hour) },
+		"nobody has said so for a day": func(in *Decision) { in.R.NotPaid, in.Now = false, in.Now.Add(24*time.Hour) },
 	})
 	if (&Flow{States: f.States}).Over(&Record{Head: Head{State: swapstate.OutCreated, Expiry: 1}}, noon) {
 		t.Error("a type that knows no unused quotes has one")
@@ -85,10 +85,10 @@ func TestWhenAQuoteIsOver(t *testing.T) {
 // TestCancelledQuoteIsNotPaid takes back what asks for a payment once the LP says that it
 // takes none, before the quote expires.
 func TestCancelledQuoteIsNotPaid(t *testing.T) {
-	unheld := passOf(heldPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *In) { *in.Obs = Observation{} })
+	unheld := passOf(heldPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) { *in.Obs = Observation{} })
 	for _, c := range []struct {
 		f       *Flow
-		pass    func() In
+		pass    func() Decision
 		waiting int
 	}{
 		{newFromBTCLN(), unheld, lp.CodeUnpaid},
@@ -108,15 +108,15 @@ func TestCancelledQuoteIsNotPaid(t *testing.T) {
 // TestWhoSaysThatNothingWasPaid lists, by type, the answers after the expiry that end an
 // unused quote. Silence ends none, nor does an answer that was asked for before.
 func TestWhoSaysThatNothingWasPaid(t *testing.T) {
-	nothing := func(in *In) { *in.Obs = Observation{} }
+	nothing := func(in *Decision) { *in.Obs = Observation{} }
 	chain := changes{
 		"the chain is silent":     nothing,
-		"the chain shows nothing": func(in *In) { in.Obs = &Observation{Escrow: known(chains.EscrowFact{})} },
+		"the chain shows nothing": func(in *Decision) { in.Obs = &Observation{Escrow: known(chains.EscrowFact{})} },
 	}
 	none := chains.EscrowFact{}
 	for _, c := range []struct {
 		f     *Flow
-		pass  func() In
+		pass  func() Decision
 		facts changes
 		ends  string
 	}{
@@ -132,14 +132,14 @@ func TestWhoSaysThatNothingWasPaid(t *testing.T) {
 		f := c.f
 		f.onSettledFacts()
 		for name, fact := range c.facts {
-			pass := passOf(c.pass, func(in *In) {
+			pass := passOf(c.pass, func(in *Decision) {
 				if f.Type == FromBTCLN {
 					in.R.Escrow.Real = nil
 				}
 				in.Now = in.R.Expiry.Time()
 				fact(in)
 			})
-			over := func(in In) bool { next, _ := f.Step(in); return f.Over(next, in.Now) }
+			over := func(in Decision) bool { next, _ := f.Step(in); return f.Over(next, in.Now) }
 			in := pass()
 			if got, want := over(in), strings.Contains(c.ends, name); got != want {
 				t.Errorf("%s, %s: over is %v, want %v", f.Type, name, got, want)
@@ -174,7 +174,7 @@ func TestWhoSaysThatNothingWasPaid(t *testing.T) {
 // nobody looks any more.
 func TestStepNotesTheEnd(t *testing.T) {
 	f := newToBTCLN()
-	claimed := passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: make([]byte, 32)}), func(in *In) { in.R.Settled = true })
+	claimed := passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: make([]byte, 32)}), func(in *Decision) { in.R.Settled = true })
 	next, row := f.Step(claimed())
 	if row == nil || next.State != swapstate.OutClaimed || next.Ended != At(noon) || next.Settled {
 		t.Errorf("%+v by %+v", next, row)
@@ -287,12 +287,12 @@ func TestTypesAndEffects(t *testing.T) {
 // What a swap from bitcoin into a vault shows, step by step.
 func TestSPVSteps(t *testing.T) {
 	f := newSPVFromBTC()
-	confirmed := func(n uint32) func(*In) {
-		return func(in *In) { in.Obs.Payment = known(&bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: n}) }
+	confirmed := func(n uint32) func(*Decision) {
+		return func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: n}) }
 	}
-	waits := func(in *In) { in.Obs.Wait = known(77) }
+	waits := func(in *Decision) { in.Obs.ETA = known(77) }
 	for name, c := range map[string]struct {
-		pass   func() In
+		pass   func() Decision
 		status StepStatus
 		wait   int // expected seconds of a wait; -2 for no wait
 	}{
@@ -320,27 +320,27 @@ func TestSPVSteps(t *testing.T) {
 // What a swap from bitcoin on trust shows, of what goes wrong before all.
 func TestTrustedBTCShown(t *testing.T) {
 	f := newTrustedFromBTC()
-	refused := func(in *In) {
+	refused := func(in *Decision) {
 		in.R.Submission, in.R.Tried = &Submission{PSBT: bitcoin.Hash{9}}, map[string]Try{string(Broadcast): {Outcome: Refused, Reason: "dust"}}
 	}
-	blocked := func(in In) bool { return f.View(in).Blocked != nil }
+	blocked := func(in Decision) bool { return f.View(in).Blocked != nil }
 	needs(t, passOf(trustedBTCPass(swapstate.TrustedBTCCreated), refused), blocked, changes{
-		"it went out":           func(in *In) { in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Done}} },
-		"a payment was seen":    func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
-		"nothing was handed in": func(in *In) { in.R.Submission = nil },
+		"it went out":           func(in *Decision) { in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Done}} },
+		"a payment was seen":    func(in *Decision) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
+		"nothing was handed in": func(in *Decision) { in.R.Submission = nil },
 	})
-	needs(t, passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *In) { in.R.Problem = "less" }), blocked, changes{"nothing is wrong": func(in *In) { in.R.Problem = "" }})
-	both := passOf(trustedBTCPass(swapstate.TrustedBTCCreated), all(refused, func(in *In) { in.R.Problem = "less" }))
+	needs(t, passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *Decision) { in.R.Problem = "less" }), blocked, changes{"nothing is wrong": func(in *Decision) { in.R.Problem = "" }})
+	both := passOf(trustedBTCPass(swapstate.TrustedBTCCreated), all(refused, func(in *Decision) { in.R.Problem = "less" }))
 	if v := f.View(both()); v.Blocked == nil || !strings.Contains(v.Blocked.Error(), "less") {
 		t.Errorf("of two things %v is said", v.Blocked)
 	}
 	for name, c := range map[string]struct {
-		change func(*In)
+		change func(*Decision)
 		status StepStatus
 	}{
-		"a payment was confirmed": {func(in *In) { in.R.Bitcoin.TxID, in.R.Bitcoin.ConfirmedAt = bitcoin.Hash{9}, 5 }, shownConfirmed},
-		"the provider pays out":   {all(says(lp.CodeGasPending), func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }), shownConfirmed},
-		"a payment waits":         {func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }, shownReceived},
+		"a payment was confirmed": {func(in *Decision) { in.R.Bitcoin.TxID, in.R.Bitcoin.ConfirmedAt = bitcoin.Hash{9}, 5 }, shownConfirmed},
+		"the provider pays out":   {all(says(lp.CodeGasPending), func(in *Decision) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }), shownConfirmed},
+		"a payment waits":         {func(in *Decision) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }, shownReceived},
 	} {
 		in := trustedBTCPass(swapstate.TrustedBTCCreated)()
 		c.change(&in)

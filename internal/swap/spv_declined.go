@@ -19,7 +19,7 @@ const mostDeclined = 5
 func (r *Record) declined() bool { return r.Bitcoin != nil && len(r.Bitcoin.Declined) > 0 }
 
 // spvSigned takes a signed transaction.
-func spvSigned(in In, next *Record) {
+func spvSigned(in Decision, next *Record) {
 	sub := in.Input.(Submit)
 	b := dup(next.Bitcoin)
 	b.TxID, b.Tx, b.PSBT, b.Posted, b.ByStranger, b.MinerSats = sub.PSBT.TxID, sub.PSBT.Tx, sub.PSBT.Posted, true, !sub.ByOwner, sub.PSBT.Fee
@@ -41,7 +41,7 @@ func spentElsewhere(ours bitcoin.Hash, spends []bitcoin.Spend) bool {
 // spvInputsAreThere reports whether Bitcoin was asked for the inputs of a transaction that
 // it does not show, and says of none that something else spends it. Of a record that was
 // read from elsewhere, without the transaction, they are not known.
-func spvInputsAreThere(in In) bool {
+func spvInputsAreThere(in Decision) bool {
 	f := in.Obs.Payment
 	if len(in.R.Bitcoin.Tx) == 0 {
 		return true
@@ -69,36 +69,36 @@ func withoutTx(all []Declined, id bitcoin.Hash) []Declined {
 // transaction's inputs is spent elsewhere, which may be why, and when the quote counted as
 // expired by a clock that was ahead for a moment.
 func spvLeavesOpen() Move {
-	return Move{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVCreated, Why: "the provider refused the transaction, and takes another one", On: OnOutcome, If: func(in In) bool {
+	return Move{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVCreated, Why: "the provider refused the transaction, and takes another one", On: OnOutcome, If: func(in Decision) bool {
 		o := in.Input.(Outcome)
 		return o.Effect == PostPSBT && o.Again && in.R.Tried[string(PostPSBT)].Outcome == Refused && !in.R.Expiry.Passed(in.Now) && len(in.R.Bitcoin.Declined) < mostDeclined
-	}, Do: func(in In, next *Record) {
+	}, Do: func(in Decision, next *Record) {
 		clearSigned(next, true)
 		next.Problem = in.Input.(Outcome).Reason
 	}}
 }
 
 func spvNotHandedOver() Move {
-	return Move{From: []int{swapstate.SPVSigned}, To: swapstate.SPVCreated, Why: "an input of a stranger's transaction was spent elsewhere before the provider had it", If: func(in In) bool {
+	return Move{From: []int{swapstate.SPVSigned}, To: swapstate.SPVCreated, Why: "an input of a stranger's transaction was spent elsewhere before the provider had it", If: func(in Decision) bool {
 		f := in.Obs.Payment
 		return spvReplaceable(in.R) && f.Known() && f.Value == nil && in.Obs.Spends.Known() && spentElsewhere(in.R.Bitcoin.TxID, in.Obs.Spends.Value)
-	}, Do: func(_ In, next *Record) {
+	}, Do: func(_ Decision, next *Record) {
 		clearSigned(next, false)
 		next.Problem = "another transaction spends one of its inputs"
 	}}
 }
 
 func spvStaysDeclined() Move {
-	return Move{From: []int{swapstate.SPVCreated}, To: swapstate.SPVDeclined, Why: "the quote expired, and the provider has refused what was signed", If: func(in In) bool {
+	return Move{From: []int{swapstate.SPVCreated}, To: swapstate.SPVDeclined, Why: "the quote expired, and the provider has refused what was signed", If: func(in Decision) bool {
 		return in.R.declined() && in.R.Expiry.Passed(in.Now)
-	}, Do: func(_ In, next *Record) {
+	}, Do: func(_ Decision, next *Record) {
 		all := next.Bitcoin.Declined
 		take(next, all[len(all)-1], Refused)
 	}}
 }
 
 func spvSentAfterAll() Move {
-	sent := func(in In) int {
+	sent := func(in Decision) int {
 		if !in.Obs.Spends.Known() || in.R.Posted() && !(in.Obs.Payment.Known() && in.Obs.Payment.Value == nil) {
 			return -1
 		}
@@ -109,8 +109,8 @@ func spvSentAfterAll() Move {
 		})
 	}
 	return Move{From: []int{swapstate.SPVCreated, swapstate.SPVSoftExpired, swapstate.SPVSigned, swapstate.SPVPosted, swapstate.SPVDeclined, swapstate.SPVExpired, swapstate.SPVFailed, swapstate.SPVBroadcasted, swapstate.SPVConfirmed},
-		To: swapstate.SPVBroadcasted, Why: "a transaction that the provider had refused was sent after all", If: func(in In) bool { return sent(in) >= 0 },
-		Do: func(in In, next *Record) { take(next, next.Bitcoin.Declined[sent(in)], Done) }}
+		To: swapstate.SPVBroadcasted, Why: "a transaction that the provider had refused was sent after all", If: func(in Decision) bool { return sent(in) >= 0 },
+		Do: func(in Decision, next *Record) { take(next, next.Bitcoin.Declined[sent(in)], Done) }}
 }
 
 // take makes a transaction that an LP refused the one that is followed. The one that was

@@ -15,7 +15,7 @@ func handedIn(id byte, byOwner bool) Submit {
 }
 
 // declinedPass is a pass over a quote whose LP has refused the transaction 7.
-func declinedPass() In {
+func declinedPass() Decision {
 	in := spvPass(swapstate.SPVCreated)()
 	in.R.Bitcoin.Declined = []Declined{{bitcoin.Hash{7}, twoInputs}}
 	return in
@@ -46,24 +46,24 @@ func TestVaultThatWasTaken(t *testing.T) {
 			t.Errorf("%s: action %+v, blocked by %v; want offered %v", name, v.Signable(), v.Blocked, c.offered)
 		}
 	}
-	needs(t, pass, func(in In) bool { return f.Ask(in).Taken != nil }, changes{
-		"it was asked":          func(in *In) { in.Obs.Taken.Asked = true },
-		"the quote has expired": func(in *In) { in.Now = in.R.Expiry.Time() },
+	needs(t, pass, func(in Decision) bool { return f.Ask(in).Taken != nil }, changes{
+		"it was asked":          func(in *Decision) { in.Obs.Taken.Asked = true },
+		"the quote has expired": func(in *Decision) { in.Now = in.R.Expiry.Time() },
 		"the user has signed":   inState(swapstate.SPVSigned),
 	})
 }
 
 // strangersPass is a pass over a quote for which a stranger has handed in the transaction
 // 9, which was not handed to the LP yet.
-func strangersPass() In {
+func strangersPass() Decision {
 	in := spvPass(swapstate.SPVSigned)()
 	in.R.Bitcoin.ByStranger = true
 	unspent(&in)
 	return in
 }
 
-func spentBy(id byte, state bitcoin.SpendState) func(*In) {
-	return func(in *In) {
+func spentBy(id byte, state bitcoin.SpendState) func(*Decision) {
+	return func(in *Decision) {
 		in.Obs.Spends = known([]bitcoin.Spend{{State: state, TxID: bitcoin.Hash{id}}, {State: bitcoin.Unspent}})
 	}
 }
@@ -72,25 +72,25 @@ func spentBy(id byte, state bitcoin.SpendState) func(*In) {
 // waits for its owner's.
 func TestARefusedTransactionLeavesTheQuoteOpen(t *testing.T) {
 	f := newSPVFromBTC()
-	refused := passOf(spvPass(swapstate.SPVSigned), func(in *In) {
+	refused := passOf(spvPass(swapstate.SPVSigned), func(in *Decision) {
 		in.R.Bitcoin.Tx = twoInputs
 		in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1}}
 		in.Input = Outcome{Effect: PostPSBT, Refused: true, Again: true, Reason: "an input is spent"}
 	})
 	checkRows(t, f, []row{{why: "the provider refused the transaction, and takes another one", pass: refused, without: changes{
-		"it takes no other": func(in *In) {
+		"it takes no other": func(in *Decision) {
 			in.Input = Outcome{Effect: PostPSBT, Refused: true}
 		},
-		"it is not known": func(in *In) { in.Input = Outcome{Effect: PostPSBT, Again: true} },
-		"an earlier attempt had no answer": func(in *In) {
+		"it is not known": func(in *Decision) { in.Input = Outcome{Effect: PostPSBT, Again: true} },
+		"an earlier attempt had no answer": func(in *Decision) {
 			in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Attempts: 1}}
 		},
-		"the quote has expired": func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) },
-		"it has refused often":  func(in *In) { in.R.Bitcoin.Declined = make([]Declined, mostDeclined) },
+		"the quote has expired": func(in *Decision) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) },
+		"it has refused often":  func(in *Decision) { in.R.Bitcoin.Declined = make([]Declined, mostDeclined) },
 	}}})
-	for name, also := range map[string]func(*In){
+	for name, also := range map[string]func(*Decision){
 		"its input is spent in a block, which is why": spentOtherwise,
-		"a clock was ahead for a moment":              func(in *In) { in.R.State = swapstate.SPVSoftExpired },
+		"a clock was ahead for a moment":              func(in *Decision) { in.R.State = swapstate.SPVSoftExpired },
 	} {
 		if next, _ := f.Step(passOf(refused, also)()); next.State != swapstate.SPVCreated {
 			t.Errorf("%s: a refusal leads to state %d, want an open quote", name, next.State)
@@ -101,24 +101,24 @@ func TestARefusedTransactionLeavesTheQuoteOpen(t *testing.T) {
 	if next.Problem == "" || next.Posted() || !isZero(b.TxID) || len(b.Declined) != 1 || b.Declined[0].TxID != (bitcoin.Hash{9}) || next.Tried[string(PostPSBT)].Started != 0 || next.MayPurge() || f.IsUnpaid(next) {
 		t.Errorf("after it: %+v, %+v, problem %q", next.Head, b, next.Problem)
 	}
-	v := f.View(In{R: next, Obs: &Observation{}, Now: noon})
+	v := f.View(Decision{R: next, Obs: &Observation{}, Now: noon})
 	if fund, asks := v.Action.(*Fund); !asks || v.Blocked != nil || !strings.Contains(fund.Description, "was not taken") || v.Row.Finished || v.Row.Failed {
 		t.Errorf("shown: %v, %v, %+v", v.Action, v.Blocked, v.Row)
 	}
-	checkRows(t, f, []row{{why: "the user signed", pass: passOf(declinedPass, func(in *In) { in.Input = handedIn(8, true) }), without: changes{
-		"a stranger did": func(in *In) { in.Input = handedIn(8, false) },
+	checkRows(t, f, []row{{why: "the user signed", pass: passOf(declinedPass, func(in *Decision) { in.Input = handedIn(8, true) }), without: changes{
+		"a stranger did": func(in *Decision) { in.Input = handedIn(8, false) },
 	}}})
-	next, _ = f.Step(passOf(declinedPass, func(in *In) { in.Input = handedIn(8, true) })())
+	next, _ = f.Step(passOf(declinedPass, func(in *Decision) { in.Input = handedIn(8, true) })())
 	if next.Bitcoin.TxID != (bitcoin.Hash{8}) || next.Bitcoin.ByStranger || next.Problem != "" || len(next.Bitcoin.Declined) != 1 {
 		t.Errorf("the owner's: %+v, problem %q", next.Bitcoin, next.Problem)
 	}
 	// Until the quote expires; then what was refused is what is watched.
-	checkRows(t, f, []row{{why: "the quote expired, and the provider has refused what was signed", pass: passOf(declinedPass, func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) }), without: changes{
-		"it is the last moment": func(in *In) { in.Now = in.R.Expiry.Time() },
-		"nothing was refused":   func(in *In) { in.R.Bitcoin.Declined = nil },
+	checkRows(t, f, []row{{why: "the quote expired, and the provider has refused what was signed", pass: passOf(declinedPass, func(in *Decision) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) }), without: changes{
+		"it is the last moment": func(in *Decision) { in.Now = in.R.Expiry.Time() },
+		"nothing was refused":   func(in *Decision) { in.R.Bitcoin.Declined = nil },
 	}}})
-	next, _ = f.Step(passOf(declinedPass, func(in *In) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) })())
-	if next.Bitcoin.TxID != (bitcoin.Hash{7}) || !next.Posted() || len(f.Effects(In{R: next, Obs: &Observation{}, Now: noon})) != 0 || f.Ask(In{R: next, Obs: &Observation{}, Now: noon}).Payment == nil {
+	next, _ = f.Step(passOf(declinedPass, func(in *Decision) { in.Now = in.R.Expiry.Time().Add(time.Millisecond) })())
+	if next.Bitcoin.TxID != (bitcoin.Hash{7}) || !next.Posted() || len(f.Effects(Decision{R: next, Obs: &Observation{}, Now: noon})) != 0 || f.Ask(Decision{R: next, Obs: &Observation{}, Now: noon}).Payment == nil {
 		t.Errorf("after the quote: %+v", next.Bitcoin)
 	}
 }
@@ -131,9 +131,9 @@ func TestARefusedTransactionMayBeSent(t *testing.T) {
 	if q := f.Ask(declinedPass()).Spends; len(q) != 1 || q[0] != (bitcoin.OutPoint{}) {
 		t.Errorf("asked for %v", q)
 	}
-	for name, pass := range map[string]func() In{
+	for name, pass := range map[string]func() Decision{
 		"while the owner is asked": passOf(declinedPass, spentBy(7, bitcoin.SpentInMempool)),
-		"beside the owner's": func() In {
+		"beside the owner's": func() Decision {
 			in := spvPass(swapstate.SPVPosted)()
 			in.R.Bitcoin.Tx, in.R.Bitcoin.Declined = twoInputs, []Declined{{bitcoin.Hash{6}, nil}, {bitcoin.Hash{7}, twoInputs}}
 			notFound(&in)
@@ -143,12 +143,12 @@ func TestARefusedTransactionMayBeSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			needs(t, pass, takesRow(f, why), changes{
-				"it is unspent":           func(in *In) { in.Obs.Spends.Value[0] = bitcoin.Spend{State: bitcoin.Unspent} },
+				"it is unspent":           func(in *Decision) { in.Obs.Spends.Value[0] = bitcoin.Spend{State: bitcoin.Unspent} },
 				"another one spends it":   spentBy(5, bitcoin.SpentInMempool),
-				"Bitcoin does not answer": func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
+				"Bitcoin does not answer": func(in *Decision) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
 			})
 			next, _ := f.Step(pass())
-			if b := next.Bitcoin; next.State != swapstate.SPVBroadcasted || b.TxID != (bitcoin.Hash{7}) || !b.Posted || next.Problem != "" || len(f.Effects(In{R: next, Obs: &Observation{}, Now: noon})) != 0 {
+			if b := next.Bitcoin; next.State != swapstate.SPVBroadcasted || b.TxID != (bitcoin.Hash{7}) || !b.Posted || next.Problem != "" || len(f.Effects(Decision{R: next, Obs: &Observation{}, Now: noon})) != 0 {
 				t.Errorf("followed: %+v in %d", b, next.State)
 			}
 			for _, d := range next.Bitcoin.Declined {
@@ -167,28 +167,28 @@ func TestARefusedTransactionMayBeSent(t *testing.T) {
 // owner's, and to nothing when one of its inputs is spent.
 func TestAStrangersTransactionGivesWay(t *testing.T) {
 	f := newSPVFromBTC()
-	begun := func(in *In) { in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1}} }
-	owners := func(in *In) { in.R.Bitcoin.ByStranger = false }
+	begun := func(in *Decision) { in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1}} }
+	owners := func(in *Decision) { in.R.Bitcoin.ByStranger = false }
 	if !sendsPSBT(f, strangersPass()) {
 		t.Error("it is not handed over")
 	}
 	checkRows(t, f, []row{
-		{why: "the owner's transaction takes the place of a stranger's", pass: passOf(strangersPass, func(in *In) { in.Input = handedIn(8, true) }), without: changes{
-			"it is another stranger's":      func(in *In) { in.Input = handedIn(8, false) },
+		{why: "the owner's transaction takes the place of a stranger's", pass: passOf(strangersPass, func(in *Decision) { in.Input = handedIn(8, true) }), without: changes{
+			"it is another stranger's":      func(in *Decision) { in.Input = handedIn(8, false) },
 			"the provider may have it":      begun,
 			"the first is the owner's":      owners,
-			"the deadline is over":          func(in *In) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
-			"there is no transaction in it": func(in *In) { in.Input = Submit{Action: ActionFund, ByOwner: true} },
+			"the deadline is over":          func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
+			"there is no transaction in it": func(in *Decision) { in.Input = Submit{Action: ActionFund, ByOwner: true} },
 		}},
 		{why: "an input of a stranger's transaction was spent elsewhere before the provider had it", pass: passOf(strangersPass, spentBy(5, bitcoin.SpentInMempool)), without: changes{
 			"nothing is spent":         unspent,
 			"it spends them itself":    spentBy(9, bitcoin.SpentInMempool),
 			"the provider may have it": begun,
 			"it is the owner's":        owners,
-			"Bitcoin does not answer":  func(in *In) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
+			"Bitcoin does not answer":  func(in *Decision) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
 		}},
 	})
-	in := passOf(strangersPass, func(in *In) { in.Input = handedIn(8, true) })()
+	in := passOf(strangersPass, func(in *Decision) { in.Input = handedIn(8, true) })()
 	if _, taken := f.View(in).Signable().(*Fund); !taken {
 		t.Error("the owner's would be refused before it is compared")
 	}
@@ -202,7 +202,7 @@ func TestAStrangersTransactionGivesWay(t *testing.T) {
 	}
 }
 
-func sendsPSBT(f *Flow, in In) bool {
+func sendsPSBT(f *Flow, in Decision) bool {
 	es := f.Effects(in)
 	return len(es) == 1 && es[0].Kind == PostPSBT
 }

@@ -57,7 +57,7 @@ func spvUnpaid(r *Record) bool {
 func (r *Record) Posted() bool { return r.Bitcoin != nil && r.Bitcoin.Posted }
 
 // spvKnown reports whether the backend knows our transaction, and its confirmations.
-func spvKnown(in In) (confirmations uint32, known bool) {
+func spvKnown(in Decision) (confirmations uint32, known bool) {
 	f := in.Obs.Payment
 	if !f.Known() || f.Value == nil {
 		return 0, false
@@ -67,7 +67,7 @@ func spvKnown(in In) (confirmations uint32, known bool) {
 
 // spvDead reports whether the transaction is not found and an input was spent by
 // another one in a block.
-func spvDead(in In) bool {
+func spvDead(in Decision) bool {
 	f := in.Obs.Payment
 	return f.Known() && f.Value == nil && in.Obs.Spends.Known() &&
 		outlook.Conflict(in.R.Bitcoin.TxID, in.Obs.Spends.Value) == outlook.Dead
@@ -76,21 +76,21 @@ func spvDead(in In) bool {
 // spvMoves are the rows of the table. What an LP declined, and what was not handed to it,
 // leaves the quote open (spv_declined.go).
 func spvMoves() []Move {
-	withdrawal := func(want chains.WithdrawalState) func(In) bool {
-		return func(in In) bool {
+	withdrawal := func(want chains.WithdrawalState) func(Decision) bool {
+		return func(in Decision) bool {
 			f := in.Obs.Withdrawal
 			return f.Known() && f.Value.State == want
 		}
 	}
-	anew := func(want chains.WithdrawalState) func(In) bool {
-		return func(in In) bool {
+	anew := func(want chains.WithdrawalState) func(Decision) bool {
+		return func(in Decision) bool {
 			return withdrawal(want)(in) && in.R.takesBack(in.Obs.Withdrawal.Value.Head)
 		}
 	}
-	undone := func(in In, next *Record) {
+	undone := func(in Decision, next *Record) {
 		next.Vault.ClaimTx, next.Vault.FrontTx = in.Obs.Withdrawal.Value.ClaimTx, in.Obs.Withdrawal.Value.FrontTx
 	}
-	enough := func(in In) bool {
+	enough := func(in Decision) bool {
 		n, known := spvKnown(in)
 		return known && n >= in.R.Bitcoin.Confirmations
 	}
@@ -103,56 +103,56 @@ func spvMoves() []Move {
 		{From: []int{swapstate.SPVClosed}, To: swapstate.SPVClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
 		{From: []int{swapstate.SPVClaimed, swapstate.SPVClosed}, To: swapstate.SPVFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
 		{From: []int{swapstate.SPVClaimed}, To: swapstate.SPVClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
-		{From: []int{swapstate.SPVFronted}, To: swapstate.SPVClosed, Why: "the vault closed, and the payout was not advanced", If: func(in In) bool {
+		{From: []int{swapstate.SPVFronted}, To: swapstate.SPVClosed, Why: "the vault closed, and the payout was not advanced", If: func(in Decision) bool {
 			return anew(chains.WithdrawalClosed)(in) && in.Obs.Withdrawal.Value.FrontTx == ""
 		}, Do: undone},
 		{From: []int{swapstate.SPVClaimed, swapstate.SPVClosed, swapstate.SPVFronted}, To: swapstate.SPVConfirmed, Why: "a reorganisation undid what the vault did", Undoes: true, If: anew(chains.WithdrawalNone), Do: undone},
 
-		{From: append([]int{swapstate.SPVBroadcasted, swapstate.SPVExpired}, under...), To: swapstate.SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in In, next *Record) {
+		{From: append([]int{swapstate.SPVBroadcasted, swapstate.SPVExpired}, under...), To: swapstate.SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in Decision, next *Record) {
 			if next.Bitcoin.ConfirmedAt == 0 {
 				next.Bitcoin.ConfirmedAt = At(in.Now)
 			}
 		}},
-		{From: append([]int{swapstate.SPVExpired}, under...), To: swapstate.SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in In) bool { _, known := spvKnown(in); return known }},
-		{From: []int{swapstate.SPVConfirmed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in In) bool {
+		{From: append([]int{swapstate.SPVExpired}, under...), To: swapstate.SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in Decision) bool { _, known := spvKnown(in); return known }},
+		{From: []int{swapstate.SPVConfirmed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in Decision) bool {
 			_, known := spvKnown(in)
 			return known && !enough(in)
-		}, Do: func(in In, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
+		}, Do: func(in Decision, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
 		spvSentAfterAll(),
 		spvNotHandedOver(),
 		spvLeavesOpen(),
 		{From: under, To: swapstate.SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVBroadcasted, swapstate.SPVConfirmed}, To: swapstate.SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
-		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in In) bool { _, known := spvKnown(in); return known }},
+		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in Decision) bool { _, known := spvKnown(in); return known }},
 
-		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in In) bool {
+		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in Decision) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
 		}},
-		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in In) bool {
+		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in Decision) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && in.R.Tried[string(PostPSBT)].Outcome == Refused
-		}, Do: func(in In, next *Record) { next.Problem = in.Input.(Outcome).Reason }},
-		{From: []int{swapstate.SPVSigned, swapstate.SPVPosted}, To: swapstate.SPVSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in In) bool {
+		}, Do: func(in Decision, next *Record) { next.Problem = in.Input.(Outcome).Reason }},
+		{From: []int{swapstate.SPVSigned, swapstate.SPVPosted}, To: swapstate.SPVSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in Decision) bool {
 			f := in.Obs.Payment
 			unseen := !in.R.Posted() || f.Known() && f.Value == nil
 			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == swapstate.SPVSigned && in.R.Expiry.Passed(in.Now))
 		}},
 		spvStaysDeclined(),
-		{From: []int{swapstate.SPVCreated}, To: swapstate.SPVSoftExpired, Why: "the quote expired", If: func(in In) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{swapstate.SPVSoftExpired}, To: swapstate.SPVExpired, Why: "the quote expired unused", If: func(in In) bool {
+		{From: []int{swapstate.SPVCreated}, To: swapstate.SPVSoftExpired, Why: "the quote expired", If: func(in Decision) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{swapstate.SPVSoftExpired}, To: swapstate.SPVExpired, Why: "the quote expired unused", If: func(in Decision) bool {
 			return !in.R.Posted() && in.R.Vault.Deadline.Passed(in.Now)
 		}},
 
-		{From: []int{swapstate.SPVCreated, swapstate.SPVSoftExpired}, To: swapstate.SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.SPVCreated, swapstate.SPVSoftExpired}, To: swapstate.SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && !in.R.Posted() && !in.R.Vault.Deadline.Passed(in.Now) && (sub.ByOwner || !in.R.declined())
 		}, Do: spvSigned},
-		{From: []int{swapstate.SPVSigned}, To: stay, Why: "the owner's transaction takes the place of a stranger's", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.SPVSigned}, To: stay, Why: "the owner's transaction takes the place of a stranger's", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && sub.ByOwner && spvReplaceable(in.R) && !in.R.Vault.Deadline.Passed(in.Now)
 		}, Do: spvSigned},
-		{From: []int{swapstate.SPVConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.SPVConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub) && !spvUnproven(in)
 		}, Do: accept},
@@ -161,12 +161,12 @@ func spvMoves() []Move {
 
 // spvUnproven reports whether a claim would fail, and cost its fee: Bitcoin does not show
 // the transaction with its confirmations.
-func spvUnproven(in In) bool {
+func spvUnproven(in Decision) bool {
 	n, _ := spvKnown(in)
 	return in.Obs.Payment.Known() && n < in.R.Bitcoin.Confirmations
 }
 
-func spvAsk(in In) Ask {
+func spvAsk(in Decision) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	if r.State == swapstate.SPVCreated && !obs.Taken.Asked && !r.Expiry.Reached(in.Now) {
@@ -204,11 +204,11 @@ func spvAsk(in In) Ask {
 		switch tx := obs.Payment.Value; {
 		case tx == nil && !obs.Spends.Asked:
 			a.Spends = inputsOf(r.Bitcoin.Tx)
-		case tx != nil && tx.Confirmations < r.Bitcoin.Confirmations && !obs.Wait.Asked:
-			a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
+		case tx != nil && tx.Confirmations < r.Bitcoin.Confirmations && !obs.ETA.Asked:
+			a.ETA = &ETAAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 		}
 	} else if r.State == swapstate.SPVBroadcasted && !obs.Payment.Asked { // it was seen: most likely it still waits
-		a.Wait = &WaitAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
+		a.ETA = &ETAAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 	}
 	_, hinted := in.Input.(Look)
 	if (hinted || look && obs.Vault.Asked && spvMoved(r, obs.Vault)) && !obs.Withdrawal.Asked {
@@ -228,7 +228,7 @@ func spvWithdrawal(r *Record) *chains.WithdrawalQuery {
 	return &chains.WithdrawalQuery{Vault: chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}, Recipient: r.Terms.Recipient, TxID: r.Bitcoin.TxID, From: r.From}
 }
 
-func spvFill(in In, next *Record) {
+func spvFill(in Decision, next *Record) {
 	fillSubmission(in, next)
 	if f := in.Obs.Withdrawal; f.Known() {
 		if f.Value.FrontTx != "" {
@@ -258,8 +258,8 @@ func spvFill(in In, next *Record) {
 	}
 }
 
-func spvEffects(in In) []Effect {
-	effects := sendNext(in, func(In) bool { return true })
+func spvEffects(in Decision) []Effect {
+	effects := sendNext(in, func(Decision) bool { return true })
 	post := in.R.Tried[string(PostPSBT)]
 	if handing := in.R.State == swapstate.SPVSigned || in.R.State == swapstate.SPVSoftExpired && in.R.Posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) && spvInputsAreThere(in) {
 		effects = append(effects, Effect{Kind: PostPSBT, Mark: true})
@@ -269,7 +269,7 @@ func spvEffects(in In) []Effect {
 
 // spvVaultTaken reports whether another transaction spends the vault's output already, which
 // that of a quote spends for which nothing was signed.
-func spvVaultTaken(in In) bool {
+func spvVaultTaken(in Decision) bool {
 	return in.Obs.Taken.Known() && spentElsewhere(in.R.Bitcoin.TxID, []bitcoin.Spend{in.Obs.Taken.Value})
 }
 
@@ -281,7 +281,7 @@ func spvFund() *Fund {
 	return &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction.", Vault: true}
 }
 
-func spvView(in In) View {
+func spvView(in Decision) View {
 	r := in.R
 	row, _ := rowOf(spvStates, r.State)
 	v := View{Row: row}
@@ -306,15 +306,15 @@ func spvView(in In) View {
 		case known:
 			pay.Status = shownReceived
 			pay.Confirmations = &Confirmations{Current: int(n), Target: target, ETASeconds: -1}
-			if in.Obs.Wait.Known() {
-				pay.Confirmations.ETASeconds = in.Obs.Wait.Value
+			if in.Obs.ETA.Known() {
+				pay.Confirmations.ETASeconds = in.Obs.ETA.Value
 			}
 		}
 	}
 	waiting := func() Action {
 		w := &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs confirmations.", ExpectedSeconds: -1, PollSeconds: 10}
-		if pay.Status == shownReceived && in.Obs.Wait.Known() {
-			w.ExpectedSeconds = in.Obs.Wait.Value
+		if pay.Status == shownReceived && in.Obs.ETA.Known() {
+			w.ExpectedSeconds = in.Obs.ETA.Value
 		}
 		return w
 	}

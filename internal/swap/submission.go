@@ -62,7 +62,7 @@ func (s *Submission) stale(now time.Time) bool {
 // busy reports whether a submission of the owner is in progress, or one was mined
 // in a block that the current facts do not cover yet. Until that is over, nothing
 // is offered for signing again.
-func (in In) busy() bool {
+func (in Decision) busy() bool {
 	s := in.R.Submission
 	switch {
 	case s == nil || len(s.Txs) == 0 && !isZero(s.PSBT): // a bitcoin payment hinders nothing on the smart chain
@@ -77,27 +77,27 @@ func (in In) busy() bool {
 
 // heldBack reports whether all that is left of a submission is a claim that was signed
 // along with the opening, and that is not sent any more because it is too late.
-func (in In) heldBack() bool {
+func (in Decision) heldBack() bool {
 	r := in.R
 	return r.Type == FromBTCLN && r.State == swapstate.LnHTLCExpired && r.Submission.Action == ActionInit && !r.Public() && !in.opens()
 }
 
 // takes reports whether sub may replace the current submission.
-func (in In) takes(sub Submit) bool {
+func (in Decision) takes(sub Submit) bool {
 	s := in.R.Submission
 	return !in.busy() && (!s.Open() || s.stale(in.Now) || !in.R.byStranger(sub.Txs))
 }
 
 // blind reports whether the chain does not answer, so that it is unknown whether it
 // has what the user signed: nothing is offered for signing again.
-func (in In) blind() bool {
+func (in Decision) blind() bool {
 	s := in.R.Submission
 	return in.busy() && (s.Closed || s.stale(in.Now)) && !in.Obs.Escrow.Known() && !in.Obs.Withdrawal.Known() && !in.Obs.Vault.Known()
 }
 
 // again makes an action replace the open submission, so that only one of them can
 // be mined. Until a stranger's submission is stale, only the owner is asked to sign.
-func (in In) again(a *Sign) *Sign {
+func (in Decision) again(a *Sign) *Sign {
 	s := in.R.Submission
 	if !s.Open() {
 		return a
@@ -147,7 +147,7 @@ func (s *Submission) pending() []chains.Signed {
 }
 
 // accept stores what the user signed. It goes out in the effects of this pass.
-func accept(in In, next *Record) {
+func accept(in Decision, next *Record) {
 	sub := in.Input.(Submit)
 	next.Submission = &Submission{Action: sub.Action, Txs: sub.Txs, Since: At(in.Now)}
 	for key := range next.Tried { // of the submission before
@@ -163,7 +163,7 @@ func isSend(key string) bool { return len(key) > len(SendTx) && key[:len(SendTx)
 // failed, was replaced or can never be mined closes the submission with the
 // reason, and the action is offered again; who won a race is what the escrow
 // says.
-func fillSubmission(in In, next *Record) {
+func fillSubmission(in Decision, next *Record) {
 	s := next.Submission
 	if !s.Open() || len(s.Txs) == 0 || !in.Obs.Txs.Known() {
 		return
@@ -218,7 +218,7 @@ func (o Outcome) isSend(id string, step int) bool {
 // sendNext returns the effect that sends the next transaction of the submission,
 // if its time has come: each after the one before is confirmed. One that reveals
 // a preimage waits until reveal allows it.
-func sendNext(in In, reveal func(In) bool) []Effect {
+func sendNext(in Decision, reveal func(Decision) bool) []Effect {
 	s := in.R.Submission
 	if !s.Open() {
 		return nil

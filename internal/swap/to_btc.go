@@ -13,7 +13,7 @@ func newToBTC() *Flow {
 		typ:   ToBTC,
 		chain: onBitcoin,
 		id:    func(r *Record) string { return hex.EncodeToString(r.Escrow.Real.ClaimHash) },
-		proof: func(in In) *PayoutAsk {
+		proof: func(in Decision) *PayoutAsk {
 			id, err := bitcoin.ParseHash(in.Obs.LP.Value.TxID)
 			if err != nil {
 				return nil
@@ -48,7 +48,7 @@ func newToBTC() *Flow {
 
 // keepPayout stores a proven payment, and what it shows that a recovered swap did not
 // know.
-func keepPayout(in In, next *Record) {
+func keepPayout(in Decision, next *Record) {
 	p := in.Obs.Payout.Value
 	b := dup(next.Bitcoin)
 	if b == nil {

@@ -20,13 +20,13 @@ func newToBTCLN() *Flow {
 			}
 			return hex.EncodeToString(r.Escrow.Real.Hash)
 		},
-		proof: func(in In) *PayoutAsk {
+		proof: func(in Decision) *PayoutAsk {
 			if len(in.Obs.LP.Value.Secret) != len(chains.Preimage{}) {
 				return nil
 			}
 			return &PayoutAsk{Escrow: *in.R.Escrow.Real, Secret: in.Obs.LP.Value.Secret}
 		},
-		keep:      func(in In, next *Record) { _ = next.KeepPreimage(in.Obs.LP.Value.Secret) },
+		keep:      func(in Decision, next *Record) { _ = next.KeepPreimage(in.Obs.LP.Value.Secret) },
 		fromChain: func(result []byte, next *Record) { _ = next.KeepPreimage(result) },
 		output: func(r *Record) string {
 			if r.Lightning == nil {

@@ -12,33 +12,33 @@ import (
 // money: a payout or a refund counts when its chain shows it.
 
 // LPSays returns a guard that holds if the LP responded with one of the codes.
-func LPSays(codes ...int) func(In) bool {
-	return func(in In) bool {
+func LPSays(codes ...int) func(Decision) bool {
+	return func(in Decision) bool {
 		return in.Obs.LP.Known() && slices.Contains(codes, in.Obs.LP.Value.Code)
 	}
 }
 
 // payoutArrived reports whether the chain shows that the user was paid in full.
-func payoutArrived(in In) bool {
+func payoutArrived(in Decision) bool {
 	f := in.Obs.GasTx
 	return f.Known() && f.Value.Status.State == chains.TxConfirmed && !payoutShort(in)
 }
 
 // payoutShort reports whether the transaction that the LP calls the payout does not
 // pay the user what was agreed.
-func payoutShort(in In) bool {
+func payoutShort(in Decision) bool {
 	paid := in.Obs.GasTx.Value.Paid
 	return in.Obs.GasTx.Known() && paid != nil && paid.Cmp(bigs.OrZero(in.R.Terms.Output.Raw)) < 0
 }
 
 // payoutUndone reports whether a payout that was seen is not there any more.
-func payoutUndone(in In) bool {
+func payoutUndone(in Decision) bool {
 	f := in.Obs.GasTx
 	return f.Known() && f.Value.Status.State != chains.TxConfirmed
 }
 
 // payoutDoubt says what is wrong with the payout that the LP names; nil if nothing is.
-func payoutDoubt(in In) error {
+func payoutDoubt(in Decision) error {
 	f := in.Obs.GasTx
 	switch {
 	case !f.Known():
@@ -52,7 +52,7 @@ func payoutDoubt(in In) error {
 }
 
 // fillGasEnd records that a payout is final, so that the swap is no longer checked.
-func fillGasEnd(in In, next *Record, finished int) {
+func fillGasEnd(in Decision, next *Record, finished int) {
 	if f := in.Obs.GasTx; next.State == finished && f.Known() && f.Value.Status.Final && f.Value.Status.State == chains.TxConfirmed {
 		in.settle(next)
 	}

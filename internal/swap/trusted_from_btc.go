@@ -51,10 +51,14 @@ func newTrustedFromBTC() *Flow {
 }
 
 // trustedBTCPaid reports whether Bitcoin shows a payment to the swap's address.
-func trustedBTCPaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Received.Value) > 0 }
+func trustedBTCPaid(in Decision) bool {
+	return in.Obs.Received.Known() && len(in.Obs.Received.Value) > 0
+}
 
 // trustedBTCUnpaid reports whether Bitcoin shows that there is none.
-func trustedBTCUnpaid(in In) bool { return in.Obs.Received.Known() && len(in.Obs.Received.Value) == 0 }
+func trustedBTCUnpaid(in Decision) bool {
+	return in.Obs.Received.Known() && len(in.Obs.Received.Value) == 0
+}
 
 func trustedBTCMoves() []Move {
 	known := LPSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending,
@@ -62,94 +66,94 @@ func trustedBTCMoves() []Move {
 	open := []int{swapstate.TrustedBTCCreated, swapstate.TrustedBTCRefundable}
 	given := []int{swapstate.TrustedBTCExpired, swapstate.TrustedBTCFailed} // looked at again when a payment appears
 	any := append(append([]int{}, open...), given...)
-	late := func(says func(In) bool) func(In) bool {
-		return func(in In) bool {
+	late := func(says func(Decision) bool) func(Decision) bool {
+		return func(in Decision) bool {
 			return says(in) && (in.R.State == swapstate.TrustedBTCCreated || in.R.State == swapstate.TrustedBTCRefundable || trustedBTCPaid(in))
 		}
 	}
 	return []Move{
-		{From: any, To: swapstate.TrustedBTCFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in In) bool {
+		{From: any, To: swapstate.TrustedBTCFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in Decision) bool {
 			return LPSays(lp.CodeDone)(in) && payoutArrived(in)
-		}), Do: func(in In, next *Record) {
+		}), Do: func(in Decision, next *Record) {
 			next.PayoutTx = in.Obs.LP.Value.PayoutTxID
 		}},
 		{From: []int{swapstate.TrustedBTCFinished}, To: swapstate.TrustedBTCCreated, Why: "a reorganisation undid the payout", If: payoutUndone},
-		{From: any, To: swapstate.TrustedBTCRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in In) bool {
+		{From: any, To: swapstate.TrustedBTCRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in Decision) bool {
 			return LPSays(lp.CodeGasRefunded)(in) && trustedBTCRefundSeen(in)
-		}), Do: func(in In, next *Record) {
+		}), Do: func(in Decision, next *Record) {
 			next.Gas.RefundTx = in.Obs.LP.Value.TxID
 		}},
 		{From: append([]int{swapstate.TrustedBTCCreated}, given...), To: swapstate.TrustedBTCRefundable, Why: "the provider cannot use the payment", If: late(LPSays(lp.CodeGasRefundable))},
 		{From: []int{swapstate.TrustedBTCExpired}, To: swapstate.TrustedBTCCreated, Why: "a payment was seen after all", If: trustedBTCPaid},
 		{From: []int{swapstate.TrustedBTCFailed}, To: swapstate.TrustedBTCCreated, Why: "the provider has a payment after all", If: late(LPSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending))},
-		{From: []int{swapstate.TrustedBTCRefunded}, To: swapstate.TrustedBTCRefundable, Why: "a reorganisation undid the refund", If: trustedBTCRefundUndone, Do: func(in In, next *Record) {
+		{From: []int{swapstate.TrustedBTCRefunded}, To: swapstate.TrustedBTCRefundable, Why: "a reorganisation undid the refund", If: trustedBTCRefundUndone, Do: func(in Decision, next *Record) {
 			next.Gas.RefundTx = ""
 		}},
 
 		{From: open, To: swapstate.TrustedBTCFailed, Why: "the payment was double-spent", If: LPSays(lp.CodeGasDoubleSpent)},
-		{From: open, To: swapstate.TrustedBTCFailed, Why: "the provider reports the paid swap as expired", If: func(in In) bool {
+		{From: open, To: swapstate.TrustedBTCFailed, Why: "the provider reports the paid swap as expired", If: func(in Decision) bool {
 			return LPSays(lp.CodeExpired)(in) && trustedBTCPaid(in)
 		}},
 		// Before its end the address may still be paid to, whatever the LP says.
-		{From: []int{swapstate.TrustedBTCCreated}, To: swapstate.TrustedBTCExpired, Why: "the quote expired unpaid", If: func(in In) bool {
+		{From: []int{swapstate.TrustedBTCCreated}, To: swapstate.TrustedBTCExpired, Why: "the quote expired unpaid", If: func(in Decision) bool {
 			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && trustedBTCUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{swapstate.TrustedBTCCreated}, To: swapstate.TrustedBTCExpired, Why: "the quote expired long ago without a payment, and the provider is not responding", If: func(in In) bool {
+		{From: []int{swapstate.TrustedBTCCreated}, To: swapstate.TrustedBTCExpired, Why: "the quote expired long ago without a payment, and the provider is not responding", If: func(in Decision) bool {
 			return (in.R.Expiry + Millis(trustedBTCSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && trustedBTCUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{swapstate.TrustedBTCRefundable}, To: swapstate.TrustedBTCExpired, Why: "the provider reports no payment, and none is found", If: func(in In) bool {
+		{From: []int{swapstate.TrustedBTCRefundable}, To: swapstate.TrustedBTCExpired, Why: "the provider reports no payment, and none is found", If: func(in Decision) bool {
 			return LPSays(lp.CodeExpired)(in) && trustedBTCUnpaid(in)
 		}},
-		{From: open, To: swapstate.TrustedBTCFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in In) bool {
+		{From: open, To: swapstate.TrustedBTCFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in Decision) bool {
 			return !in.Obs.LP.Known() && in.Now.Sub(in.R.CreatedAt.Time()) > trustedBTCRest && (trustedBTCPaid(in) || in.R.State == swapstate.TrustedBTCRefundable)
 		}},
-		{From: open, To: swapstate.TrustedBTCFailed, Why: "the provider gave an unknown answer", If: func(in In) bool {
+		{From: open, To: swapstate.TrustedBTCFailed, Why: "the provider gave an unknown answer", If: func(in Decision) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 
-		{From: []int{swapstate.TrustedBTCCreated}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in In) bool {
+		{From: []int{swapstate.TrustedBTCCreated}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && trustedBTCPayable(in)
-		}, Do: func(in In, next *Record) {
+		}, Do: func(in Decision, next *Record) {
 			p := in.Input.(Submit).PSBT
 			next.Submission = &Submission{Action: ActionFund, PSBT: p.TxID, Since: At(in.Now)}
 			next.Bitcoin.Tx, next.Bitcoin.MinerSats = p.Tx, p.Fee
 			delete(next.Tried, string(Broadcast))
 		}},
-		{From: open, To: stay, Why: "the user gave a refund address", On: onRefundTo, If: func(in In) bool {
+		{From: open, To: stay, Why: "the user gave a refund address", On: onRefundTo, If: func(in Decision) bool {
 			to := in.Input.(RefundTo).Address
 			return in.R.Gas.RefundTo == "" || in.R.Gas.RefundTo == to
-		}, Do: func(in In, next *Record) { next.Gas.RefundTo = in.Input.(RefundTo).Address }},
+		}, Do: func(in Decision, next *Record) { next.Gas.RefundTo = in.Input.(RefundTo).Address }},
 	}
 }
 
 // trustedBTCPayable reports whether the user is to pay now: nothing is on its way, as
 // far as anybody knows, and there is time.
-func trustedBTCPayable(in In) bool {
+func trustedBTCPayable(in Decision) bool {
 	return !trustedBTCPaid(in) && isZero(in.R.Bitcoin.TxID) && !in.R.Submission.Open() && !in.R.Expiry.Reached(in.Now) && !trustedBTCSpoken(in)
 }
 
 // trustedBTCSpoken reports whether the LP speaks of a payment, or was the last to speak of
 // one while neither it nor Bitcoin answers: it may have seen a payment that our node has
 // not, and a user who is asked to pay then would pay twice.
-func trustedBTCSpoken(in In) bool {
+func trustedBTCSpoken(in Decision) bool {
 	return LPSays(lp.CodeGasReceived, lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone)(in) ||
 		in.R.Gas.Paid && !in.Obs.LP.Known() && !in.Obs.Received.Known()
 }
 
 // trustedBTCRefundSeen reports whether Bitcoin shows what the LP calls the refund.
-func trustedBTCRefundSeen(in In) bool {
+func trustedBTCRefundSeen(in Decision) bool {
 	f := in.Obs.Refunded
 	return f.Known() && f.Value.Confirmations > 0 && f.Value.Sats > 0
 }
 
 // trustedBTCRefundUndone reports whether Bitcoin does not show a refund any more.
-func trustedBTCRefundUndone(in In) bool {
+func trustedBTCRefundUndone(in Decision) bool {
 	f := in.Obs.Refunded
 	return f.Known() && (f.Value.Confirmations == 0 || f.Value.Sats == 0)
 }
 
-func trustedBTCAsk(in In) Ask {
+func trustedBTCAsk(in Decision) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	switch r.State {
@@ -177,8 +181,8 @@ func trustedBTCAsk(in In) Ask {
 	if trustedBTCUnpaid(in) && r.Submission.Open() && !obs.Spends.Asked {
 		a.Spends = inputsOf(r.Bitcoin.Tx)
 	}
-	if tx := trustedBTCPayment(in, r); tx != nil && !tx.Confirmed() && !obs.Wait.Asked {
-		a.Wait = &WaitAsk{TxID: tx.ID, Confirmations: r.Bitcoin.Confirmations}
+	if tx := trustedBTCPayment(in, r); tx != nil && !tx.Confirmed() && !obs.ETA.Asked {
+		a.ETA = &ETAAsk{TxID: tx.ID, Confirmations: r.Bitcoin.Confirmations}
 	}
 	if LPSays(lp.CodeDone)(in) && obs.LP.Value.PayoutTxID != "" && !obs.GasTx.Asked {
 		a.GasTx = &GasAsk{TxID: obs.LP.Value.PayoutTxID, To: r.Terms.Recipient}
@@ -194,7 +198,7 @@ func trustedBTCAsk(in In) Ask {
 // trustedBTCPayment returns the payment that the swap is about, of those that Bitcoin
 // shows: the one that the LP names, else the one that the user submitted, else
 // the first confirmed one, else any.
-func trustedBTCPayment(in In, r *Record) *bitcoin.Tx {
+func trustedBTCPayment(in Decision, r *Record) *bitcoin.Tx {
 	if !trustedBTCPaid(in) {
 		return nil
 	}
@@ -221,7 +225,7 @@ func trustedBTCPayment(in In, r *Record) *bitcoin.Tx {
 	return all[0]
 }
 
-func trustedBTCFill(in In, next *Record) {
+func trustedBTCFill(in Decision, next *Record) {
 	fillGasEnd(in, next, swapstate.TrustedBTCFinished)
 	if f := in.Obs.Refunded; next.State == swapstate.TrustedBTCRefunded && f.Known() && f.Value.Confirmations >= trustedBTCRefundFinal {
 		in.settle(next)
@@ -254,7 +258,7 @@ func trustedBTCFill(in In, next *Record) {
 }
 
 // confirmedAt is when the payment was first seen confirmed, 0 while it is not.
-func confirmedAt(in In, next *Record) Millis {
+func confirmedAt(in Decision, next *Record) Millis {
 	tx := trustedBTCPayment(in, next)
 	switch {
 	case tx == nil || !tx.Confirmed():
@@ -279,7 +283,7 @@ func trustedBTCAdjust(next *Record, s lp.Status) {
 	}
 }
 
-func trustedBTCEffects(in In) []Effect {
+func trustedBTCEffects(in Decision) []Effect {
 	effects := sendPayment(in)
 	if r := in.R; r.State == swapstate.TrustedBTCRefundable && r.Gas.RefundTo != "" && r.Tried[string(SetRefund)].Outcome != Done {
 		effects = append(effects, Effect{Kind: SetRefund})
@@ -287,7 +291,7 @@ func trustedBTCEffects(in In) []Effect {
 	return effects
 }
 
-func trustedBTCView(in In) View {
+func trustedBTCView(in Decision) View {
 	r := in.R
 	row, _ := rowOf(trustedBTCStates, r.State)
 	v := View{Row: row}
@@ -332,7 +336,7 @@ func trustedBTCView(in In) View {
 
 // trustedBTCViewOpen shows a swap that waits for its payment, or has it: by Bitcoin's
 // answer, or by the LP's word if Bitcoin was not asked.
-func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
+func trustedBTCViewOpen(in Decision, v *View, pay, settle *Step) {
 	r := in.R
 	v.Blocked = payoutDoubt(in)
 	if v.Blocked == nil && r.Problem != "" {
@@ -345,8 +349,8 @@ func trustedBTCViewOpen(in In, v *View, pay, settle *Step) {
 	case !isZero(r.Bitcoin.TxID) || r.Submission.Open() || trustedBTCSpoken(in):
 		pay.Status = shownReceived
 		pay.Confirmations = &Confirmations{Target: int(r.Bitcoin.Confirmations), ETASeconds: -1}
-		if in.Obs.Wait.Known() {
-			pay.Confirmations.ETASeconds = in.Obs.Wait.Value
+		if in.Obs.ETA.Known() {
+			pay.Confirmations.ETASeconds = in.Obs.ETA.Value
 		}
 		if isZero(r.Bitcoin.TxID) && r.Submission.Open() {
 			pay.Status, pay.InitTx = shownAwaiting, r.Submission.PSBT.String()

@@ -20,7 +20,7 @@ var trustedLNStates = []StateRow{
 const trustedLNRest = 14 * 24 * time.Hour
 
 // TrustedLNOver reports whether the invoice cannot have been paid any more.
-func TrustedLNOver(in In) bool {
+func TrustedLNOver(in Decision) bool {
 	if ends := in.R.Lightning.EndsAt; ends != 0 {
 		return ends.Passed(in.Now)
 	}
@@ -37,10 +37,10 @@ func newTrustedFromBTCLN() *Flow {
 		Moves:   trustedLNMoves(),
 		Ask:     trustedLNAsk,
 		Fill:    trustedLNFill,
-		Effects: func(In) []Effect { return nil },
+		Effects: func(Decision) []Effect { return nil },
 		View:    trustedLNView,
 		Unpaid:  func(r *Record) bool { return r.State == swapstate.TrustedLNCreated && r.PayoutTx == "" },
-		NotPaid: func(in In) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired, lp.CodeGasUnpaid)(in) },
+		NotPaid: func(in Decision) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired, lp.CodeGasUnpaid)(in) },
 	}
 }
 
@@ -48,35 +48,35 @@ func trustedLNMoves() []Move {
 	known := LPSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent)
 	open := []int{swapstate.TrustedLNCreated, swapstate.TrustedLNPaid}
 	given := []int{swapstate.TrustedLNExpired, swapstate.TrustedLNFailed}
-	silent := func(in In) bool { return !in.Obs.LP.Known() }
+	silent := func(in Decision) bool { return !in.Obs.LP.Known() }
 	return []Move{
-		{From: append([]int{}, swapstate.TrustedLNExpired, swapstate.TrustedLNFailed, swapstate.TrustedLNCreated, swapstate.TrustedLNPaid), To: swapstate.TrustedLNFinished, Why: "the tokens were sent, and the chain shows it", If: func(in In) bool {
+		{From: append([]int{}, swapstate.TrustedLNExpired, swapstate.TrustedLNFailed, swapstate.TrustedLNCreated, swapstate.TrustedLNPaid), To: swapstate.TrustedLNFinished, Why: "the tokens were sent, and the chain shows it", If: func(in Decision) bool {
 			return LPSays(lp.CodeDone)(in) && payoutArrived(in)
 		}},
 		{From: []int{swapstate.TrustedLNFinished}, To: swapstate.TrustedLNPaid, Why: "a reorganisation undid the payout", If: payoutUndone},
 		{From: []int{swapstate.TrustedLNCreated}, To: swapstate.TrustedLNPaid, Why: "the provider has the payment", If: LPSays(lp.CodeGasReceived, lp.CodeGasSent)},
 		{From: given, To: swapstate.TrustedLNPaid, Why: "the provider has the payment after all", If: LPSays(lp.CodeGasReceived, lp.CodeGasSent, lp.CodeDone)},
-		{From: []int{swapstate.TrustedLNFailed}, To: swapstate.TrustedLNCreated, Why: "the provider still waits for the payment", If: func(in In) bool {
+		{From: []int{swapstate.TrustedLNFailed}, To: swapstate.TrustedLNCreated, Why: "the provider still waits for the payment", If: func(in Decision) bool {
 			return LPSays(lp.CodeGasUnpaid)(in) && !in.R.Expiry.Passed(in.Now)
 		}},
 		// Before its expiry the invoice may still be paid, whatever the LP says.
-		{From: []int{swapstate.TrustedLNCreated}, To: swapstate.TrustedLNExpired, Why: "the invoice expired unpaid", If: func(in In) bool {
+		{From: []int{swapstate.TrustedLNCreated}, To: swapstate.TrustedLNExpired, Why: "the invoice expired unpaid", If: func(in Decision) bool {
 			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now)
 		}},
-		{From: []int{swapstate.TrustedLNCreated}, To: swapstate.TrustedLNExpired, Why: "no payment can arrive any more, and the provider is not responding", If: func(in In) bool {
+		{From: []int{swapstate.TrustedLNCreated}, To: swapstate.TrustedLNExpired, Why: "no payment can arrive any more, and the provider is not responding", If: func(in Decision) bool {
 			return silent(in) && TrustedLNOver(in)
 		}},
-		{From: []int{swapstate.TrustedLNPaid}, To: swapstate.TrustedLNFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in In) bool {
+		{From: []int{swapstate.TrustedLNPaid}, To: swapstate.TrustedLNFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in Decision) bool {
 			return silent(in) && in.Now.Sub(in.R.CreatedAt.Time()) > trustedLNRest
 		}},
 		{From: []int{swapstate.TrustedLNPaid}, To: swapstate.TrustedLNFailed, Why: "the provider reports the paid swap as expired", If: LPSays(lp.CodeExpired)},
-		{From: open, To: swapstate.TrustedLNFailed, Why: "the provider gave an unknown answer", If: func(in In) bool {
+		{From: open, To: swapstate.TrustedLNFailed, Why: "the provider gave an unknown answer", If: func(in Decision) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 	}
 }
 
-func trustedLNAsk(in In) Ask {
+func trustedLNAsk(in Decision) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	switch {
@@ -92,7 +92,7 @@ func trustedLNAsk(in In) Ask {
 	return a
 }
 
-func trustedLNFill(in In, next *Record) {
+func trustedLNFill(in Decision, next *Record) {
 	fillGasEnd(in, next, swapstate.TrustedLNFinished)
 	if next.State == swapstate.TrustedLNFinished {
 		return
@@ -108,7 +108,7 @@ func trustedLNFill(in In, next *Record) {
 	}
 }
 
-func trustedLNView(in In) View {
+func trustedLNView(in Decision) View {
 	r := in.R
 	row, _ := rowOf(trustedLNStates, r.State)
 	v := View{Row: row}

@@ -12,12 +12,12 @@ import (
 // record knows of a payment: the provider may see it before our Bitcoin node does.
 func TestPaidTrustedBTCIsNotOfferedAgain(t *testing.T) {
 	f := newTrustedFromBTC()
-	silentNow := func(in *In) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) }
+	silentNow := func(in *Decision) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) }
 	without := changes{
-		"the quote has ended":                          func(in *In) { in.Now = in.R.Expiry.Time() },
-		"a payment was seen":                           func(in *In) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
-		"a payment is under way":                       func(in *In) { in.R.Submission = &Submission{PSBT: bitcoin.Hash{9}, Since: At(in.Now)} },
-		"the provider spoke of it, and nobody answers": all(silentNow, func(in *In) { in.R.Gas.Paid = true }),
+		"the quote has ended":                          func(in *Decision) { in.Now = in.R.Expiry.Time() },
+		"a payment was seen":                           func(in *Decision) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
+		"a payment is under way":                       func(in *Decision) { in.R.Submission = &Submission{PSBT: bitcoin.Hash{9}, Since: At(in.Now)} },
+		"the provider spoke of it, and nobody answers": all(silentNow, func(in *Decision) { in.R.Gas.Paid = true }),
 	}
 	for _, code := range []int{lp.CodeGasReceived, lp.CodeGasPending, lp.CodeGasSent, lp.CodeDone} {
 		without["Bitcoin is silent, and the provider says "+codeName(code)] = all(silentNow, says(code))
@@ -26,11 +26,11 @@ func TestPaidTrustedBTCIsNotOfferedAgain(t *testing.T) {
 	with := changes{
 		"Bitcoin is silent":                     silentNow,
 		"the provider is silent":                lpSilent,
-		"a payment that was seen has vanished":  all(receives(), func(in *In) { in.R.Gas.Paid = true }),
-		"the provider knows better than before": all(silentNow, says(lp.CodeGasUnpaid), func(in *In) { in.R.Gas.Paid = true }),
+		"a payment that was seen has vanished":  all(receives(), func(in *Decision) { in.R.Gas.Paid = true }),
+		"the provider knows better than before": all(silentNow, says(lp.CodeGasUnpaid), func(in *Decision) { in.R.Gas.Paid = true }),
 	}
 	t.Run("shown", func(t *testing.T) {
-		offers := func(in In) bool { _, pay := f.View(in).Action.(*Pay); return pay }
+		offers := func(in Decision) bool { _, pay := f.View(in).Action.(*Pay); return pay }
 		needs(t, trustedBTCPass(swapstate.TrustedBTCCreated), offers, without)
 		allows(t, trustedBTCPass(swapstate.TrustedBTCCreated), offers, with)
 	})

@@ -14,7 +14,7 @@ func TestWithdrawalAskedForAgain(t *testing.T) {
 	f := newFromBTCLNAuto()
 	now := time.Unix(1_700_000_000, 0)
 	step := func(r *Record, input Input) *Record {
-		next, _ := f.Step(In{R: r, Obs: &Observation{}, Input: input, Now: now})
+		next, _ := f.Step(Decision{R: r, Obs: &Observation{}, Input: input, Now: now})
 		return next
 	}
 	for name, test := range map[string]struct {
@@ -29,11 +29,11 @@ func TestWithdrawalAskedForAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &Record{Head: Head{Type: FromBTCLNAuto}, Lightning: &LightningPart{Withdraw: &Withdraw{Asked: true}}, Escrow: &EscrowPart{},
 				Tried: map[string]Try{string(CallWithdraw): test.before}}
-			if n := len(f.Effects(In{R: r, Obs: &Observation{}, Now: now})); n != 0 {
+			if n := len(f.Effects(Decision{R: r, Obs: &Observation{}, Now: now})); n != 0 {
 				t.Fatalf("%d effects without being asked", n)
 			}
 			r = step(r, UseWithdraw{})
-			if n := len(f.Effects(In{R: r, Obs: &Observation{}, Now: now})); n != 1 {
+			if n := len(f.Effects(Decision{R: r, Obs: &Observation{}, Now: now})); n != 1 {
 				t.Fatalf("%d effects", n)
 			}
 			r = step(r, Outcome{Effect: CallWithdraw, Refused: true, Reason: "withdrawn already"})
@@ -47,8 +47,8 @@ func TestWithdrawalAskedForAgain(t *testing.T) {
 // A link that a stranger gave, and that did not pay, gives way to the owner's at once, and
 // to any once its service has refused; one that the swap was made with gives way to none.
 func TestWhichLinkHasThePlace(t *testing.T) {
-	pass := func(w *Withdraw, try Try) func() In {
-		return func() In {
+	pass := func(w *Withdraw, try Try) func() Decision {
+		return func() Decision {
 			in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
 			in.R.Lightning.Withdraw, in.R.Lightning.Link = w, "lnurlw://first"
 			in.R.Tried = map[string]Try{string(CallWithdraw): try}
@@ -58,26 +58,26 @@ func TestWhichLinkHasThePlace(t *testing.T) {
 	}
 	first := WithdrawParams{K1: "first"}
 	given := &Withdraw{Params: first, Asked: true, Given: true}
-	byStranger := func(in *In) { u := in.Input.(UseWithdraw); u.ByOwner = false; in.Input = u }
+	byStranger := func(in *Decision) { u := in.Input.(UseWithdraw); u.ByOwner = false; in.Input = u }
 	for _, f := range []*Flow{newFromBTCLNAuto(), newFromBTCLN()} {
 		takes := takesRow(f, "the LNURL service is asked to pay")
 		for name, try := range map[string]Try{"it is asked now": {Started: 1, Busy: 2}, "it did not answer": {Started: 1, Attempts: 1}, "it agreed": {Started: 1, Attempts: 1, Outcome: Done}} {
 			needs(t, pass(given, try), takes, changes{
 				"a stranger gives it (" + name + ")": byStranger,
-				"the swap was made with a link":      func(in *In) { in.R.Lightning.Withdraw = &Withdraw{Params: first, Asked: true} },
-				"the invoice has expired":            func(in *In) { in.R.State = swapstate.LnSoftExpired },
+				"the swap was made with a link":      func(in *Decision) { in.R.Lightning.Withdraw = &Withdraw{Params: first, Asked: true} },
+				"the invoice has expired":            func(in *Decision) { in.R.State = swapstate.LnSoftExpired },
 			})
 			next, _ := f.Step(pass(given, try)())
 			l := next.Lightning
-			if l.Withdraw.Params.K1 != "mine" || !l.Withdraw.Given || !l.Withdraw.Asked || l.Link != "lnurlw://mine" || len(f.Effects(In{R: next, Obs: &Observation{}, Now: noon})) != 1 {
+			if l.Withdraw.Params.K1 != "mine" || !l.Withdraw.Given || !l.Withdraw.Asked || l.Link != "lnurlw://mine" || len(f.Effects(Decision{R: next, Obs: &Observation{}, Now: noon})) != 1 {
 				t.Errorf("%s: %+v", name, l)
 			}
 			// What comes of the first says nothing of the second.
-			late, _ := f.Step(In{R: next, Obs: &Observation{}, Now: noon, Input: Outcome{Effect: CallWithdraw, Refused: true, Of: "first"}})
+			late, _ := f.Step(Decision{R: next, Obs: &Observation{}, Now: noon, Input: Outcome{Effect: CallWithdraw, Refused: true, Of: "first"}})
 			if late.Tried[string(CallWithdraw)].Attempts != 0 {
 				t.Errorf("%s: the first's refusal counts", name)
 			}
-			own, _ := f.Step(In{R: next, Obs: &Observation{}, Now: noon, Input: Outcome{Effect: CallWithdraw, Refused: true, Of: "mine"}})
+			own, _ := f.Step(Decision{R: next, Obs: &Observation{}, Now: noon, Input: Outcome{Effect: CallWithdraw, Refused: true, Of: "mine"}})
 			if own.Tried[string(CallWithdraw)].Outcome != Refused {
 				t.Errorf("%s: its own refusal does not count", name)
 			}

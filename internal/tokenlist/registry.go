@@ -4,7 +4,6 @@ package tokenlist
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 
 	"github.com/swapper-go/swapper/tokens"
@@ -27,7 +26,6 @@ type Chain struct {
 // use. Every look-up takes constant time, except [Registry.Resolve] of a bare
 // address or ticker, which tries each chain.
 type Registry struct {
-	all       []tokens.Token
 	chains    []Chain
 	byID      map[string]tokens.Token
 	byAddress map[chainAddress]tokens.Token
@@ -40,7 +38,6 @@ type chainAddress struct{ chain, canonical string }
 func New(chains ...Chain) (*Registry, error) {
 	r := &Registry{byID: map[string]tokens.Token{}, byAddress: map[chainAddress]tokens.Token{}}
 	for _, t := range []tokens.Token{tokens.BTC(), tokens.LightningBTC()} {
-		r.all = append(r.all, t)
 		r.byID[t.ID()] = t
 	}
 	for _, c := range chains {
@@ -81,7 +78,6 @@ func (r *Registry) add(c Chain) error {
 		if _, taken := r.byID[t.ID()]; taken {
 			return fmt.Errorf("token %s is registered twice", t.ID())
 		}
-		r.all = append(r.all, t)
 		r.byAddress[at] = t
 		r.byID[t.ID()] = t
 	}
@@ -91,18 +87,6 @@ func (r *Registry) add(c Chain) error {
 
 // maxDecimals is what the API's decimals can sensibly be: 10^77 still fits 256 bits.
 const maxDecimals = 77
-
-// All returns every token: bitcoin on Bitcoin and Lightning, then chain by
-// chain.
-func (r *Registry) All() iter.Seq[tokens.Token] {
-	return func(yield func(tokens.Token) bool) {
-		for _, t := range r.all {
-			if !yield(t) {
-				return
-			}
-		}
-	}
-}
 
 // Has reports whether chain is one of the registry's smart chains, or one of
 // [tokens.Bitcoin] and [tokens.Lightning].

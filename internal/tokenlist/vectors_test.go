@@ -104,8 +104,9 @@ func TestVectorsTokens(t *testing.T) {
 	}
 	file.Member(t, "registry", &whole)
 	var got, want []tokens.Token
-	for token := range registry(t, everyChain...).All() {
-		got = append(got, token)
+	got = append(got, tokens.BTC(), tokens.LightningBTC())
+	for _, id := range everyChain {
+		got = append(got, tokens.Known(id)...)
 	}
 	for _, w := range whole {
 		want = append(want, tokens.Token{Chain: w.ChainID, Ticker: w.Ticker, Name: w.Name, Decimals: w.Decimals,

@@ -34,8 +34,8 @@ var (
 )
 
 const (
-	// DefaultSchema is the schema of the tables if Options.Schema is "".
-	DefaultSchema = "swapper"
+	// defaultSchema is the schema of the tables if Options.Schema is "".
+	defaultSchema = "swapper"
 	// defaultTimeout is how long a statement may take if Options.Timeout is 0.
 	defaultTimeout = 10 * time.Second
 	// defaultConnections is how many connections the pool has at most if the
@@ -45,7 +45,7 @@ const (
 
 // Options configures [Open]. The zero value is ready to use.
 type Options struct {
-	// Schema holds the tables; "" means DefaultSchema. Stores of different
+	// Schema holds the tables; "" means swapper. Stores of different
 	// schemas in one database know nothing of each other. 1 to 63 of a-z, 0-9
 	// and _, not beginning with a digit.
 	Schema string
@@ -109,7 +109,7 @@ func Open(ctx context.Context, dsn string, options Options) (*Store, error) {
 	}
 	schema := options.Schema
 	if schema == "" {
-		schema = DefaultSchema
+		schema = defaultSchema
 	}
 	if !isSchema(schema) {
 		return nil, fmt.Errorf("open store: schema %q must have 1 to 63 of a-z, 0-9 and _, and not begin with a digit", schema)

@@ -29,7 +29,7 @@ func TestSwaps(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}}) // the version with its own types
+	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}}) // the version with its own types
 	config := n.Config()
 	config.Store = store
 	client, err := swapper.Open(t.Context(), config)

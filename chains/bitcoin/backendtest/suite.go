@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // Chain is a private network that the suite controls. The backend must see the
@@ -151,7 +152,7 @@ func testCancellation(t *testing.T, s Setup) {
 	a := s.Chain.Address(t, bitcoin.P2WPKH)
 	for name, call := range map[string]func() error{
 		"TipHeight":    func() error { _, err := s.Backend.TipHeight(ctx); return err },
-		"Txs":          func() error { _, err := bitcoin.GetTx(ctx, s.Backend, unknown); return err },
+		"Txs":          func() error { _, err := single.Tx(ctx, s.Backend, unknown); return err },
 		"AddressUTXOs": func() error { _, err := s.Backend.AddressUTXOs(ctx, a); return err },
 		"FeeRates":     func() error { _, err := s.Backend.FeeRates(ctx); return err },
 	} {

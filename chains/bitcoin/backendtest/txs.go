@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // broadcast sends a transaction through the backend.
@@ -30,7 +31,7 @@ func broadcast(t *testing.T, s Setup, tx *wire.MsgTx) bitcoin.Hash {
 
 func getTx(t *testing.T, s Setup, id bitcoin.Hash) *bitcoin.Tx {
 	t.Helper()
-	tx, err := bitcoin.GetTx(t.Context(), s.Backend, id)
+	tx, err := single.Tx(t.Context(), s.Backend, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func testOutspends(t *testing.T, s Setup) {
 	}
 	// Spent by a child of an unconfirmed transaction.
 	child := broadcast(t, s, s.Chain.Spend(t, a, []bitcoin.OutPoint{{Hash: waiting}}, 2))
-	if got, err := bitcoin.GetOutspend(t.Context(), s.Backend, bitcoin.OutPoint{Hash: waiting}); err != nil ||
+	if got, err := single.Outspend(t.Context(), s.Backend, bitcoin.OutPoint{Hash: waiting}); err != nil ||
 		got != (bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: child}) {
 		t.Errorf("output of an unconfirmed transaction: %+v, error %v", got, err)
 	}
@@ -225,7 +226,7 @@ func testReorg(t *testing.T, s Setup) {
 	if _, err := s.Backend.MerkleProof(t.Context(), id, stale); !errors.Is(err, bitcoin.ErrNotFound) {
 		t.Errorf("proof in a stale block: %v", err)
 	}
-	if got, err := bitcoin.GetOutspend(t.Context(), s.Backend, op); err != nil || got.State != bitcoin.SpentInMempool {
+	if got, err := single.Outspend(t.Context(), s.Backend, op); err != nil || got.State != bitcoin.SpentInMempool {
 		t.Errorf("spent in a stale block: %+v, %v", got, err)
 	}
 	s.Chain.Mine(t, 1)
@@ -239,10 +240,10 @@ func testReorg(t *testing.T, s Setup) {
 	// A branch with a double spend: the first transaction is gone for good.
 	rival := s.Chain.Spend(t, a, []bitcoin.OutPoint{op}, 4, wire.NewTxOut(11_000, a.Script()))
 	s.Chain.Reorg(t, 1, rival)
-	if _, err := bitcoin.GetTx(t.Context(), s.Backend, id); !errors.Is(err, bitcoin.ErrNotFound) {
+	if _, err := single.Tx(t.Context(), s.Backend, id); !errors.Is(err, bitcoin.ErrNotFound) {
 		t.Errorf("double-spent transaction: %v", err)
 	}
-	got, err := bitcoin.GetOutspend(t.Context(), s.Backend, op)
+	got, err := single.Outspend(t.Context(), s.Backend, op)
 	if err != nil || got.State != bitcoin.SpentConfirmed || !s.NoSpenders && got.TxID != rival.TxHash() {
 		t.Errorf("output: %+v, %v; want it spent by %s", got, err, rival.TxHash())
 	}
@@ -254,10 +255,10 @@ func testReplacement(t *testing.T, s Setup) {
 	s.Chain.Mine(t, 1)
 	first := broadcast(t, s, s.Chain.Spend(t, a, []bitcoin.OutPoint{op}, 2, wire.NewTxOut(10_000, a.Script())))
 	second := broadcast(t, s, s.Chain.Spend(t, a, []bitcoin.OutPoint{op}, 20, wire.NewTxOut(10_000, a.Script())))
-	if _, err := bitcoin.GetTx(t.Context(), s.Backend, first); !errors.Is(err, bitcoin.ErrNotFound) {
+	if _, err := single.Tx(t.Context(), s.Backend, first); !errors.Is(err, bitcoin.ErrNotFound) {
 		t.Errorf("replaced transaction: %v", err)
 	}
-	if got, err := bitcoin.GetOutspend(t.Context(), s.Backend, op); err != nil || got != (bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: second}) {
+	if got, err := single.Outspend(t.Context(), s.Backend, op); err != nil || got != (bitcoin.Spend{State: bitcoin.SpentInMempool, TxID: second}) {
 		t.Errorf("output: %+v, %v; want it spent by %s", got, err, second)
 	}
 	s.Chain.Mine(t, 1)
@@ -275,8 +276,8 @@ func testConcurrentUse(t *testing.T, s Setup) {
 		wg.Go(func() {
 			for range 5 {
 				_, tipErr := s.Backend.TipHeight(t.Context())
-				tx, txErr := bitcoin.GetTx(t.Context(), s.Backend, op.Hash)
-				spend, spendErr := bitcoin.GetOutspend(t.Context(), s.Backend, op)
+				tx, txErr := single.Tx(t.Context(), s.Backend, op.Hash)
+				spend, spendErr := single.Outspend(t.Context(), s.Backend, op)
 				utxos, utxoErr := s.Backend.AddressUTXOs(t.Context(), a)
 				if err := errors.Join(tipErr, txErr, spendErr, utxoErr); err != nil {
 					t.Error(err)

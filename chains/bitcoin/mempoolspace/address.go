@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // smallestPage is less than any server puts on a page of confirmed transactions:
@@ -27,7 +28,7 @@ const mostWaiting = 50
 // the server lists exactly 50, one more request finds out.
 func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
 	return func(yield func(*bitcoin.Tx, error) bool) {
-		if err := bitcoin.CheckAddress(a, c.network); err != nil {
+		if err := single.CheckAddress(a, c.network); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -117,7 +118,7 @@ func (j utxoJSON) utxo() (bitcoin.UTXO, error) {
 
 // AddressUTXOs returns the unspent outputs of an address. It sends one request.
 func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin.UTXO, error) {
-	if err := bitcoin.CheckAddress(a, c.network); err != nil {
+	if err := single.CheckAddress(a, c.network); err != nil {
 		return nil, err
 	}
 	path := "address/" + a.String() + "/utxo"
@@ -162,7 +163,7 @@ func (j statsJSON) balance() (int64, error) {
 
 // AddressBalance returns the balance of an address in sats. It sends one request.
 func (c *Client) AddressBalance(ctx context.Context, a bitcoin.Address) (confirmed, unconfirmed int64, err error) {
-	if err := bitcoin.CheckAddress(a, c.network); err != nil {
+	if err := single.CheckAddress(a, c.network); err != nil {
 		return 0, 0, err
 	}
 	sums, err := c.addressSums(ctx, a)

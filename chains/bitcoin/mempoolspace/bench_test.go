@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 )
 
@@ -80,7 +81,7 @@ func BenchmarkShared(b *testing.B) {
 			n.Server().Requests()
 			b.RunParallel(func(p *testing.PB) {
 				for p.Next() {
-					if _, err := bitcoin.GetTx(b.Context(), backend, n.op.Hash); err != nil {
+					if _, err := single.Tx(b.Context(), backend, n.op.Hash); err != nil {
 						b.Error(err)
 						return
 					}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // Ask the public servers of testnet4 about a transaction.
@@ -25,7 +26,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	switch tx, err := bitcoin.GetTx(ctx, backend, id); {
+	switch tx, err := single.Tx(ctx, backend, id); {
 	case errors.Is(err, bitcoin.ErrNotFound):
 		fmt.Println("never seen, or replaced")
 	case err != nil:

@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 )
 
@@ -54,13 +55,13 @@ func (n town) calls(ctx context.Context, b *mempoolspace.Client) map[string]func
 		"Header":          func() error { _, err := b.Header(ctx, n.block); return err },
 		"HeadersFrom":     func() error { _, err := b.HeadersFrom(ctx, 3, 40); return err },
 		"InMainChain":     func() error { _, err := b.InMainChain(ctx, n.block); return err },
-		"Txs":             func() error { _, err := bitcoin.GetTx(ctx, b, n.op.Hash); return err },
+		"Txs":             func() error { _, err := single.Tx(ctx, b, n.op.Hash); return err },
 		"MerkleProof":     func() error { _, err := b.MerkleProof(ctx, n.op.Hash, n.block); return err },
-		"Outspends":       func() error { _, err := bitcoin.GetOutspend(ctx, b, n.op); return err },
+		"Outspends":       func() error { _, err := single.Outspend(ctx, b, n.op); return err },
 		"AddressUTXOs":    func() error { _, err := b.AddressUTXOs(ctx, n.wallet.Address); return err },
 		"AddressBalance":  func() error { _, _, err := b.AddressBalance(ctx, n.wallet.Address); return err },
 		"FeeRates":        func() error { _, err := b.FeeRates(ctx); return err },
-		"CPFPs":           func() error { _, err := bitcoin.GetCPFP(ctx, b, n.op.Hash); return err },
+		"CPFPs":           func() error { _, err := single.CPFP(ctx, b, n.op.Hash); return err },
 		"ProjectedBlocks": func() error { _, err := b.ProjectedBlocks(ctx); return err },
 		"NodeLiquidity":   func() error { _, err := b.NodeLiquidity(ctx, lightningKey); return err },
 		"CheckNetwork":    func() error { return b.CheckNetwork(ctx) },
@@ -317,7 +318,7 @@ func TestPlainEsplora(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cpfp, err := bitcoin.GetCPFP(t.Context(), b, tx.TxHash()); err != nil || cpfp != nil {
+	if cpfp, err := single.CPFP(t.Context(), b, tx.TxHash()); err != nil || cpfp != nil {
 		t.Errorf("%+v, %v", cpfp, err)
 	}
 	if blocks, err := b.ProjectedBlocks(t.Context()); err != nil || len(blocks) != 0 {

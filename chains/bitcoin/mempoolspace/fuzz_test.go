@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // anyBody answers every request with the same status and body, but shows the
@@ -90,7 +91,7 @@ func everyCall(t *testing.T, c *Client, address bitcoin.Address) {
 	if coded("HeadersFrom", err); len(list) > 3 {
 		t.Errorf("%d headers", len(list))
 	}
-	tx, err := bitcoin.GetTx(ctx, c, id)
+	tx, err := single.Tx(ctx, c, id)
 	if coded("Txs", err); err == nil {
 		t.Errorf("a transaction for an id that nothing hashes to: %+v", tx)
 	}
@@ -104,7 +105,7 @@ func everyCall(t *testing.T, c *Client, address bitcoin.Address) {
 		}
 		break
 	}
-	spend, err := bitcoin.GetOutspend(ctx, c, bitcoin.OutPoint{Hash: id, Index: 1})
+	spend, err := single.Outspend(ctx, c, bitcoin.OutPoint{Hash: id, Index: 1})
 	if coded("Outspends", err); err == nil && spend.State <= bitcoin.Unspent && spend.TxID != (bitcoin.Hash{}) {
 		t.Errorf("%+v", spend)
 	}
@@ -123,7 +124,7 @@ func everyCall(t *testing.T, c *Client, address bitcoin.Address) {
 	if coded("FeeRates", err); err == nil && !(believable(rates.Fastest) && believable(rates.Minimum)) {
 		t.Errorf("%+v", rates)
 	}
-	standing, err := bitcoin.GetCPFP(ctx, c, id)
+	standing, err := single.CPFP(ctx, c, id)
 	if coded("CPFPs", err); err == nil && standing != nil && !(standing.AdjustedVSize > 0 && standing.EffectiveFeeRate >= 0) {
 		t.Errorf("%+v", standing)
 	}

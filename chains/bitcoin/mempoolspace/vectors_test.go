@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -370,7 +371,7 @@ func checkCPFP(t *testing.T, a *apiCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := bitcoin.GetCPFP(t.Context(), a.client, id)
+	got, err := single.CPFP(t.Context(), a.client, id)
 	if a.fails || err != nil {
 		a.same(t, nil, err)
 		return
@@ -398,7 +399,7 @@ func checkSpent(t *testing.T, a *apiCase) {
 	if len(a.args) > 1 {
 		a.arg(t, 1, &confirmedOnly)
 	}
-	spend, err := bitcoin.GetOutspend(t.Context(), a.client, op)
+	spend, err := single.Outspend(t.Context(), a.client, op)
 	var first answer
 	if list := a.http.answers["GET "+a.base+"tx/"+op.Hash.String()+"/outspends"]; len(list) > 0 {
 		first = list[0]
@@ -564,7 +565,7 @@ func checkTransaction(t *testing.T, a *apiCase) {
 		a.same(t, nil, err)
 		return
 	}
-	tx, err := bitcoin.GetTx(t.Context(), a.client, id)
+	tx, err := single.Tx(t.Context(), a.client, id)
 	if errors.Is(err, bitcoin.ErrNotFound) {
 		a.same(t, nil, nil)
 		return

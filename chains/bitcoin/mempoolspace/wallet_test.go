@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/outlook"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 )
 
@@ -114,7 +115,7 @@ func (u user) mine(count int) {
 
 func (u user) tx(id bitcoin.Hash) *bitcoin.Tx {
 	u.Helper()
-	tx, err := bitcoin.GetTx(u.Context(), u.backend, id)
+	tx, err := single.Tx(u.Context(), u.backend, id)
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func (u user) confirms(to bitcoin.Address) {
 	} else if fee, ok := tx.Fee(); !ok || fee != signed.Fee {
 		u.Errorf("pays %d, %v; want %d", fee, ok, signed.Fee)
 	}
-	standing, err := bitcoin.GetCPFP(u.Context(), u.backend, signed.ID)
+	standing, err := single.CPFP(u.Context(), u.backend, signed.ID)
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -207,7 +208,7 @@ func (u user) replaces(to bitcoin.Address) {
 	template.Sequence = wire.MaxTxInSequenceNum - 2
 	first := u.pay(template, coins, 3)
 	second := u.pay(template, coins, 30)
-	if _, err := bitcoin.GetTx(u.Context(), u.backend, first.ID); !errors.Is(err, bitcoin.ErrNotFound) {
+	if _, err := single.Tx(u.Context(), u.backend, first.ID); !errors.Is(err, bitcoin.ErrNotFound) {
 		u.Errorf("replaced payment: %v", err)
 	}
 	prospect := func() outlook.Prospect {

@@ -9,6 +9,7 @@ import (
 	"iter"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 const (
@@ -100,7 +101,7 @@ func waits(r bitcoin.Result[*bitcoin.Tx]) bool { return r.Err == nil && !r.Value
 
 // addressNode checks an address and learns about the node.
 func (c *Client) addressNode(ctx context.Context, a bitcoin.Address) (*node, error) {
-	if err := bitcoin.CheckAddress(a, c.o.Network); err != nil {
+	if err := single.CheckAddress(a, c.o.Network); err != nil {
 		return nil, err
 	}
 	return c.learn(ctx)

@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 )
 
@@ -255,7 +256,7 @@ func (m *mirror) pull(t testing.TB) {
 			if m.net.InMempool(id) {
 				continue
 			}
-			tx, err := bitcoin.GetTx(t.Context(), m.node, id)
+			tx, err := single.Tx(t.Context(), m.node, id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -335,8 +336,8 @@ func TestBtcdWithoutIndexes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, txErr := bitcoin.GetTx(t.Context(), node, id)
-	_, spendErr := bitcoin.GetOutspend(t.Context(), node, bitcoin.OutPoint{Hash: id})
+	_, txErr := single.Tx(t.Context(), node, id)
+	_, spendErr := single.Outspend(t.Context(), node, bitcoin.OutPoint{Hash: id})
 	_, utxoErr := node.AddressUTXOs(t.Context(), a)
 	for name, err := range map[string]error{"Txs": txErr, "Outspends": spendErr, "AddressUTXOs": utxoErr} {
 		if fault.CodeOf(err) != fault.Unsupported {

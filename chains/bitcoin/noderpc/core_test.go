@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 )
 
@@ -208,7 +209,7 @@ func (c *core) header(r *http.Request, h bitcoin.Hash, verbose bool) (any, error
 }
 
 func (c *core) transaction(r *http.Request, id bitcoin.Hash) (any, error) {
-	tx, err := bitcoin.GetTx(r.Context(), c.rest, id)
+	tx, err := single.Tx(r.Context(), c.rest, id)
 	if err != nil || c.noIndex.Load() && tx.Confirmed() {
 		return nil, &coreError{-5, "No such mempool or blockchain transaction. Use gettransaction for wallet transactions."}
 	}
@@ -240,7 +241,7 @@ func (c *core) output(r *http.Request, name string, p []any) (any, error) {
 		places, _ := p[0].([]any)
 		for _, place := range places {
 			m, _ := place.(map[string]any)
-			spend, err := bitcoin.GetOutspend(r.Context(), c.rest, bitcoin.OutPoint{Hash: hashOf(m["txid"]), Index: intOf(m["vout"])})
+			spend, err := single.Outspend(r.Context(), c.rest, bitcoin.OutPoint{Hash: hashOf(m["txid"]), Index: intOf(m["vout"])})
 			if err != nil {
 				return nil, err
 			}
@@ -252,11 +253,11 @@ func (c *core) output(r *http.Request, name string, p []any) (any, error) {
 		return list, nil
 	}
 	op := bitcoin.OutPoint{Hash: hashOf(p[0]), Index: intOf(p[1])}
-	tx, err := bitcoin.GetTx(r.Context(), c.rest, op.Hash)
+	tx, err := single.Tx(r.Context(), c.rest, op.Hash)
 	if err != nil || !tx.Confirmed() {
 		return nil, nil
 	}
-	spend, err := bitcoin.GetOutspend(r.Context(), c.rest, op)
+	spend, err := single.Outspend(r.Context(), c.rest, op)
 	if err != nil || spend.State == bitcoin.SpendUnknown || spend.State == bitcoin.SpentConfirmed {
 		return nil, err
 	}
@@ -285,7 +286,7 @@ func (c *core) scan(r *http.Request, p []any) (any, error) {
 		}
 		for i, out := range tx.Msg.TxOut {
 			op := bitcoin.OutPoint{Hash: tx.ID, Index: uint32(i)}
-			spend, err := bitcoin.GetOutspend(r.Context(), c.rest, op)
+			spend, err := single.Outspend(r.Context(), c.rest, op)
 			if err != nil {
 				return nil, err
 			}
@@ -303,7 +304,7 @@ func (c *core) pool(ctx context.Context, name string, p []any) (any, error) {
 		var fee int64
 		depends := []string{}
 		for _, in := range tx.TxIn {
-			parent, err := bitcoin.GetTx(ctx, c.rest, in.PreviousOutPoint.Hash)
+			parent, err := single.Tx(ctx, c.rest, in.PreviousOutPoint.Hash)
 			if err != nil {
 				return nil, err
 			}
@@ -410,15 +411,15 @@ func TestCoreCannotTell(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.noIndex.Store(true)
-	if _, err := bitcoin.GetTx(t.Context(), b, op.Hash); fault.CodeOf(err) != fault.Unsupported {
+	if _, err := single.Tx(t.Context(), b, op.Hash); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("without -txindex: %v", err)
 	}
 	c.noIndex.Store(false)
-	if _, err := bitcoin.GetTx(t.Context(), b, op.Hash); err != nil {
+	if _, err := single.Tx(t.Context(), b, op.Hash); err != nil {
 		t.Errorf("the index is complete now: %v", err)
 	}
 	c.old.Store(true)
-	if _, err := bitcoin.GetOutspend(t.Context(), b, op); fault.CodeOf(err) != fault.Unsupported {
+	if _, err := single.Outspend(t.Context(), b, op); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("without gettxspendingprevout: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // anyResult answers every call with the same result or error, but shows the right
@@ -99,7 +100,7 @@ func FuzzResults(f *testing.F) {
 		}
 		_, err = c.HeadersFrom(ctx, 0, 3)
 		coded("HeadersFrom", err)
-		tx, err := bitcoin.GetTx(ctx, c, id)
+		tx, err := single.Tx(ctx, c, id)
 		if coded("Txs", err); err == nil {
 			t.Errorf("a transaction for an id that nothing hashes to: %+v", tx)
 		}
@@ -113,7 +114,7 @@ func FuzzResults(f *testing.F) {
 			}
 			break
 		}
-		_, err = bitcoin.GetOutspend(ctx, c, bitcoin.OutPoint{Hash: id})
+		_, err = single.Outspend(ctx, c, bitcoin.OutPoint{Hash: id})
 		coded("Outspends", err)
 		utxos, err := c.AddressUTXOs(ctx, address)
 		coded("AddressUTXOs", err)
@@ -126,7 +127,7 @@ func FuzzResults(f *testing.F) {
 		coded("AddressBalance", err)
 		_, err = c.FeeRates(ctx)
 		coded("FeeRates", err)
-		standing, err := bitcoin.GetCPFP(ctx, c, id)
+		standing, err := single.CPFP(ctx, c, id)
 		if coded("CPFPs", err); err == nil && standing != nil && !(standing.AdjustedVSize > 0 && standing.EffectiveFeeRate >= 0) {
 			t.Errorf("%+v", standing)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // txJSON is a transaction as both nodes write it.
@@ -200,7 +201,7 @@ func (c *Client) Broadcast(ctx context.Context, raw []byte) (_ bitcoin.Hash, err
 	if err == nil {
 		return id, nil
 	}
-	if _, lookErr := bitcoin.GetTx(ctx, c, id); lookErr == nil {
+	if _, lookErr := single.Tx(ctx, c, id); lookErr == nil {
 		return id, nil
 	}
 	return id, err

@@ -181,8 +181,8 @@ func (a *App) signer() string { return a.Keys.Address(a.Chain) }
 // isOffer reports whether nothing was paid or signed for a swap yet.
 func isOffer(s *swapper.GetSwapStatusOutput) bool {
 	for _, step := range s.Steps {
-		if step.Type == swapper.StepPayment || step.Type == swapper.StepSetup {
-			return step.Status == swapper.StatusAwaiting // the first of them comes first
+		if step.Type == "Payment" || step.Type == "Setup" {
+			return step.Status == "awaiting" // the first of them comes first
 		}
 	}
 	return false

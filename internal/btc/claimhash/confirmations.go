@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// MaxConfirmations is the most that a swap may ask for.
-	MaxConfirmations     = 6
+	// maxConfirmations is the most that a swap may ask for.
+	maxConfirmations     = 6
 	guessedConfirmations = 20
 )
 
-// GuessConfirmations finds the number of confirmations that an escrow's claim
+// guessConfirmations finds the number of confirmations that an escrow's claim
 // hash commits to, by trying 1 to 20; it is needed for swaps that were recovered
 // from a chain (protocol: bitcoin.md §12, §14.2). claimHash computes the hash for
 // a number, as the chain does; an error of it ends that try only. Until a number
-// is found, [MaxConfirmations] are assumed.
-func GuessConfirmations(want []byte, claimHash func(confirmations uint16) ([]byte, error)) (uint16, bool) {
+// is found, [maxConfirmations] are assumed.
+func guessConfirmations(want []byte, claimHash func(confirmations uint16) ([]byte, error)) (uint16, bool) {
 	for n := uint16(1); n <= guessedConfirmations; n++ {
 		if got, err := claimHash(n); err == nil && bytes.Equal(got, want) {
 			return n, true
@@ -31,12 +31,12 @@ func GuessConfirmations(want []byte, claimHash func(confirmations uint16) ([]byt
 // claimHash computes the hash for an output, with the nonce that the caller
 // knows or has read by [TxNonce]. confirmations is the number that the escrow
 // commits to, 0 if it is not known: then it is guessed, see
-// [GuessConfirmations], and returned.
+// [guessConfirmations], and returned.
 func FindOutput(tx *wire.MsgTx, want []byte, confirmations uint16, claimHash func(out *wire.TxOut, confirmations uint16) ([]byte, error)) (vout uint32, found uint16, ok bool) {
 	for i, out := range tx.TxOut {
 		of := func(n uint16) ([]byte, error) { return claimHash(out, n) }
 		if confirmations == 0 {
-			if n, ok := GuessConfirmations(want, of); ok {
+			if n, ok := guessConfirmations(want, of); ok {
 				return uint32(i), n, true
 			}
 			continue

@@ -15,7 +15,7 @@ func TestGuessConfirmations(t *testing.T) {
 		return []byte{byte(n)}, nil
 	}
 	for want, ok := range map[byte]bool{0: false, 1: true, 2: false, 3: true, 20: true, 21: false} {
-		if n, found := GuessConfirmations([]byte{want}, hash); found != ok || ok && n != uint16(want) {
+		if n, found := guessConfirmations([]byte{want}, hash); found != ok || ok && n != uint16(want) {
 			t.Errorf("%d: %d, %v", want, n, found)
 		}
 	}

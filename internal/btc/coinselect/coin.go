@@ -21,18 +21,18 @@ func parentFee(c *bitcoin.CPFP, rate float64) float64 {
 	return math.Ceil(c.AdjustedVSize * (rate - c.EffectiveFeeRate))
 }
 
-// MaxParentsVBytes is what the unconfirmed parents that a transaction pays for weigh at
+// maxParentsVBytes is what the unconfirmed parents that a transaction pays for weigh at
 // most, in vB: nodes relay none that would be larger together with what it waits for
 // (Bitcoin Core, policy/policy.h: 101 kvB for a transaction's ancestors, for its
 // descendants, and for a cluster). A size is a backend's word, so this also bounds what
 // a false one costs.
-const MaxParentsVBytes = 101_000
+const maxParentsVBytes = 101_000
 
 // relayable leaves out coins that no transaction can spend before their parents are
 // confirmed. The argument is not changed.
 func relayable(coins []Coin, rate float64) []Coin {
 	tooLarge := func(c Coin) bool {
-		return parentFee(c.CPFP, rate) > 0 && c.CPFP.AdjustedVSize > MaxParentsVBytes
+		return parentFee(c.CPFP, rate) > 0 && c.CPFP.AdjustedVSize > maxParentsVBytes
 	}
 	if !slices.ContainsFunc(coins, tooLarge) {
 		return coins

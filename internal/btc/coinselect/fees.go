@@ -59,19 +59,19 @@ func QuoteFeeRateCap(rate float64) float64 { return 10 + float64(1.5*rate) }
 // What miners get for a Bitcoin transaction of a swap at most, unless the operator says
 // otherwise: docs/security.md reckons why.
 const (
-	// UsualMinerFeePPM is the bound in millionths of the swap: 5 %.
-	UsualMinerFeePPM = 50_000
+	// usualMinerFeePPM is the bound in millionths of the swap: 5 %.
+	usualMinerFeePPM = 50_000
 	// SmallMinerFee, in sats, always passes: 141 vB, a payment with change, at 709
 	// sat/vB, or 301 vB, a vault's transaction with one coin and change, at 332 sat/vB.
 	SmallMinerFee = 100_000
 )
 
 // MaxMinerFee is the most, in sats, that a transaction which pays sats may pay miners,
-// its unconfirmed parents included: ppm millionths of it, 0 for [UsualMinerFeePPM], or
+// its unconfirmed parents included: ppm millionths of it, 0 for [usualMinerFeePPM], or
 // [SmallMinerFee] if that is more.
 func MaxMinerFee(sats, ppm int64) int64 {
 	if ppm <= 0 {
-		ppm = UsualMinerFeePPM
+		ppm = usualMinerFeePPM
 	}
 	most := bigs.MulDiv(big.NewInt(sats), big.NewInt(ppm), big.NewInt(1_000_000))
 	if most.Cmp(big.NewInt(rawtx.MaxMoney)) > 0 {

@@ -26,9 +26,9 @@ func TestParentsWeighWhatNodesRelay(t *testing.T) {
 		pay    int64
 		inputs int // 0: not enough
 	}{
-		"the largest":                    {[]Coin{unconfirmed(1, 0, 10_000_000, MaxParentsVBytes, 0)}, 1_000_000, 1},
-		"a larger one":                   {[]Coin{unconfirmed(1, 0, 10_000_000, MaxParentsVBytes+1, 0)}, 1_000_000, 0},
-		"a larger one that pays enough":  {[]Coin{unconfirmed(1, 0, 10_000_000, MaxParentsVBytes+1, 2)}, 1_000_000, 1},
+		"the largest":                    {[]Coin{unconfirmed(1, 0, 10_000_000, maxParentsVBytes, 0)}, 1_000_000, 1},
+		"a larger one":                   {[]Coin{unconfirmed(1, 0, 10_000_000, maxParentsVBytes+1, 0)}, 1_000_000, 0},
+		"a larger one that pays enough":  {[]Coin{unconfirmed(1, 0, 10_000_000, maxParentsVBytes+1, 2)}, 1_000_000, 1},
 		"two, together as large":         {[]Coin{unconfirmed(1, 0, 10_000_000, 50_000, 0), unconfirmed(2, 0, 10_000_000, 51_000, 0)}, 15_000_000, 2},
 		"two, together larger":           {[]Coin{unconfirmed(1, 0, 10_000_000, 50_000, 0), unconfirmed(2, 0, 10_000_000, 51_001, 0)}, 15_000_000, 0},
 		"the third is small enough":      {[]Coin{unconfirmed(1, 0, 10_000_000, 50_000, 0), unconfirmed(2, 0, 10_000_000, 51_001, 0), unconfirmed(3, 0, 9_000_000, 500, 0)}, 15_000_000, 2},
@@ -55,7 +55,7 @@ func TestParentsWeighWhatNodesRelay(t *testing.T) {
 // A size that a backend makes up does not make a fee look small.
 func TestPackageRateCountsNoMoreThanNodesRelay(t *testing.T) {
 	for name, parents := range map[string][]bitcoin.CPFP{
-		"as large": {{AdjustedVSize: MaxParentsVBytes}},
+		"as large": {{AdjustedVSize: maxParentsVBytes}},
 		"larger":   {{AdjustedVSize: 4_000_000}},
 		"many":     {{AdjustedVSize: 100_000}, {AdjustedVSize: 100_000}, {AdjustedVSize: 1e300}},
 	} {

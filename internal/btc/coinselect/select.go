@@ -53,7 +53,7 @@ func (e *NotEnoughError) Public() string { return e.Error() }
 // do, see [Cheapest] for what is better: a set that needs no change if
 // the first attempt finds one, else the most valuable coins until they suffice
 // (protocol: bitcoin.md §7). At least one coin is always added. Coins whose
-// unconfirmed parents exceed [MaxParentsVBytes], alone or with those of the coins
+// unconfirmed parents exceed [maxParentsVBytes], alone or with those of the coins
 // before them, are left out. The error is a [*NotEnoughError] if the coins do not
 // suffice. The caller's slices are not changed. It takes O(n log n) for n coins.
 //
@@ -223,7 +223,7 @@ func (p *purse) lift(c *Coin) {
 // tooHeavy reports whether the parents of c, with those that are paid for already,
 // exceed what is relayed.
 func (p *purse) tooHeavy(c *Coin) bool {
-	return parentFee(c.CPFP, p.FeeRate) > 0 && !p.lifted[c.OutPoint.Hash] && p.parents+c.CPFP.AdjustedVSize > MaxParentsVBytes
+	return parentFee(c.CPFP, p.FeeRate) > 0 && !p.lifted[c.OutPoint.Hash] && p.parents+c.CPFP.AdjustedVSize > maxParentsVBytes
 }
 
 // parentCost is what c must add for its unconfirmed parents, in sats.
@@ -280,10 +280,10 @@ func (p *purse) effectiveRate(s Selection) float64 {
 
 // PackageRate is the rate at which a transaction of the given fee and size is
 // mined together with the unconfirmed parents that hold it back, of which
-// [MaxParentsVBytes] count at most. It sorts parents.
+// [maxParentsVBytes] count at most. It sorts parents.
 func PackageRate(fee, vbytes float64, parents []bitcoin.CPFP) float64 {
 	slices.SortStableFunc(parents, func(a, b bitcoin.CPFP) int { return cmp.Compare(b.EffectiveFeeRate, a.EffectiveFeeRate) })
-	room := float64(MaxParentsVBytes)
+	room := float64(maxParentsVBytes)
 	for _, c := range parents {
 		if fee/vbytes > c.EffectiveFeeRate {
 			size := min(c.AdjustedVSize, room)

@@ -6,6 +6,9 @@ import (
 	"math/big"
 )
 
+// HeaderSize is the length in bytes of a serialised block header.
+const HeaderSize = 80
+
 // Target returns the number that a block hash must not exceed, from its compact
 // form (nBits: one exponent byte, a sign bit, 23 bits of mantissa). Negative,
 // zero and over-long targets, which no block may have, are an error.

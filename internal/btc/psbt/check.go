@@ -154,7 +154,7 @@ func (u *Unchecked) matches(a Agreement) error {
 // sign finishes input i and verifies it. proven says whether the amount it
 // spends is known otherwise than by the signature; segwitOnly, that others rely on the id.
 func (u *Unchecked) sign(v *verifier, i int, proven, segwitOnly bool) error {
-	if _, ok := bitcoin.ScriptType(v.prevouts[i].PkScript); !ok {
+	if _, ok := scriptType(v.prevouts[i].PkScript); !ok {
 		return errors.New("spends an output of an unsupported type")
 	}
 	unlocks, err := u.finish(i, v.prevouts[i])

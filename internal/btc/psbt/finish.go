@@ -38,7 +38,7 @@ func (u *Unchecked) finish(i int, prev *wire.TxOut) ([]unlock, error) {
 		l, err := finished(in)
 		return []unlock{l}, err
 	}
-	typ, _ := bitcoin.ScriptType(prev.PkScript)
+	typ, _ := scriptType(prev.PkScript)
 	if typ == bitcoin.P2TR {
 		return finishTaproot(in)
 	}
@@ -165,4 +165,10 @@ func (l unlock) segwit(script []byte) bool {
 		return n > 1 && int(l.script[0]) == n-1 && txscript.IsWitnessProgram(l.script[1:])
 	}
 	return txscript.IsWitnessProgram(script) && len(l.script) == 0
+}
+
+// scriptType returns the type of an output script, and false if it pays to no address.
+func scriptType(script []byte) (bitcoin.AddressType, bool) {
+	a, err := bitcoin.AddressFromScript(script, bitcoin.Mainnet) // scripts are the same on every network
+	return a.Type(), err == nil
 }

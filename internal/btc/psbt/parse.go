@@ -20,8 +20,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
-// MaxSize is the greatest length in bytes of a PSBT that is read.
-const MaxSize = 4_000_000
+// maxSize is the greatest length in bytes of a PSBT that is read.
+const maxSize = 4_000_000
 
 // Unchecked is a transaction as a wallet returned it: well-formed, but
 // nothing in it is to be believed before [Unchecked.Check]. It is immutable.
@@ -56,7 +56,7 @@ func (u *Unchecked) Inputs() []bitcoin.OutPoint {
 }
 
 func decodePSBTText(text string) ([]byte, error) {
-	if len(text) > 2*MaxSize {
+	if len(text) > 2*maxSize {
 		return nil, fmt.Errorf("PSBT with %d characters is too long", len(text))
 	}
 	if raw, err := hex.DecodeString(text); err == nil && len(raw) > 0 {
@@ -94,7 +94,7 @@ func decodePSBT(raw []byte) (*Unchecked, error) {
 	if !ok {
 		return nil, errors.New("it does not begin with the PSBT magic bytes")
 	}
-	if len(raw) > MaxSize {
+	if len(raw) > maxSize {
 		return nil, fmt.Errorf("it is too long: %d bytes", len(raw))
 	}
 	s := rawtx.Scanner{Rest: rest}

@@ -281,7 +281,7 @@ func TestParsePSBTRefusals(t *testing.T) {
 		"loose length":               insert(good, afterGlobal, 0xfd, 1, 0),
 		"v2 without counts":          "70736274ff01fb040200000000",
 		"v2 with huge counts":        "70736274ff01fb0402000000010403fdffff010503fdffff00",
-		"far too long":               strings.Repeat("00", MaxSize+1),
+		"far too long":               strings.Repeat("00", maxSize+1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if u, err := Parse(text); err == nil {

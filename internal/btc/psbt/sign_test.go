@@ -57,7 +57,7 @@ func signWith(t testing.TB, p *psbt.Packet, first int, key *btcec.PrivateKey, ha
 		in, out := &p.Inputs[i], spent[i]
 		var sig []byte
 		var err error
-		typ, _ := bitcoin.ScriptType(out.PkScript)
+		typ, _ := scriptType(out.PkScript)
 		switch typ {
 		case bitcoin.P2TR:
 			kind := hashType

@@ -120,7 +120,7 @@ func (t *Template) packet() (*psbt.Packet, error) {
 func (t *Template) required() ([]coinselect.Coin, error) {
 	var list []coinselect.Coin
 	for i := range t.Inputs {
-		typ, ok := bitcoin.ScriptType(t.Inputs[i].Output.PkScript)
+		typ, ok := scriptType(t.Inputs[i].Output.PkScript)
 		if !ok {
 			return nil, fmt.Errorf("input %d spends an output of unknown type", i)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/btcsuite/btcd/chaincfg/chainhash"
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -97,7 +98,7 @@ func (m psbtMap) count(key byte, max int) (int, error) {
 }
 
 func (m psbtMap) txIn() (*wire.TxIn, error) {
-	hash, err := bitcoin.HashFromBytes(m.get(psbt2InTxID))
+	hash, err := chainhash.NewHash(m.get(psbt2InTxID))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (m psbtMap) txIn() (*wire.TxIn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: hash, Index: index}, Sequence: sequence}, nil
+	return &wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: *hash, Index: index}, Sequence: sequence}, nil
 }
 
 // psbt2LockTime is the lock time that satisfies every input that asks for one:

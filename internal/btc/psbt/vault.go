@@ -43,10 +43,10 @@ func isVaultLockTime(t uint32) bool {
 // Template lays the transaction out: vault and wallet inputs with the shares in
 // the first two sequences, then vault, data and payment outputs.
 func (v VaultTerms) Template() (Template, error) {
-	if t, _ := bitcoin.ScriptType(v.VaultScript); t != bitcoin.P2TR {
+	if t, _ := scriptType(v.VaultScript); t != bitcoin.P2TR {
 		return Template{}, fmt.Errorf("the vault's script %x is not p2tr", v.VaultScript)
 	}
-	if t, _ := bitcoin.ScriptType(v.PayScript); t != bitcoin.P2WPKH {
+	if t, _ := scriptType(v.PayScript); t != bitcoin.P2WPKH {
 		return Template{}, fmt.Errorf("the liquidity provider's script %x is not p2wpkh", v.PayScript)
 	}
 	if v.VaultValue < bitcoin.P2TR.DustLimit() || v.PaySats < bitcoin.P2WPKH.DustLimit() {

@@ -71,7 +71,7 @@ var errWeakSignature = errors.New("does not sign the whole transaction; use SIGH
 // adds an input or an output. Signatures of weaker types would let the next one
 // who holds the transaction pay himself.
 func (v *verifier) signsAll(i int, l unlock) error {
-	typ, _ := bitcoin.ScriptType(v.prevouts[i].PkScript)
+	typ, _ := scriptType(v.prevouts[i].PkScript)
 	switch {
 	case typ == bitcoin.P2WPKH && len(l.witness) == 2, typ == bitcoin.P2SH && len(l.witness) == 2 && len(l.script) == 23:
 		return endsWithAll(l.witness[0])

@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// MakePlan cuts headers into the transactions that store them in a relay
+// makePlan cuts headers into the transactions that store them in a relay
 // (protocol: bitcoin.md §16).
 //
 // tip is the relay's best header, known the highest one of its main chain that
@@ -22,7 +22,7 @@ import (
 // known by the rules of network n ([bitcoin.CheckHeaders]), if they end below until, or
 // if they hold less work than the relay's tip: then the backend is behind the
 // relay.
-func MakePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, rules Rules, until uint32) (Plan, error) {
+func makePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, rules Rules, until uint32) (Plan, error) {
 	if rules.Main < 1 || rules.Fork < 1 || rules.ShortFork < 0 || rules.Work == nil {
 		return Plan{}, errors.New("the relay's rules have no limits or no measure of work")
 	}

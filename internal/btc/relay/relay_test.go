@@ -173,7 +173,7 @@ func TestPlanRelayForks(t *testing.T) {
 		"fork needs more than asked for": {stale(120), evmRules, 1010, []string{"new fork", "fork", "fork"},
 			[]int{50, 50, 50}, 2},
 	} {
-		plan, err := MakePlan(bitcoin.Regtest, c.tip, base, chain, c.rules, c.until)
+		plan, err := makePlan(bitcoin.Regtest, c.tip, base, chain, c.rules, c.until)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -197,23 +197,23 @@ func TestPlanRelayForks(t *testing.T) {
 		}
 	}
 	for name, plan := range map[string]func() (Plan, error){
-		"less work than the relay": func() (Plan, error) { return MakePlan(bitcoin.Regtest, stale(300), base, chain, evmRules, 0) },
-		"equal work in the end":    func() (Plan, error) { return MakePlan(bitcoin.Regtest, stale(260), base, chain, evmRules, 0) },
-		"height not reached":       func() (Plan, error) { return MakePlan(bitcoin.Regtest, base, base, chain, evmRules, 1261) },
-		"a hole in the headers":    func() (Plan, error) { return MakePlan(bitcoin.Regtest, base, base, chain[1:], evmRules, 0) },
-		"rules without limits":     func() (Plan, error) { return MakePlan(bitcoin.Regtest, base, base, chain, Rules{Work: pow.Work}, 0) },
+		"less work than the relay": func() (Plan, error) { return makePlan(bitcoin.Regtest, stale(300), base, chain, evmRules, 0) },
+		"equal work in the end":    func() (Plan, error) { return makePlan(bitcoin.Regtest, stale(260), base, chain, evmRules, 0) },
+		"height not reached":       func() (Plan, error) { return makePlan(bitcoin.Regtest, base, base, chain, evmRules, 1261) },
+		"a hole in the headers":    func() (Plan, error) { return makePlan(bitcoin.Regtest, base, base, chain[1:], evmRules, 0) },
+		"rules without limits":     func() (Plan, error) { return makePlan(bitcoin.Regtest, base, base, chain, Rules{Work: pow.Work}, 0) },
 		"rules without measure": func() (Plan, error) {
-			return MakePlan(bitcoin.Regtest, base, base, chain, Rules{Main: 1, Fork: 1}, 0)
+			return makePlan(bitcoin.Regtest, base, base, chain, Rules{Main: 1, Fork: 1}, 0)
 		},
 		"a tip lighter than known": func() (Plan, error) {
 			tip := stale(1)
 			tip.Work = base.Work
-			return MakePlan(bitcoin.Regtest, tip, base, chain, evmRules, 0)
+			return makePlan(bitcoin.Regtest, tip, base, chain, evmRules, 0)
 		},
-		"a relay without work":     func() (Plan, error) { return MakePlan(bitcoin.Regtest, Header{}, base, chain, evmRules, 0) },
-		"headers without any work": func() (Plan, error) { return MakePlan(bitcoin.Mainnet, base, base, chain, evmRules, 0) },
+		"a relay without work":     func() (Plan, error) { return makePlan(bitcoin.Regtest, Header{}, base, chain, evmRules, 0) },
+		"headers without any work": func() (Plan, error) { return makePlan(bitcoin.Mainnet, base, base, chain, evmRules, 0) },
 		"another chain of the same": func() (Plan, error) {
-			return MakePlan(bitcoin.Regtest, base, Header{chain[0], base.Work}, chain, evmRules, 0)
+			return makePlan(bitcoin.Regtest, base, Header{chain[0], base.Work}, chain, evmRules, 0)
 		},
 	} {
 		if p, err := plan(); err == nil {
@@ -230,12 +230,12 @@ func TestPlanRelayGoesByWork(t *testing.T) {
 	base := Header{known, big.NewInt(1000)}
 	chain := mine(t, known, 10, 1)
 	high := Header{mine(t, known, 200, 2)[199], big.NewInt(1003)} // 200 blocks of little work
-	plan, err := MakePlan(bitcoin.Regtest, high, base, chain, rules, 0)
+	plan, err := makePlan(bitcoin.Regtest, high, base, chain, rules, 0)
 	if err != nil || len(plan.Batches) != 1 || plan.Batches[0].Op != SaveShortFork || !plan.Batches[0].Wins {
 		t.Errorf("fork against a higher tip of less work: %+v, %v", plan, err)
 	}
 	low := Header{mine(t, known, 2, 2)[1], big.NewInt(2000)} // 2 blocks of much work
-	if _, err := MakePlan(bitcoin.Regtest, low, base, chain, rules, 0); err == nil {
+	if _, err := makePlan(bitcoin.Regtest, low, base, chain, rules, 0); err == nil {
 		t.Error("ten light blocks won against two heavy ones")
 	}
 }
@@ -249,20 +249,20 @@ func TestPlanRelayGoesByLength(t *testing.T) {
 	base := Header{known, big.NewInt(7)}
 	chain := mine(t, known, 12, 1)
 	tip := Header{mine(t, known, 10, 2)[9], big.NewInt(7)}
-	plan, err := MakePlan(bitcoin.Regtest, tip, base, chain, rules, 0)
+	plan, err := makePlan(bitcoin.Regtest, tip, base, chain, rules, 0)
 	if err != nil || !plan.Batches[0].Wins || plan.Top.Header != chain[11] {
 		t.Errorf("a longer fork: %+v, %v", plan, err)
 	}
-	if _, err := MakePlan(bitcoin.Regtest, tip, base, chain[:10], rules, 0); err == nil {
+	if _, err := makePlan(bitcoin.Regtest, tip, base, chain[:10], rules, 0); err == nil {
 		t.Error("a fork that is as long as the main chain won")
 	}
 	rules.LongerWins = false
-	if _, err := MakePlan(bitcoin.Regtest, tip, base, chain, rules, 0); err == nil {
+	if _, err := makePlan(bitcoin.Regtest, tip, base, chain, rules, 0); err == nil {
 		t.Error("a fork without more work won")
 	}
 	rules.LongerWins = true
 	heavy := Header{tip.Header, big.NewInt(8)}
-	if _, err := MakePlan(bitcoin.Regtest, heavy, base, chain, rules, 0); err == nil {
+	if _, err := makePlan(bitcoin.Regtest, heavy, base, chain, rules, 0); err == nil {
 		t.Error("a longer fork won against more work")
 	}
 }
@@ -282,7 +282,7 @@ func TestHeadersAbove(t *testing.T) {
 		"to the base":             {0, 500, 0},
 		"to a height not reached": {0, 2000, 400},
 	} {
-		got, err := HeadersAbove(t.Context(), &testSource{headers: chain, page: c.page}, bitcoin.Regtest, base, c.until)
+		got, err := headersAbove(t.Context(), &testSource{headers: chain, page: c.page}, bitcoin.Regtest, base, c.until)
 		if err != nil || len(got) != c.want || c.want > 0 && got[c.want-1] != chain[c.want-1] {
 			t.Errorf("%s: %d headers, %v", name, len(got), err)
 		}
@@ -290,14 +290,14 @@ func TestHeadersAbove(t *testing.T) {
 	holed := append(slices.Clone(chain[:200]), chain[201:]...)
 	other := append(slices.Clone(chain[:200]), mine(t, base, 400, 3)[200:]...)
 	for name, headers := range map[string][]bitcoin.Header{"a hole": holed, "a reorganisation between pages": other} {
-		if _, err := HeadersAbove(t.Context(), &testSource{headers: headers, page: 100}, bitcoin.Regtest, base, 0); err == nil && name != "a hole" {
+		if _, err := headersAbove(t.Context(), &testSource{headers: headers, page: 100}, bitcoin.Regtest, base, 0); err == nil && name != "a hole" {
 			t.Errorf("accepted %s", name)
 		}
-		if got, err := HeadersAbove(t.Context(), &testSource{headers: headers, page: 150}, bitcoin.Regtest, base, 0); err == nil && len(got) > 200 {
+		if got, err := headersAbove(t.Context(), &testSource{headers: headers, page: 150}, bitcoin.Regtest, base, 0); err == nil && len(got) > 200 {
 			t.Errorf("%s: %d headers", name, len(got))
 		}
 	}
-	if _, err := HeadersAbove(t.Context(), greedySource{chain}, bitcoin.Regtest, base, 510); err == nil {
+	if _, err := headersAbove(t.Context(), greedySource{chain}, bitcoin.Regtest, base, 510); err == nil {
 		t.Error("accepted more headers than asked for")
 	}
 }
@@ -348,7 +348,7 @@ func BenchmarkPlanRelay(b *testing.B) {
 	headers := mine(b, known, 10_000, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := MakePlan(bitcoin.Regtest, base, base, headers, evmRules, 0); err != nil {
+		if _, err := makePlan(bitcoin.Regtest, base, base, headers, evmRules, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

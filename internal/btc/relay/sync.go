@@ -23,12 +23,12 @@ const (
 	maxSyncHeaders = 16_000
 )
 
-// HeadersAbove returns Bitcoin's best chain above base, up to height until, 0
+// headersAbove returns Bitcoin's best chain above base, up to height until, 0
 // for the tip, and at most some 16,000 headers of it. Whatever the source says
 // is checked by [bitcoin.CheckHeaders], so a page that ends early, a hole, or a
 // reorganisation between two pages cannot slip in; the last is an error, which a
 // later call with a base that is still in the chain mends.
-func HeadersAbove(ctx context.Context, src HeaderSource, n bitcoin.Network, base bitcoin.Header, until uint32) ([]bitcoin.Header, error) {
+func headersAbove(ctx context.Context, src HeaderSource, n bitcoin.Network, base bitcoin.Header, until uint32) ([]bitcoin.Header, error) {
 	var headers []bitcoin.Header
 	for last := base; len(headers) < maxSyncHeaders && (until == 0 || last.Height < until); {
 		want := headerPage
@@ -84,9 +84,9 @@ func Sync(ctx context.Context, relay Relay, src HeaderSource, n bitcoin.Network,
 	if known.Header != tip.Header {
 		limit = 0 // a fork has to outweigh the tip, at whatever height that will be
 	}
-	headers, err := HeadersAbove(ctx, src, n, known.Header, limit)
+	headers, err := headersAbove(ctx, src, n, known.Header, limit)
 	if err != nil {
 		return Plan{}, err
 	}
-	return MakePlan(n, tip, known, headers, rules, until)
+	return makePlan(n, tip, known, headers, rules, until)
 }

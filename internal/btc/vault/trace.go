@@ -24,7 +24,7 @@ type Tx struct {
 // Trace returns the withdrawals that lead from the vault's output on its
 // smart chain to a later one on Bitcoin, oldest first; none if they are the same.
 // It goes back from the later one by each transaction's first input, one call
-// of fetch per step, and gives up after limit steps. fetch is as [bitcoin.GetTx].
+// of fetch per step, and gives up after limit steps. fetch is as [node.Tx].
 //
 // It returns an error if a transaction cannot be fetched, is not the one asked
 // for, or is not a withdrawal whose next vault output is the one that the walk

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -145,7 +146,7 @@ func (t *Tower) claimNextOnStarknet(ctx context.Context, ref wire.VaultRef, b Be
 	if err != nil || !v.Open() {
 		return err
 	}
-	spend, err := bitcoin.GetOutspend(ctx, t.bitcoin, v.UTXO)
+	spend, err := single.Outspend(ctx, t.bitcoin, v.UTXO)
 	if err != nil || spend.State != bitcoin.SpentConfirmed {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
@@ -88,7 +89,7 @@ func (t *Tower) findVaults(ctx context.Context) error {
 // claimNext claims the withdrawal that spends the vault's output, if Bitcoin has
 // confirmed it often enough.
 func (t *Tower) claimNext(ctx context.Context, v wire.Vault, b Behaviour) error {
-	spend, err := bitcoin.GetOutspend(ctx, t.bitcoin, v.UTXO)
+	spend, err := single.Outspend(ctx, t.bitcoin, v.UTXO)
 	if err != nil || spend.State != bitcoin.SpentConfirmed {
 		return err
 	}

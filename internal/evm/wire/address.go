@@ -9,9 +9,9 @@ import (
 
 // Reasons why a string is not an address of an EVM chain.
 var (
-	ErrAddressForm     = errors.New("not a valid EVM address: it must be 0x and 40 hexadecimal digits")
-	ErrAddressChecksum = errors.New("not a valid EVM address: checksum mismatch (EIP-55), a character is wrong")
-	ErrZeroAddress     = errors.New("the zero address is not a wallet")
+	errAddressForm     = errors.New("not a valid EVM address: it must be 0x and 40 hexadecimal digits")
+	errAddressChecksum = errors.New("not a valid EVM address: checksum mismatch (EIP-55), a character is wrong")
+	errZeroAddress     = errors.New("the zero address is not a wallet")
 )
 
 // Address returns the EIP-55 text of an account or contract address: `0x` and 40
@@ -22,7 +22,7 @@ var (
 func Address(s string) (canonical string, err error) {
 	canonical, err = TokenAddress(s)
 	if err == nil && canonical == zeroAddress {
-		return "", ErrZeroAddress
+		return "", errZeroAddress
 	}
 	return canonical, err
 }
@@ -31,18 +31,18 @@ func Address(s string) (canonical string, err error) {
 // chain's own currency.
 func TokenAddress(s string) (canonical string, err error) {
 	if len(s) != 42 || s[:2] != "0x" {
-		return "", ErrAddressForm
+		return "", errAddressForm
 	}
 	digits := s[2:]
 	for i := range len(digits) {
 		c := digits[i] | 0x20 // lower-cases letters, leaves digits
 		if (digits[i] < '0' || digits[i] > '9') && (c < 'a' || c > 'f') {
-			return "", ErrAddressForm
+			return "", errAddressForm
 		}
 	}
 	canonical = common.HexToAddress(s).Hex()
 	if canonical != s && digits != strings.ToLower(digits) && digits != strings.ToUpper(digits) {
-		return "", ErrAddressChecksum
+		return "", errAddressChecksum
 	}
 	return canonical, nil
 }

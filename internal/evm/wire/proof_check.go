@@ -140,7 +140,7 @@ func readWitness(kind chains.Kind, witness []byte) (c commitment, p BitcoinProof
 	}
 	p.Merkle.Pos = binary.BigEndian.Uint32(take(4))
 	siblings := length()
-	if err == nil && uint64(len(rest)) != siblings*32 || siblings > MaxTxSize {
+	if err == nil && uint64(len(rest)) != siblings*32 || siblings > maxTxSize {
 		err = fmt.Errorf("has a witness whose length does not match its header")
 	}
 	for err == nil && len(rest) > 0 {

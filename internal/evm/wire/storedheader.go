@@ -26,7 +26,7 @@ func Compact(h bitcoin.Header) (c CompactHeader) {
 
 // On returns the header that follows the block with the given hash, at a height.
 func (c CompactHeader) On(previous bitcoin.Hash, height uint32) (bitcoin.Header, error) {
-	var full [bitcoin.HeaderSize]byte
+	var full [pow.HeaderSize]byte
 	copy(full[:4], c[:4])
 	copy(full[4:36], previous[:])
 	copy(full[36:], c[4:])
@@ -45,7 +45,7 @@ type StoredHeader [160]byte
 
 // Header returns the block header.
 func (s StoredHeader) Header() bitcoin.Header {
-	h, _ := bitcoin.ParseHeader(s[:bitcoin.HeaderSize], s.Height()) // fails for another length only
+	h, _ := bitcoin.ParseHeader(s[:pow.HeaderSize], s.Height()) // fails for another length only
 	return h
 }
 

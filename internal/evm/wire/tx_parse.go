@@ -12,8 +12,8 @@ import (
 	"github.com/ethereum/go-ethereum/rlp"
 )
 
-// MaxTxSize is the size in bytes above which nodes drop a transaction.
-const MaxTxSize = 128 << 10
+// maxTxSize is the size in bytes above which nodes drop a transaction.
+const maxTxSize = 128 << 10
 
 // Transaction is a transaction read from its text, signed or not.
 type Transaction struct {
@@ -56,8 +56,8 @@ var unsignedFields = map[byte]int{
 // ParseTransaction reads the text of a transaction of any type, signed or not
 // (protocol: chain-evm.md §7.1). A signature must be canonical.
 func ParseTransaction(text string) (*Transaction, error) {
-	if len(text) > 2+2*MaxTxSize {
-		return nil, fmt.Errorf("transaction is larger than %d bytes", MaxTxSize)
+	if len(text) > 2+2*maxTxSize {
+		return nil, fmt.Errorf("transaction is larger than %d bytes", maxTxSize)
 	}
 	raw, err := hexutil.Decode(text)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
+	"github.com/btcsuite/btcd/chaincfg/chainhash"
 	"github.com/btcsuite/btcd/txscript"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -171,11 +172,11 @@ func (in btcProofInput) merkle(t *testing.T) bitcoin.MerkleProof {
 	t.Helper()
 	m := bitcoin.MerkleProof{Pos: in.Merkle.Pos}
 	for _, s := range in.Merkle.Merkle {
-		h, err := bitcoin.HashFromBytes(unhex(t, s))
+		h, err := chainhash.NewHash(unhex(t, s))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Hashes = append(m.Hashes, h)
+		m.Hashes = append(m.Hashes, *h)
 	}
 	return m
 }

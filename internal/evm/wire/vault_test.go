@@ -237,7 +237,7 @@ func TestVectorsSpvWithdrawal(t *testing.T) {
 			checkRefused(t, c, w, err)
 			return
 		}
-		if errors.Is(err, ErrZeroAddress) {
+		if errors.Is(err, errZeroAddress) {
 			c.Differ(t, "evm-recipient")
 			return
 		}
@@ -271,7 +271,7 @@ func TestVectorsWithdrawalParseCitrea(t *testing.T) {
 			checkRefused(t, c, w, err)
 			return
 		}
-		if errors.Is(err, ErrZeroAddress) {
+		if errors.Is(err, errZeroAddress) {
 			c.Differ(t, "evm-recipient")
 			return
 		}

@@ -77,7 +77,7 @@ func ToBitcoin(units, price *big.Int, decimals int) (*big.Int, error) {
 // exchanged for sats, cut.
 func perToken(sats, units, d *big.Int) (*big.Int, error) {
 	if units.Sign() == 0 {
-		return nil, fmt.Errorf("%w: %s sats buy less than one base unit", ErrQuote, sats)
+		return nil, fmt.Errorf("%w: %s sats buy less than one base unit", errQuote, sats)
 	}
 	v := new(big.Int).Mul(sats, million)
 	return v.Mul(v, d).Quo(v, units), nil

@@ -16,16 +16,16 @@ import (
 // (protocol: lp-protocol.md §6.4, §6.6, §6.7).
 const (
 	FeeSafetyPPM    = 1_250_000 // vaults and automatic Lightning swaps
-	BountySafetyPPM = 1_500_000 // legacy swaps from Bitcoin
+	bountySafetyPPM = 1_500_000 // legacy swaps from Bitcoin
 )
 
 // maxPendingPriced is how many withdrawals a watchtower may have to claim for
 // ours: the two before it that are accepted, and it.
 const maxPendingPriced = 3
 
-// MaxVaultConfirmations is the most that is accepted of a vault, and what the
+// maxVaultConfirmations is the most that is accepted of a vault, and what the
 // watchtower is paid to wait for.
-const MaxVaultConfirmations = 6
+const maxVaultConfirmations = 6
 
 // MaxFeeRate returns the highest Bitcoin fee rate that is accepted of an LP when
 // rate is our own estimate; both in sats/vB (protocol: lp-protocol.md §6.7).
@@ -63,7 +63,7 @@ func AutoBounty(claimFee *big.Int) *big.Int {
 // by the heights of Bitcoin and of the relay and the costs of one header and of the
 // claim; now is in Unix seconds (protocol: lp-protocol.md §6.4).
 func ProofBounty(bitcoinTip, relayTip uint32, feePerBlock, claimFee *big.Int, now int64) *lp.Bounty {
-	safe := func(fee *big.Int) *big.Int { return bigs.MulDiv(fee, big.NewInt(BountySafetyPPM), million) }
+	safe := func(fee *big.Int) *big.Int { return bigs.MulDiv(fee, big.NewInt(bountySafetyPPM), million) }
 	return &lp.Bounty{FeePerBlock: safe(feePerBlock), SafetyFactor: big.NewInt(1), StartTimestamp: now,
 		AddBlock: big.NewInt(max(int64(bitcoinTip)-int64(relayTip), 0)), AddFee: safe(claimFee)}
 }
@@ -73,7 +73,7 @@ func ProofBounty(bitcoinTip, relayTip uint32, feePerBlock, claimFee *big.Int, no
 // claims of the withdrawals that may be pending (protocol:
 // swap-flows-spv-and-core.md A4).
 func CallerFee(bitcoinTip, relayTip uint32, feePerBlock, claimFee *big.Int, safetyPPM int64) *big.Int {
-	blocks := max(int64(bitcoinTip)-int64(relayTip)+MaxVaultConfirmations, 0)
+	blocks := max(int64(bitcoinTip)-int64(relayTip)+maxVaultConfirmations, 0)
 	fee := new(big.Int).Mul(big.NewInt(blocks), feePerBlock)
 	fee.Add(fee, new(big.Int).Mul(claimFee, big.NewInt(maxPendingPriced)))
 	return bigs.MulDiv(fee, big.NewInt(safetyPPM), million)

@@ -8,10 +8,10 @@ import (
 	"github.com/swapper-go/swapper/internal/bigs"
 )
 
-// ErrQuote is the error of a quote whose numbers cannot be compared with any
+// errQuote is the error of a quote whose numbers cannot be compared with any
 // price: an amount that is zero or negative, or a fee that is negative or as
 // large as the amount.
-var ErrQuote = errors.New("the quote is inconsistent")
+var errQuote = errors.New("the quote is inconsistent")
 
 // DefaultTolerancePPM is how much worse than the market price a quote may be,
 // in parts per million (protocol: swap-flows-spv-and-core.md C9.4).
@@ -71,7 +71,7 @@ func comparePrice(q PriceQuote, send bool) (PriceResult, error) {
 		return PriceResult{}, err
 	}
 	if expected.Sign() == 0 {
-		return PriceResult{}, fmt.Errorf("%w: %s sats are worth less than one base unit", ErrQuote, sats)
+		return PriceResult{}, fmt.Errorf("%w: %s sats are worth less than one base unit", errQuote, sats)
 	}
 	var r PriceResult
 	if r.Quoted, err = perToken(sats, q.Units, d); err != nil {
@@ -103,15 +103,15 @@ func (q PriceQuote) exchanged(send bool) (d, sats *big.Int, err error) {
 	}
 	switch {
 	case q.Sats == nil || q.Sats.Sign() <= 0:
-		return nil, nil, fmt.Errorf("%w: the bitcoin amount must be greater than zero", ErrQuote)
+		return nil, nil, fmt.Errorf("%w: the bitcoin amount must be greater than zero", errQuote)
 	case q.Units == nil || q.Units.Sign() <= 0:
-		return nil, nil, fmt.Errorf("%w: the token amount must be greater than zero", ErrQuote)
+		return nil, nil, fmt.Errorf("%w: the token amount must be greater than zero", errQuote)
 	case q.FeeSats != nil && q.FeeSats.Sign() < 0:
-		return nil, nil, fmt.Errorf("%w: the fee is negative", ErrQuote)
+		return nil, nil, fmt.Errorf("%w: the fee is negative", errQuote)
 	}
 	base, ppm := bigs.OrZero(q.BaseFee), bigs.OrZero(q.FeePPM)
 	if base.Sign() < 0 || ppm.Sign() < 0 {
-		return nil, nil, fmt.Errorf("%w: the announced fee is negative", ErrQuote)
+		return nil, nil, fmt.Errorf("%w: the announced fee is negative", errQuote)
 	}
 	sats = new(big.Int)
 	switch {
@@ -127,7 +127,7 @@ func (q PriceQuote) exchanged(send bool) (d, sats *big.Int, err error) {
 		sats.Mul(sats, q.Sats).Quo(sats, million).Sub(sats, base)
 	}
 	if sats.Sign() <= 0 {
-		return nil, nil, fmt.Errorf("%w: the fee is as large as the whole amount", ErrQuote)
+		return nil, nil, fmt.Errorf("%w: the fee is as large as the whole amount", errQuote)
 	}
 	return d, sats, nil
 }

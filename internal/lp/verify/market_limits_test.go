@@ -32,12 +32,12 @@ func TestAmountsAreCheckedWithoutAPrice(t *testing.T) {
 		"negative base fee, unpriced":    {Sats: n(1000), Units: n(1000), BaseFee: n(-1), Decimals: unpriced},
 		"negative fee per part unpriced": {Sats: n(1000), Units: n(1000), FeePPM: n(-1), Decimals: unpriced},
 	} {
-		if r, err := SendPrice(q); !errors.Is(err, ErrQuote) {
+		if r, err := SendPrice(q); !errors.Is(err, errQuote) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
 	all := PriceQuote{Sats: n(1000), Units: n(1000), FeeSats: n(1000), Decimals: unpriced}
-	if r, err := ReceivePrice(all); !errors.Is(err, ErrQuote) {
+	if r, err := ReceivePrice(all); !errors.Is(err, errQuote) {
 		t.Errorf("a fee of everything: %+v, %v", r, err)
 	}
 	most := all

@@ -132,7 +132,7 @@ func TestVectorsPriceCheck(t *testing.T) {
 		send := in.Direction == "send"
 		r, err := comparePrice(q, send)
 		switch {
-		case q.Decimals == unpriced && want.Error && errors.Is(err, ErrQuote):
+		case q.Decimals == unpriced && want.Error && errors.Is(err, errQuote):
 			return // whatever the price, its numbers make no sense
 		case q.Decimals == unpriced && want.Error:
 			c.Differ(t, "price-unpriced")
@@ -142,14 +142,14 @@ func TestVectorsPriceCheck(t *testing.T) {
 			return
 		case (q.Units.Sign() <= 0 || q.Sats.Sign() <= 0) && !want.Error:
 			c.Differ(t, "price-negative")
-			if !errors.Is(err, ErrQuote) {
+			if !errors.Is(err, errQuote) {
 				t.Errorf("accepted: %+v, %v", r, err)
 			}
 			return
 		case !want.Error && strings.HasPrefix(want.Swap, "-"):
 			// The fees exceed the amount: the reference computes with negative sats, and finds the price bad.
 			c.Differ(t, "price-negative")
-			if !errors.Is(err, ErrQuote) || want.IsValid {
+			if !errors.Is(err, errQuote) || want.IsValid {
 				t.Errorf("accepted: %+v, %v", r, err)
 			}
 			return

@@ -39,7 +39,7 @@ func (a Agreed) fair(c lp.Check, check func(PriceQuote) (PriceResult, error), q 
 	}
 	r, err := check(q)
 	switch {
-	case errors.Is(err, ErrQuote):
+	case errors.Is(err, errQuote):
 		return PriceResult{}, lp.Lie(c, "%w", err)
 	case err != nil:
 		return PriceResult{}, err

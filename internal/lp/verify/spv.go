@@ -275,8 +275,8 @@ func (q *spv) fairGasDrop() (err error) {
 }
 
 func (q *spv) confirmations() error {
-	if n := q.facts.Vault.Confirmations; n < 1 || n > MaxVaultConfirmations {
-		return doubt(lp.CheckConfirmations, "the vault requires %d confirmations, accepted are 1 to %d", n, MaxVaultConfirmations)
+	if n := q.facts.Vault.Confirmations; n < 1 || n > maxVaultConfirmations {
+		return doubt(lp.CheckConfirmations, "the vault requires %d confirmations, accepted are 1 to %d", n, maxVaultConfirmations)
 	}
 	return nil
 }

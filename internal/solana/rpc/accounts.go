@@ -9,8 +9,8 @@ import (
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
-// AccountsPerCall is how many accounts one call asks for.
-const AccountsPerCall = 100
+// accountsPerCall is how many accounts one call asks for.
+const accountsPerCall = 100
 
 // Accounts are accounts at one state of the ledger.
 type Accounts struct {
@@ -61,7 +61,7 @@ type inContext[T any] struct {
 
 var errNoSlot = errors.New("the slot of the state is missing")
 
-// AccountsRequest asks for up to [AccountsPerCall] accounts.
+// AccountsRequest asks for up to [accountsPerCall] accounts.
 func AccountsRequest(keys []wire.Key, at At, result *Accounts) Request {
 	count := len(keys)
 	return Request{Method: "getMultipleAccounts", Params: []any{texts(keys), at.with(options{"encoding": "base64"})}, Result: result,
@@ -81,10 +81,10 @@ func AccountsRequest(keys []wire.Key, at At, result *Accounts) Request {
 // once they are there.
 func AccountsRequests(keys []wire.Key, at At) (requests []Request, gather func() Accounts) {
 	var parts []*Accounts
-	for first := 0; first < len(keys); first += AccountsPerCall {
+	for first := 0; first < len(keys); first += accountsPerCall {
 		part := new(Accounts)
 		parts = append(parts, part)
-		requests = append(requests, AccountsRequest(keys[first:min(first+AccountsPerCall, len(keys))], at, part))
+		requests = append(requests, AccountsRequest(keys[first:min(first+accountsPerCall, len(keys))], at, part))
 	}
 	return requests, func() Accounts {
 		var all Accounts

@@ -311,7 +311,7 @@ func TestManyAccounts(t *testing.T) {
 		values := make([]any, len(keys))
 		return rpctest.Result(c, map[string]any{"context": map[string]any{"slot": 100 - calls}, "value": values})
 	})
-	all, err := ReadAccounts(t.Context(), n, make([]wire.Key, 2*AccountsPerCall+1), Finalized)
+	all, err := ReadAccounts(t.Context(), n, make([]wire.Key, 2*accountsPerCall+1), Finalized)
 	if err != nil || len(all.All) != 201 || all.Slot != 97 || calls != 3 {
 		t.Errorf("%d accounts at %d in %d calls, %v", len(all.All), all.Slot, calls, err)
 	}

@@ -21,9 +21,9 @@ func RecentFeesRequest(accounts []wire.Key, result *[]RecentFee) Request {
 	return Request{Method: "getRecentPrioritizationFees", Params: []any{texts(accounts)}, Result: result}
 }
 
-// FeeLevels is what a service estimates that it takes, in micro-lamports for a compute
+// feeLevels is what a service estimates that it takes, in micro-lamports for a compute
 // unit, by the name of the level.
-type FeeLevels map[string]float64
+type feeLevels map[string]float64
 
 // FeeLevelsRequest asks a service for its estimate, which most nodes do not have
 // (protocol: chain-solana.md §12). level must be among those of the answer.
@@ -39,5 +39,5 @@ func FeeLevelsRequest(accounts []wire.Key, level string, result *FeeEstimate) Re
 
 // FeeEstimate is the answer to [FeeLevelsRequest].
 type FeeEstimate struct {
-	Levels FeeLevels `json:"priorityFeeLevels"`
+	Levels feeLevels `json:"priorityFeeLevels"`
 }

@@ -109,7 +109,7 @@ func matches(p Programs, s EscrowState) map[string]bool {
 		change(d)
 		err := p.Match(s, d)
 		is[name] = err == nil
-		if err != nil && !errors.Is(err, ErrOtherEscrow) {
+		if err != nil && !errors.Is(err, errOtherEscrow) {
 			panic(err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestMatchNamesTheMember(t *testing.T) {
 	} {
 		d := firstV1.SwapData(s)
 		change(d)
-		if err := firstV1.Match(s, d); !errors.Is(err, ErrOtherEscrow) || !strings.Contains(err.Error(), member) {
+		if err := firstV1.Match(s, d); !errors.Is(err, errOtherEscrow) || !strings.Contains(err.Error(), member) {
 			t.Errorf("%s: %v", member, err)
 		}
 	}

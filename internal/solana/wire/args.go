@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/pow"
 )
 
 // Arguments of instructions, as the programs read them: what follows them is
@@ -76,13 +77,13 @@ type SubmitArgs struct {
 // submit_short_fork_headers, or, if fork is set, submit_fork_headers.
 func DecodeSubmitArgs(args []byte, fork bool) (a SubmitArgs, err error) {
 	r := reader{data: args}
-	raw := r.take(r.length(bitcoin.HeaderSize) * bitcoin.HeaderSize)
+	raw := r.take(r.length(pow.HeaderSize) * pow.HeaderSize)
 	if a.On, err = r.stored(); err != nil {
 		return SubmitArgs{}, err
 	}
-	for i := 0; i < len(raw); i += bitcoin.HeaderSize {
+	for i := 0; i < len(raw); i += pow.HeaderSize {
 		height := a.On.Header.Height + 1 + uint32(len(a.Headers))
-		h, err := bitcoin.ParseHeader(raw[i:i+bitcoin.HeaderSize], height)
+		h, err := bitcoin.ParseHeader(raw[i:i+pow.HeaderSize], height)
 		if err != nil {
 			return SubmitArgs{}, err
 		}
@@ -98,7 +99,7 @@ func DecodeSubmitArgs(args []byte, fork bool) (a SubmitArgs, err error) {
 // it starts at.
 func DecodeRelayInitArgs(args []byte) (h StoredHeader, err error) {
 	r := reader{data: args}
-	raw := r.take(bitcoin.HeaderSize)
+	raw := r.take(pow.HeaderSize)
 	height := r.u32()
 	h.Work = new(big.Int).SetBytes(r.take(32))
 	h.LastDiffAdjustment = r.u32()
@@ -112,15 +113,15 @@ func DecodeRelayInitArgs(args []byte) (h StoredHeader, err error) {
 	return h, err
 }
 
-// VerifyArgs are the arguments of verify_transaction.
-type VerifyArgs struct {
+// verifyArgs are the arguments of verify_transaction.
+type verifyArgs struct {
 	Proof         Proof
 	Confirmations uint32
 	In            StoredHeader
 }
 
 // DecodeVerifyArgs reads the arguments of verify_transaction.
-func DecodeVerifyArgs(args []byte) (a VerifyArgs, err error) {
+func DecodeVerifyArgs(args []byte) (a verifyArgs, err error) {
 	r := reader{data: args}
 	a.Proof.TxID, a.Confirmations, a.Proof.Index = r.hash(), r.u32(), r.u32()
 	for range r.length(32) {
@@ -150,9 +151,9 @@ func (r *reader) length(size int) int {
 }
 
 func (r *reader) stored() (StoredHeader, error) {
-	raw := r.take(StoredHeaderSize)
+	raw := r.take(storedHeaderSize)
 	if r.err != nil {
 		return StoredHeader{}, errors.Join(errors.New("stored header"), r.err)
 	}
-	return DecodeStoredHeader(raw)
+	return decodeStoredHeader(raw)
 }

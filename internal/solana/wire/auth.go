@@ -16,8 +16,8 @@ const maxTimeout = 1 << 40
 // Prefixes of authorisations. On Solana they are compared, not signed.
 const (
 	PrefixPayIn  = "claim_initialize"
-	PrefixInit   = "initialize"
-	PrefixRefund = "refund"
+	prefixInit   = "initialize"
+	prefixRefund = "refund"
 )
 
 // InitPrefix returns the prefix of an authorisation to open the escrow.
@@ -25,7 +25,7 @@ func (d *SwapData) InitPrefix() string {
 	if d.PayIn {
 		return PrefixPayIn
 	}
-	return PrefixInit
+	return prefixInit
 }
 
 // InitAuth is an LP's authorisation to open an escrow: its signature over the whole

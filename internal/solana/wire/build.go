@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// ErrNoATA says that the token account which is paid to does not exist and may not
+// errNoATA says that the token account which is paid to does not exist and may not
 // be created.
-var ErrNoATA = errors.New("the token account that is paid to does not exist")
+var errNoATA = errors.New("the token account that is paid to does not exist")
 
 // ToATA is what is known of the token account that a transaction pays to.
 type ToATA struct {
@@ -22,7 +22,7 @@ func (t ToATA) ensure(a *Action, payer, owner, mint Key, named *Key) error {
 		return nil
 	}
 	if !t.Create {
-		return ErrNoATA
+		return errNoATA
 	}
 	if named != nil && *named != ATA(owner, mint) {
 		return fmt.Errorf("the token account %s is not %s's own, %s: it cannot be created", named, owner, ATA(owner, mint))

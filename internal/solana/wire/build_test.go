@@ -258,7 +258,7 @@ func wantBitcoinClaim(t *testing.T, p Programs, c BitcoinClaim, txs []*Tx) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, at, err := MatchAll(wants, parsedAll(t, txs)); err != nil {
+	if _, at, err := matchAll(wants, parsedAll(t, txs)); err != nil {
 		t.Errorf("transaction %d: %v", at, err)
 	}
 }
@@ -367,7 +367,7 @@ func TestVectorsTxSerialization(t *testing.T) {
 		case "deserializeSignedTx":
 			_, err := readSigned(in.Data)
 			refused(t, c, err)
-			if strings.Contains(c.Name, "v0") != errors.Is(err, ErrVersioned) {
+			if strings.Contains(c.Name, "v0") != errors.Is(err, errVersioned) {
 				t.Error(err)
 			}
 		default:

@@ -13,8 +13,8 @@ var ClockData = MustKey("SysvarC1ock11111111111111111111111111111111")
 // SysvarProgram owns the accounts through which the ledger tells of itself.
 var SysvarProgram = MustKey("Sysvar1111111111111111111111111111111111111")
 
-// ClockSpace is the size of the clock's account.
-const ClockSpace = 40
+// clockSpace is the size of the clock's account.
+const clockSpace = 40
 
 // Clock is the ledger's own time at a slot.
 type Clock struct {
@@ -24,7 +24,7 @@ type Clock struct {
 
 // DecodeClock reads the account of [ClockData].
 func DecodeClock(owner Key, data []byte) (c Clock, err error) {
-	if owner != SysvarProgram || len(data) < ClockSpace {
+	if owner != SysvarProgram || len(data) < clockSpace {
 		return c, errors.New("the account is not the ledger's clock")
 	}
 	r := reader{data: data}
@@ -42,6 +42,6 @@ func DecodeClock(owner Key, data []byte) (c Clock, err error) {
 
 // Bytes writes the account, as far as it is read here.
 func (c Clock) Bytes() []byte {
-	w := make(writer, 0, ClockSpace)
+	w := make(writer, 0, clockSpace)
 	return *w.u64(c.Slot).u64(0).u64(0).u64(0).u64(uint64(c.Unix))
 }

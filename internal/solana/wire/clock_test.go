@@ -8,14 +8,14 @@ import (
 
 func TestClock(t *testing.T) {
 	want := Clock{Slot: 300_353_861, Unix: 1_756_278_357}
-	if got, err := DecodeClock(SysvarProgram, want.Bytes()); err != nil || got != want || len(want.Bytes()) != ClockSpace {
+	if got, err := DecodeClock(SysvarProgram, want.Bytes()); err != nil || got != want || len(want.Bytes()) != clockSpace {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for name, c := range map[string]struct {
 		owner Key
 		data  []byte
 	}{
-		"of another program": {SystemProgram, want.Bytes()}, "short": {SysvarProgram, want.Bytes()[:ClockSpace-1]}, "absent": {SysvarProgram, nil},
+		"of another program": {SystemProgram, want.Bytes()}, "short": {SysvarProgram, want.Bytes()[:clockSpace-1]}, "absent": {SysvarProgram, nil},
 		"before 1970": {SysvarProgram, Clock{Unix: -1}.Bytes()}, "no time": {SysvarProgram, Clock{Unix: math.MaxInt64}.Bytes()},
 	} {
 		if got, err := DecodeClock(c.owner, c.data); err == nil || got != (Clock{}) {

@@ -13,8 +13,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
-// ClaimHashSize is the number of bytes of a claim hash.
-const ClaimHashSize = 42
+// claimHashSize is the number of bytes of a claim hash.
+const claimHashSize = 42
 
 // ClaimHash is what has to be proven to claim an escrow: the hash that the program
 // compares, and beside it what it demands of a Bitcoin transaction (§10).
@@ -33,8 +33,8 @@ func (c ClaimHash) Bytes() []byte {
 
 // DecodeClaimHash reads the form of [ClaimHash.Bytes].
 func DecodeClaimHash(b []byte) (c ClaimHash, err error) {
-	if len(b) != ClaimHashSize {
-		return c, fmt.Errorf("a claim hash of Solana has %d bytes, not %d", ClaimHashSize, len(b))
+	if len(b) != claimHashSize {
+		return c, fmt.Errorf("a claim hash of Solana has %d bytes, not %d", claimHashSize, len(b))
 	}
 	copy(c.PaymentHash[:], b)
 	c.Nonce, c.Confirmations = binary.BigEndian.Uint64(b[32:]), binary.BigEndian.Uint16(b[40:])

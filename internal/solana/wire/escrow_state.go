@@ -37,8 +37,8 @@ type Terms struct {
 	Sequence      uint64
 }
 
-// TermsSize is the number of bytes of [Terms].
-const TermsSize = 69
+// termsSize is the number of bytes of [Terms].
+const termsSize = 69
 
 func (t Terms) append(w *writer) {
 	w.u8(uint8(t.Kind)).u16(t.Confirmations).u64(t.Nonce).bytes(t.Hash[:]...).flag(t.PayIn).flag(t.PayOut).u64(t.Amount).u64(t.Expiry).u64(t.Sequence)
@@ -46,7 +46,7 @@ func (t Terms) append(w *writer) {
 
 // Bytes returns the terms as the program takes them.
 func (t Terms) Bytes() []byte {
-	w := make(writer, 0, TermsSize)
+	w := make(writer, 0, termsSize)
 	t.append(&w)
 	return w
 }

@@ -42,9 +42,9 @@ type Event struct {
 // EscrowHash names the escrow that the event is about.
 func (e Event) EscrowHash() [32]byte { return EscrowHash(e.Hash, e.Sequence) }
 
-// DecodeEvent reads an event of the swap program. Other data is none: an unknown event, or
+// decodeEvent reads an event of the swap program. Other data is none: an unknown event, or
 // one that is too short, is skipped and does not end the reading (§21.9).
-func DecodeEvent(data []byte) (e Event, ok bool) {
+func decodeEvent(data []byte) (e Event, ok bool) {
 	r := reader{data: data}
 	switch r.discriminator() {
 	case initializeEvent:
@@ -81,7 +81,7 @@ func (e Event) Bytes() []byte {
 func (p Programs) Events(logs []string) (events []Event, truncated bool) {
 	all, truncated := EventData(p.Swap, logs)
 	for _, data := range all {
-		if e, ok := DecodeEvent(data); ok {
+		if e, ok := decodeEvent(data); ok {
 			events = append(events, e)
 		}
 	}
@@ -99,9 +99,9 @@ type RelayEvent struct {
 	Start      uint32        // reorganisation: height of the fork's first block
 }
 
-// DecodeRelayEvent reads an event of the relay. A header whose commitment or block
+// decodeRelayEvent reads an event of the relay. A header whose commitment or block
 // hash is not its own is none.
-func DecodeRelayEvent(data []byte) (e RelayEvent, ok bool) {
+func decodeRelayEvent(data []byte) (e RelayEvent, ok bool) {
 	r := reader{data: data}
 	kind := r.discriminator()
 	switch kind {
@@ -115,7 +115,7 @@ func DecodeRelayEvent(data []byte) (e RelayEvent, ok bool) {
 	}
 	e.Block, e.Commitment = r.hash(), r.hash()
 	if kind != chainReorgEvent {
-		h, err := DecodeStoredHeader(r.take(StoredHeaderSize))
+		h, err := decodeStoredHeader(r.take(storedHeaderSize))
 		if err != nil || h.Commitment() != e.Commitment || h.Header.Hash() != e.Block {
 			return RelayEvent{}, false
 		}
@@ -146,7 +146,7 @@ func (e RelayEvent) Bytes() []byte {
 func (p Programs) RelayEvents(logs []string) (events []RelayEvent, truncated bool) {
 	all, truncated := EventData(p.Relay, logs)
 	for _, data := range all {
-		if e, ok := DecodeRelayEvent(data); ok {
+		if e, ok := decodeRelayEvent(data); ok {
 			events = append(events, e)
 		}
 	}

@@ -49,13 +49,13 @@ func TestVectorsEvents(t *testing.T) {
 			}
 			got := []any{}
 			for _, e := range events {
-				if again, ok := DecodeEvent(e.Bytes()); !ok || again != e {
+				if again, ok := decodeEvent(e.Bytes()); !ok || again != e {
 					t.Errorf("%v reads back as %v", e, again)
 				}
 				data := map[string]any{"hash": hex.EncodeToString(e.Hash[:]), "sequence": strconv.FormatUint(e.Sequence, 10)}
 				switch e.Kind {
 				case Initialized:
-					data["txoHash"], data["nonce"], data["kind"] = hex.EncodeToString(e.TxoHash[:]), strconv.FormatUint(e.Nonce, 10), KindName(e.Escrow)
+					data["txoHash"], data["nonce"], data["kind"] = hex.EncodeToString(e.TxoHash[:]), strconv.FormatUint(e.Nonce, 10), kindName(e.Escrow)
 				case Claimed:
 					data["secret"] = hex.EncodeToString(e.Result[:])
 				}
@@ -164,7 +164,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 		switch in.Fn {
 		case "computeNext":
 			stored := in.Stored.stored(t)
-			again, err := DecodeStoredHeader(stored.Bytes())
+			again, err := decodeStoredHeader(stored.Bytes())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -305,11 +305,11 @@ func TestFindStored(t *testing.T) {
 	}
 	lies := event
 	lies.Commitment[0] ^= 1
-	if _, ok := DecodeRelayEvent(lies.Bytes()); ok {
+	if _, ok := decodeRelayEvent(lies.Bytes()); ok {
 		t.Error("an event whose commitment is not its header's was read")
 	}
 	for _, e := range []RelayEvent{event, {OnFork: true, Block: event.Block, Commitment: event.Commitment, Stored: &h}, {OnFork: true, Fork: 7, Block: event.Block, Commitment: event.Commitment, Stored: &h}, {Fork: 7, Start: 3, Block: event.Block, Commitment: event.Commitment}} {
-		got, ok := DecodeRelayEvent(e.Bytes())
+		got, ok := decodeRelayEvent(e.Bytes())
 		if !ok || got.OnFork != e.OnFork || got.Fork != e.Fork || got.Start != e.Start || got.Block != e.Block || (got.Stored == nil) != (e.Stored == nil) {
 			t.Errorf("%+v reads back as %+v", e, got)
 		}

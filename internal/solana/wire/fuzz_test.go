@@ -159,10 +159,10 @@ func FuzzEvents(f *testing.F) {
 	f.Add(Event{Kind: Refunded, Sequence: 1}.Bytes())
 	f.Add(RelayEvent{Start: 1}.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if e, ok := DecodeEvent(data); ok && !bytes.HasPrefix(data, e.Bytes()) {
+		if e, ok := decodeEvent(data); ok && !bytes.HasPrefix(data, e.Bytes()) {
 			t.Fatalf("%x is read as %+v", data, e)
 		}
-		if e, ok := DecodeRelayEvent(data); ok && e.Stored == nil && !bytes.HasPrefix(data, e.Bytes()) {
+		if e, ok := decodeRelayEvent(data); ok && e.Stored == nil && !bytes.HasPrefix(data, e.Bytes()) {
 			t.Fatalf("%x is read as %+v", data, e)
 		}
 	})

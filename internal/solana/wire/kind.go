@@ -7,8 +7,8 @@ var kindNames = [...]string{chains.HTLC: "htlc", chains.Onchain: "chain", chains
 
 func validKind(k chains.Kind) bool { return k >= 0 && int(k) < len(kindNames) }
 
-// KindName returns the swap program's name of a kind, "" for none of them.
-func KindName(k chains.Kind) string {
+// kindName returns the swap program's name of a kind, "" for none of them.
+func kindName(k chains.Kind) string {
 	if !validKind(k) {
 		return ""
 	}

@@ -16,7 +16,7 @@ func TestAssertionsOfWallets(t *testing.T) {
 	want := must(p.WantClaim(d, user, secret, bound))
 	claim := must(p.ClaimTx(d, user, secret, FeeRate{Price: 1}, ToATA{}))
 	assertion := func(kind byte, of ...Account) Instruction {
-		return Instruction{AssertionProgram, of, []byte{kind, 0, 5}}
+		return Instruction{assertionProgram, of, []byte{kind, 0, 5}}
 	}
 	balance := assertion(5, Account{PublicKey: user}) // the payer: its rights are the message's
 	for name, c := range map[string]struct {
@@ -31,7 +31,7 @@ func TestAssertionsOfWallets(t *testing.T) {
 		"a note":                   {[]Instruction{assertion(0, Account{PublicKey: user})}, false, "was added"},
 		"a note that is taken":     {[]Instruction{assertion(1, Account{PublicKey: user})}, false, "was added"},
 		"what is not known yet":    {[]Instruction{assertion(17, Account{PublicKey: user})}, false, "was added"},
-		"without data":             {[]Instruction{{Program: AssertionProgram}}, false, "was added"},
+		"without data":             {[]Instruction{{Program: assertionProgram}}, false, "was added"},
 		"of another program":       {[]Instruction{{Program: Key{9}, Data: []byte{5}}}, false, "was added"},
 		"that can write":           {[]Instruction{assertion(5, Account{PublicKey: lp, IsWritable: true})}, false, "is written to"},
 	} {

@@ -260,7 +260,7 @@ func (p Programs) match(plan chains.Plan, signer Key, txs []*Parsed) (is, steps 
 		if err != nil {
 			return nil, nil, 0, err
 		}
-		is, place, err := MatchAll(wants, txs)
+		is, place, err := matchAll(wants, txs)
 		if err == nil {
 			return is, of, 0, nil
 		}

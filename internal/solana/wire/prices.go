@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// MinPrice is the least that is offered for a compute unit, in micro-lamports.
-const MinPrice = 8000
+// minPrice is the least that is offered for a compute unit, in micro-lamports.
+const minPrice = 8000
 
-// ClampPrice keeps a price between [MinPrice] and a cap, in micro-lamports per
+// ClampPrice keeps a price between [minPrice] and a cap, in micro-lamports per
 // compute unit. What a service estimates may have a fraction: it is rounded up.
 func ClampPrice(price float64, limit uint64) uint64 {
-	if !(price > MinPrice) { // NaN included
-		return min(MinPrice, limit)
+	if !(price > minPrice) { // NaN included
+		return min(minPrice, limit)
 	}
 	if price >= float64(limit) {
 		return limit

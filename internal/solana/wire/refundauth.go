@@ -23,13 +23,13 @@ func (d *SwapData) RefundMessage(timeout uint64) [32]byte {
 
 // Auth is the authorisation as LPs send it.
 func (a RefundAuth) Auth() chains.Auth {
-	return chains.Auth{Prefix: PrefixRefund, Timeout: int64(a.Timeout), Signature: fmt.Sprintf("%x", a.Signature[:])}
+	return chains.Auth{Prefix: prefixRefund, Timeout: int64(a.Timeout), Signature: fmt.Sprintf("%x", a.Signature[:])}
 }
 
 // VerifyRefund checks an authorisation to refund. Errors: *[chains.AuthError].
 func (d *SwapData) VerifyRefund(a chains.Auth, now time.Time) (RefundAuth, error) {
-	if a.Prefix != PrefixRefund {
-		return RefundAuth{}, authError("the prefix is %.40q, not %q", a.Prefix, PrefixRefund)
+	if a.Prefix != prefixRefund {
+		return RefundAuth{}, authError("the prefix is %.40q, not %q", a.Prefix, prefixRefund)
 	}
 	if a.Timeout < 0 || a.Timeout > maxTimeout {
 		return RefundAuth{}, authError("the timeout must be a Unix time in seconds, not %d", a.Timeout)

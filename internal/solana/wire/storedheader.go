@@ -9,8 +9,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/pow"
 )
 
-// StoredHeaderSize is the number of bytes of a [StoredHeader].
-const StoredHeaderSize = 160
+// storedHeaderSize is the number of bytes of a [StoredHeader].
+const storedHeaderSize = 160
 
 // StoredHeader is a Bitcoin header with what a relay needs to check the next one
 // (§19). A relay keeps only its hash: transactions that refer to it must include
@@ -22,14 +22,14 @@ type StoredHeader struct {
 	PrevTimes          [10]uint32 // Unix seconds of the headers before it, oldest first
 }
 
-// DecodeStoredHeader reads the 160 bytes of a stored header.
-func DecodeStoredHeader(b []byte) (h StoredHeader, err error) {
-	if len(b) != StoredHeaderSize {
-		return h, fmt.Errorf("a stored header has %d bytes, not %d", StoredHeaderSize, len(b))
+// decodeStoredHeader reads the 160 bytes of a stored header.
+func decodeStoredHeader(b []byte) (h StoredHeader, err error) {
+	if len(b) != storedHeaderSize {
+		return h, fmt.Errorf("a stored header has %d bytes, not %d", storedHeaderSize, len(b))
 	}
 	r := reader{data: b}
 	h.Work = new(big.Int).SetBytes(r.take(32))
-	raw := r.take(bitcoin.HeaderSize)
+	raw := r.take(pow.HeaderSize)
 	h.LastDiffAdjustment = r.u32()
 	height := r.u32()
 	for i := range h.PrevTimes {
@@ -43,7 +43,7 @@ func DecodeStoredHeader(b []byte) (h StoredHeader, err error) {
 
 // Bytes writes the stored header.
 func (h StoredHeader) Bytes() []byte {
-	w := make(writer, 0, StoredHeaderSize)
+	w := make(writer, 0, storedHeaderSize)
 	raw := h.Header.Bytes()
 	w.bytes(h.Work.FillBytes(make([]byte, 32))...).bytes(raw[:]...).u32(h.LastDiffAdjustment).u32(h.Header.Height)
 	for _, t := range h.PrevTimes {

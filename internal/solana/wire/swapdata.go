@@ -213,14 +213,14 @@ func Diff(want, got *SwapData, may ...chains.Field) error {
 	return nil
 }
 
-// ErrOtherEscrow says that an account holds another escrow with the same payment hash.
-var ErrOtherEscrow = errors.New("the account holds another escrow of the same payment hash")
+// errOtherEscrow says that an account holds another escrow with the same payment hash.
+var errOtherEscrow = errors.New("the account holds another escrow of the same payment hash")
 
 // Match refuses an escrow's account that is not the escrow that is described: terms,
 // parties, token, deposits. Token accounts and the initializer are compared if the
-// description says them. Errors wrap [ErrOtherEscrow] (§10).
+// description says them. Errors wrap [errOtherEscrow] (§10).
 func (p Programs) Match(s EscrowState, d *SwapData) error {
-	differs := func(member string) error { return fmt.Errorf("%w: %s differs", ErrOtherEscrow, member) }
+	differs := func(member string) error { return fmt.Errorf("%w: %s differs", errOtherEscrow, member) }
 	switch {
 	case s.Data != d.Terms():
 		return differs("what is agreed on (" + termsDiff(s.Data, d.Terms()) + ")")

@@ -132,7 +132,7 @@ func (d *SwapData) Public() (json.RawMessage, error) {
 		"systemProgram": SystemProgram, "tokenProgram": TokenProgram, "ixSysvar": InstructionsData,
 	}
 	return json.Marshal(map[string]any{"accounts": accounts, "data": map[string]any{
-		"kind": map[string]any{KindName(d.Kind): nil}, "confirmations": d.Confirmations, "nonce": u(d.Nonce), "hash": hash,
+		"kind": map[string]any{kindName(d.Kind): nil}, "confirmations": d.Confirmations, "nonce": u(d.Nonce), "hash": hash,
 		"payIn": d.PayIn, "payOut": d.PayOut, "amount": u(d.Amount), "expiry": u(d.Expiry), "sequence": u(d.Sequence),
 	}})
 }

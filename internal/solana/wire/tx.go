@@ -132,8 +132,8 @@ func (t *Tx) AddSignature(signer Key, sig Signature) error {
 	return nil
 }
 
-// ErrVersioned says that a transaction has a message of a later version.
-var ErrVersioned = errors.New("a versioned transaction: only legacy messages are used")
+// errVersioned says that a transaction has a message of a later version.
+var errVersioned = errors.New("a versioned transaction: only legacy messages are used")
 
 // Parsed is a transaction that was read. Its bytes are kept: compiled again, its
 // accounts could stand in another order than the one that was signed.
@@ -154,7 +154,7 @@ func ParseTx(raw []byte) (*Parsed, error) {
 		return nil, fmt.Errorf("not a transaction: %w", err)
 	}
 	if tx.Message.IsVersioned() {
-		return nil, ErrVersioned
+		return nil, errVersioned
 	}
 	if again, err := tx.MarshalBinary(); err != nil || string(again) != string(raw) {
 		return nil, errors.New("not the canonical encoding of a transaction")

@@ -158,10 +158,10 @@ func (w WantTx) parts(got []Instruction) (expected []Instruction, err error) {
 	return expected, offer.check(len(got), w.MaxFee)
 }
 
-// AssertionProgram is Lighthouse, by whose instructions wallets make a transaction fail
+// assertionProgram is Lighthouse, by whose instructions wallets make a transaction fail
 // if it does not do what they have shown to their user. They add some at the end of
 // transactions without another signature.
-var AssertionProgram = MustKey("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95")
+var assertionProgram = MustKey("L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95")
 
 // maxAssertions is how many a wallet may add.
 const maxAssertions = 3
@@ -169,7 +169,7 @@ const maxAssertions = 3
 // isAssertion reports whether an instruction only looks at accounts. The program's first
 // two instructions keep notes in an account of its own.
 func isAssertion(ix Instruction) bool {
-	return ix.Program == AssertionProgram && len(ix.Data) > 0 && ix.Data[0] >= 2 && ix.Data[0] <= 16
+	return ix.Program == assertionProgram && len(ix.Data) > 0 && ix.Data[0] >= 2 && ix.Data[0] <= 16
 }
 
 // harmless returns an instruction that gives no account any right.
@@ -256,10 +256,10 @@ func right(m *Message, i int) [2]bool {
 	return [2]bool{false, i < len(m.AccountKeys)-int(m.Header.NumReadonlyUnsignedAccounts)}
 }
 
-// MatchAll pairs transactions with those that were asked for, in their order. It
+// matchAll pairs transactions with those that were asked for, in their order. It
 // returns for each the index of what it is; an error names the transaction, by its
 // index, that is not what should come there.
-func MatchAll(want []WantTx, got []*Parsed) (is []int, at int, err error) {
+func matchAll(want []WantTx, got []*Parsed) (is []int, at int, err error) {
 	next := 0
 	for i, tx := range got {
 		found := false

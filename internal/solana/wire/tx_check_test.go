@@ -239,7 +239,7 @@ func TestMatchOpening(t *testing.T) {
 		} {
 			t.Run(p.Version+" "+c.name, func(t *testing.T) {
 				txs := c.change(build())
-				_, at, err := MatchAll(wants, parsedAll(t, txs))
+				_, at, err := matchAll(wants, parsedAll(t, txs))
 				if (c.err == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.err) || at != c.at) {
 					t.Errorf("transaction %d: %v; want %d, %q", at, err, c.at, c.err)
 				}
@@ -261,7 +261,7 @@ func TestMatchOpening(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, _, err := MatchAll(wants, back); err != nil {
+		if _, _, err := matchAll(wants, back); err != nil {
 			t.Error(err)
 		}
 	}
@@ -286,7 +286,7 @@ func TestWrappingThatNobodyAskedFor(t *testing.T) {
 		auth := must(signInit(p, d, lpKey, user, 1_999_999_000, c.f, 5, Hash{8}))
 		open := must(p.OpenTxs(d, user, auth, c.f, SignedBlock{Hash: Hash{8}}, nil))
 		wrap := &Tx{Payer: user, Instructions: []Instruction{Transfer(user, ATA(user, WSOL), 1), SyncNative(ATA(user, WSOL))}}
-		_, _, err := MatchAll(must(p.WantOpen(d, user, auth, c.f, bound)), parsedAll(t, []*Tx{wrap, open[len(open)-1]}))
+		_, _, err := matchAll(must(p.WantOpen(d, user, auth, c.f, bound)), parsedAll(t, []*Tx{wrap, open[len(open)-1]}))
 		if (err == nil) != c.taken {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -389,7 +389,7 @@ func TestMatchBitcoinClaim(t *testing.T) {
 		{"no claim", func(txs []*Tx) []*Tx { return slices.Delete(txs, claimAt, claimAt+1) }, "should be the claim"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := MatchAll(wants, parsedAll(t, c.change(build())))
+			_, _, err := matchAll(wants, parsedAll(t, c.change(build())))
 			if (c.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%v; want %q", err, c.err)
 			}

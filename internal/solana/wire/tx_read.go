@@ -65,7 +65,7 @@ func (p Programs) ReadPlan(text chains.PlanText) (chains.Reading, error) {
 	if len(wants) == 0 {
 		return chains.Reading{}, fault.Invalid(name, "must call the swap program %s", p.Swap)
 	}
-	if _, at, err := MatchAll(wants, txs); err != nil && at == len(txs) {
+	if _, at, err := matchAll(wants, txs); err != nil && at == len(txs) {
 		return chains.Reading{}, fault.Invalid(name, "%w", err)
 	} else if err != nil {
 		return chains.Reading{}, fault.Invalid(fmt.Sprintf("%s[%d]", name, at), "%w", err)

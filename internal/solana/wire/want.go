@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/pow"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 )
 
@@ -216,13 +217,13 @@ func (p Programs) submits(ix Instruction, signer Key) (Instruction, error) {
 	}
 	var headers []bitcoin.Header
 	for range n {
-		h, err := bitcoin.ParseHeader(r.take(bitcoin.HeaderSize), 0)
+		h, err := bitcoin.ParseHeader(r.take(pow.HeaderSize), 0)
 		if err != nil {
 			return ix, err
 		}
 		headers = append(headers, h)
 	}
-	on, err := DecodeStoredHeader(r.take(StoredHeaderSize))
+	on, err := decodeStoredHeader(r.take(storedHeaderSize))
 	if err != nil {
 		return ix, err
 	}
@@ -264,7 +265,7 @@ func (p Programs) verifies(ix Instruction, signer Key, pay WantedPayment) (Instr
 	for range n {
 		proof.Path = append(proof.Path, r.hash())
 	}
-	in, err := DecodeStoredHeader(r.take(StoredHeaderSize))
+	in, err := decodeStoredHeader(r.take(storedHeaderSize))
 	switch {
 	case r.end() != nil:
 		return ix, r.end()

@@ -8,9 +8,9 @@ import (
 
 // Reasons why a string is not a Starknet address.
 var (
-	ErrAddressForm  = errors.New("not a valid Starknet address: it must be 0x and 56 to 64 hexadecimal digits")
-	ErrAddressRange = errors.New("the Starknet address is out of range")
-	ErrZeroAddress  = errors.New("the zero address is not a wallet")
+	errAddressForm  = errors.New("not a valid Starknet address: it must be 0x and 56 to 64 hexadecimal digits")
+	errAddressRange = errors.New("the Starknet address is out of range")
+	errZeroAddress  = errors.New("the zero address is not a wallet")
 )
 
 // firstBeyond is 2^251 - 256, the first number above all addresses.
@@ -29,7 +29,7 @@ func validAddress(f Felt) bool { return f.Cmp(&firstBeyond) < 0 }
 // Digits without 0x, which the reference reads as hexadecimal in one place and as decimal in another, are refused (§20.6).
 func Address(s string) (canonical string, err error) {
 	if digits, ok := hexDigits(s); !ok || len(digits) < fewestDigits {
-		return "", ErrAddressForm
+		return "", errAddressForm
 	}
 	f, err := ParseAddress(s)
 	if err != nil {
@@ -43,7 +43,7 @@ func Address(s string) (canonical string, err error) {
 func ParseAddress(s string) (Felt, error) {
 	f, err := parseContract(s)
 	if err == nil && f.IsZero() {
-		return Felt{}, ErrZeroAddress
+		return Felt{}, errZeroAddress
 	}
 	return f, err
 }
@@ -52,19 +52,19 @@ func ParseAddress(s string) (Felt, error) {
 func parseContract(s string) (Felt, error) {
 	digits, ok := hexDigits(s)
 	if !ok || len(digits) > 64 {
-		return Felt{}, ErrAddressForm
+		return Felt{}, errAddressForm
 	}
 	f, err := parseHex(digits)
 	if err != nil {
 		for i := range len(digits) {
 			if nibble(digits[i]) > 15 {
-				return Felt{}, ErrAddressForm
+				return Felt{}, errAddressForm
 			}
 		}
-		return Felt{}, ErrAddressRange
+		return Felt{}, errAddressRange
 	}
 	if !validAddress(f) {
-		return Felt{}, ErrAddressRange
+		return Felt{}, errAddressRange
 	}
 	return f, nil
 }

@@ -97,7 +97,7 @@ func question(message TypedData, err error, signature string, signer Felt) (Sign
 	if err != nil {
 		return SignatureCheck{}, &chains.AuthError{Reason: "the signature could not be checked", Err: err}
 	}
-	if c.Signature, err = ParseSignature(signature); err != nil {
+	if c.Signature, err = parseSignature(signature); err != nil {
 		return SignatureCheck{}, &chains.AuthError{Reason: "invalid signature", Proven: true, Err: err}
 	}
 	if signer.IsZero() {

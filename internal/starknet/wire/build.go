@@ -52,7 +52,7 @@ func (d Deployment) Init(s SwapData, sender Felt, auth chains.Auth) ([]Call, err
 	var signature []Felt
 	if auth.Signature != "" || s.NeedsInitAuthorization(sender) {
 		var err error
-		if signature, err = ParseSignature(auth.Signature); err != nil {
+		if signature, err = parseSignature(auth.Signature); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func (d Deployment) Init(s SwapData, sender Felt, auth chains.Auth) ([]Call, err
 }
 
 func approve(a Allowance) (Call, error) {
-	if !InBits(a.Amount, 256) {
+	if !inBits(a.Amount, 256) {
 		return Call{}, fault.Invalid("amount", "and deposit exceed 2^256-1 together")
 	}
 	return Call{Role: RoleApproval, To: a.Token, Entry: entryApprove, Calldata: felts{a.Spender}.u256(a.Amount), Gas: gasApprove, Allowance: &a}, nil
@@ -146,7 +146,7 @@ func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error)
 	if err := s.Validate(); err != nil {
 		return Call{}, err
 	}
-	signature, err := ParseSignature(auth.Signature)
+	signature, err := parseSignature(auth.Signature)
 	if err != nil {
 		return Call{}, err
 	}
@@ -158,7 +158,7 @@ func (d Deployment) RefundAuthorized(s SwapData, auth chains.Auth) (Call, error)
 
 // Transfer builds a transfer of a token.
 func Transfer(token, to Felt, amount *big.Int) (Call, error) {
-	if !InBits(amount, 256) {
+	if !inBits(amount, 256) {
 		return Call{}, fault.Invalid("amount", "must be a number from 0 to 2^256-1")
 	}
 	if to.IsZero() || !validAddress(to) {

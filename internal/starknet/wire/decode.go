@@ -109,7 +109,7 @@ func (r *reader) byteArray() []byte {
 	if r.err != nil {
 		return nil
 	}
-	b, ok := FromChunks(full, len(full)*chunk)
+	b, ok := fromChunks(full, len(full)*chunk)
 	if !ok || bitLen(pending) > 8*int(left) {
 		r.fail("a part of the bytes does not fit its length")
 		return nil

@@ -45,7 +45,7 @@ func (w felts) words(b []byte) felts {
 // U256 returns the low and the high half of a number as felts, and false if it is
 // not from 0 to 2^256-1.
 func U256(n *big.Int) (low, high Felt, ok bool) {
-	if !InBits(n, 256) {
+	if !inBits(n, 256) {
 		return low, high, false
 	}
 	both := felts(nil).u256(n)
@@ -69,9 +69,9 @@ func bytesFelt(b []byte) (f Felt) {
 	return f
 }
 
-// FromChunks is the inverse of [Chunks]. It returns false unless there are exactly as
+// fromChunks is the inverse of [Chunks]. It returns false unless there are exactly as
 // many felts as n bytes need, and each fits its bytes.
-func FromChunks(all []Felt, n int) ([]byte, bool) {
+func fromChunks(all []Felt, n int) ([]byte, bool) {
 	if n < 0 || len(all) != (n+chunk-1)/chunk {
 		return nil, false
 	}

@@ -35,7 +35,7 @@ func TestVectorsUtils(t *testing.T) {
 				}
 			case "0x05", "0xABCDEF":
 				c.Differ(t, "stark-address-zeros")
-				if err != ErrAddressForm {
+				if err != errAddressForm {
 					t.Errorf("%q: %v", in.Address, err)
 				}
 			default:
@@ -48,7 +48,7 @@ func TestVectorsUtils(t *testing.T) {
 			c.Expected(t, &want)
 			_, err := Address(in.Address)
 			switch {
-			case err == ErrZeroAddress && want.Value:
+			case err == errZeroAddress && want.Value:
 				c.Differ(t, "address-zero")
 			case in.Lenient && validWith0x(in.Address):
 				c.Differ(t, "stark-address-form")
@@ -72,7 +72,7 @@ func TestVectorsUtils(t *testing.T) {
 			}
 			c.Expected(t, &want)
 			span, array := Chunks(b), ByteArray(b)
-			back, ok := FromChunks(span, len(b))
+			back, ok := fromChunks(span, len(b))
 			if !slices.Equal(hexes(span), want.Bytes31Span) || !slices.Equal(hexes(array), want.ByteArrayCanonical) {
 				t.Errorf("%v and %v", hexes(span), hexes(array))
 			}
@@ -201,10 +201,10 @@ func TestReaderLimits(t *testing.T) {
 			t.Errorf("%s: %v", name, r.err)
 		}
 	}
-	if _, ok := FromChunks([]Felt{FeltOf(256)}, 1); ok {
+	if _, ok := fromChunks([]Felt{FeltOf(256)}, 1); ok {
 		t.Error("a chunk of two bytes is read as one")
 	}
-	if _, ok := FromChunks(nil, -1); ok {
+	if _, ok := fromChunks(nil, -1); ok {
 		t.Error("a negative length")
 	}
 }

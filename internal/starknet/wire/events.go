@@ -31,7 +31,7 @@ var (
 	SelectorClosed     = Selector("Closed")
 	SelectorStored     = Selector("StoreHeader")
 	SelectorStoredFork = Selector("StoreForkHeader")
-	SelectorChainReorg = Selector("ChainReorg")
+	selectorChainReorg = Selector("ChainReorg")
 )
 
 // EscrowEvent identifies the escrow that an event is about.
@@ -253,7 +253,7 @@ func relayEvent(selector Felt, r *logReader) Event {
 			r.data.fail("the header is not the one that was stored")
 		}
 		return e
-	case SelectorChainReorg:
+	case selectorChainReorg:
 		return ChainReorgEvent{r.keys.address(), r.keys.felt(), r.keys.felt(), r.keys.felt(), r.data.u32()}
 	}
 	return nil

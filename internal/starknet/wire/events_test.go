@@ -169,7 +169,7 @@ func TestDecodeLogRefuses(t *testing.T) {
 		"a header of another hash":      {d.BtcRelay.Address, felts{stored[0], FeltOf(5), stored[2]}, base.Felts(), false, false},
 		"a header on a fork of no name": {d.BtcRelay.Address, felts{SelectorStoredFork, stored[1], stored[2]}, base.Felts(), false, false},
 		"half a header":                 {d.BtcRelay.Address, stored, base.Felts()[:41], false, false},
-		"a reorganisation":              {d.BtcRelay.Address, felts{SelectorChainReorg, FeltOf(1), FeltOf(2), FeltOf(3), FeltOf(4)}, felts{FeltOf(5)}, true, false},
+		"a reorganisation":              {d.BtcRelay.Address, felts{selectorChainReorg, FeltOf(1), FeltOf(2), FeltOf(3), FeltOf(4)}, felts{FeltOf(5)}, true, false},
 		"a vault's amount of 65 bits":   {d.VaultManager.Address, felts{SelectorDeposited, FeltOf(1), FeltOf(2)}, felts{feltOf(t, "0x10000000000000000"), {}, FeltOf(1)}, false, false},
 		"a Bitcoin id too wide":         {d.VaultManager.Address, felts{SelectorClosed, feltOf(t, "0x100000000000000000000000000000000"), {}, FeltOf(1), FeltOf(2)}, felts{{}}, false, false},
 		"an index of 33 bits":           {d.VaultManager.Address, felts{SelectorOpened, {}, {}, FeltOf(1), FeltOf(2), FeltOf(1 << 32)}, nil, false, false},

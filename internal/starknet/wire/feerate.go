@@ -78,7 +78,7 @@ func RateFor(l1, l2, l1Data *big.Int) (FeeRate, error) {
 		price, limit *big.Int
 		to           **big.Int
 	}{{l1, maxL1Price, &r.L1}, {l2, maxL2Price, &r.L2}, {l1Data, maxL1DataPrice, &r.L1Data}} {
-		if !InBits(p.price, priceBits-8) {
+		if !inBits(p.price, priceBits-8) {
 			return FeeRate{}, fault.New(fault.Upstream, "the latest block of Starknet has implausible gas prices")
 		}
 		offer := new(big.Int).Mul(p.price, offerPPM)

@@ -166,8 +166,8 @@ func Poseidon(felts ...Felt) Felt {
 // Selector names an entry point or an event: the keccak hash of its name, cut to 250 bits.
 func Selector(name string) Felt { return *crypto.StarknetKeccak([]byte(name)) }
 
-// InBits reports whether n is from 0 to 2^size-1.
-func InBits(n *big.Int, size int) bool { return n != nil && n.Sign() >= 0 && n.BitLen() <= size }
+// inBits reports whether n is from 0 to 2^size-1.
+func inBits(n *big.Int, size int) bool { return n != nil && n.Sign() >= 0 && n.BitLen() <= size }
 
 // pointers returns felts as the libraries want them. They share memory with felts.
 func pointers(felts []Felt) []*Felt {

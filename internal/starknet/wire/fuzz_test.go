@@ -55,7 +55,7 @@ func FuzzByteArray(f *testing.F) {
 		if got := r.byteArray(); r.end() != nil || !bytes.Equal(got, b) {
 			t.Fatalf("%x is read back as %x, %v", b, got, r.err)
 		}
-		if back, ok := FromChunks(Chunks(b), len(b)); !ok || !bytes.Equal(back, b) {
+		if back, ok := fromChunks(Chunks(b), len(b)); !ok || !bytes.Equal(back, b) {
 			t.Fatalf("%x is %x in chunks", b, back)
 		}
 		other := reader{rest: unpacked(b)}
@@ -181,11 +181,11 @@ func FuzzParseSignature(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := ParseSignature(text)
+		all, err := parseSignature(text)
 		if err != nil {
 			return
 		}
-		again, err := ParseSignature(FormatSignature(all))
+		again, err := parseSignature(FormatSignature(all))
 		if err != nil || !slices.Equal(again, all) {
 			t.Fatalf("%q is %v, then %v, %v", text, hexes(all), hexes(again), err)
 		}

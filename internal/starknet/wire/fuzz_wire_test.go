@@ -228,7 +228,7 @@ func FuzzParseWithdrawal(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		to, p, err := ParsePayout(data)
+		to, p, err := parsePayout(data)
 		if err != nil || Hex64(to) != w.Recipient || p.Raw != w.Raw {
 			t.Fatalf("%x is %v, %v", data, p, err)
 		}

@@ -180,9 +180,9 @@ func (n Network) Contracts() []Felt {
 	return all
 }
 
-// ActionTimeout is within how many seconds a wallet is expected to send what it was
+// actionTimeout is within how many seconds a wallet is expected to send what it was
 // handed out (§12.2).
-const ActionTimeout = 180
+const actionTimeout = 180
 
 // How much one transaction carries (§14.2, §15.5).
 const (

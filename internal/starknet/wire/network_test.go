@@ -39,7 +39,7 @@ func TestVectorsConstants(t *testing.T) {
 				"spvVaultManager": Hex64(d.VaultManager.Address), "spvVaultManagerDeploymentHeight": d.VaultManager.Height,
 				"btcRelay": Hex64(d.BtcRelay.Address), "btcRelayDeploymentHeight": d.BtcRelay.Height,
 				"claimHandlers": handlers, "timelockRefundHandler": Hex64(d.RefundHandler), "nativeToken": Hex64(STRK),
-				"timeouts": map[string]any{"claimWithSecret": ActionTimeout, "claimWithTxData": ActionTimeout, "refund": ActionTimeout, "spvClaim": ActionTimeout,
+				"timeouts": map[string]any{"claimWithSecret": actionTimeout, "claimWithTxData": actionTimeout, "refund": actionTimeout, "spvClaim": actionTimeout,
 					"claimGracePeriod": grace(chains.ClaimGrace.Seconds()), "refundGracePeriod": grace(chains.RefundGrace.Seconds()), "authGracePeriod": grace(chains.AuthGrace.Seconds())},
 				"limits":                     map[string]int{"maxClaimsPerTx": MaxVaultClaims, "maxHeadersPerTx": MainHeaders, "maxForkHeadersPerTx": ForkHeaders, "maxShortForkHeadersPerTx": MainHeaders},
 				"supportsInitWithoutClaimer": true, // what [SwapData.WithClaimer] is for

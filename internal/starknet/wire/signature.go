@@ -15,9 +15,9 @@ import (
 // several keys, or of a phone's, have some dozens.
 const maxSignature = 512
 
-// ParseSignature reads a signature as LPs write it: a JSON array of felts in text
+// parseSignature reads a signature as LPs write it: a JSON array of felts in text
 // (§8).
-func ParseSignature(text string) ([]Felt, error) {
+func parseSignature(text string) ([]Felt, error) {
 	if len(text) > maxSignature*84 {
 		return nil, fault.Invalid("signature", "is longer than %d characters", maxSignature*84)
 	}
@@ -39,7 +39,7 @@ func ParseSignature(text string) ([]Felt, error) {
 	return all, nil
 }
 
-// FormatSignature is the inverse of [ParseSignature].
+// FormatSignature is the inverse of [parseSignature].
 func FormatSignature(signature []Felt) string {
 	parts := make([]string, len(signature))
 	for i, f := range signature {

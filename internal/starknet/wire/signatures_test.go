@@ -127,7 +127,7 @@ func TestVectorsSignatures(t *testing.T) {
 			if err := json.Unmarshal(signed.Signature, &a); err != nil {
 				t.Fatal(err)
 			}
-			signature, err := ParseSignature(a.Signature)
+			signature, err := parseSignature(a.Signature)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -299,7 +299,7 @@ func TestParseSignature(t *testing.T) {
 		`[]`: 0, ``: 0, `null`: 0, `["` + prime + `"]`: 0, `[1,2]`: 0, `["1" "2"]`: 0, `"0x1"`: 0, `{"r":"1"}`: 0, `["-1"]`: 0, `["0x1"]x`: 0,
 		`[` + strings.Repeat(`"0x1",`, maxSignature) + `"0x1"]`: 0, `["` + strings.Repeat("0", maxSignature*84) + `"]`: 0,
 	} {
-		all, err := ParseSignature(text)
+		all, err := parseSignature(text)
 		if len(all) != count || (err == nil) != (count > 0) {
 			t.Errorf("%.40s: %d felts, %v", text, len(all), err)
 		}

@@ -40,7 +40,7 @@ func TestVectorsSpv(t *testing.T) {
 			if refused(t, c, err) {
 				return
 			}
-			to, p, err := ParsePayout(data)
+			to, p, err := parsePayout(data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestVectorsSpv(t *testing.T) {
 			}
 			vectors.SameJSON(t, vectors.JSON(t, want), map[string]any{"data": hex.EncodeToString(data), "decoded": decoded})
 		case "fromOpReturnData":
-			to, p, err := ParsePayout(unhex(t, in.Data))
+			to, p, err := parsePayout(unhex(t, in.Data))
 			if err == nil && p.Raw[0] >= 1<<63 {
 				c.Differ(t, "bitcoin-payout-unsigned")
 				if Hex64(to) != Hex64(FeltOf(5)) || p.Raw != [2]uint64{1<<64 - 1, 0} {
@@ -147,7 +147,7 @@ func checkWithdrawal(t *testing.T, c *vectors.Case, tx btcTxJSON) {
 		return
 	case "withdrawal 40 byte push of zeros":
 		c.Differ(t, "address-zero")
-		if !errors.Is(err, ErrZeroAddress) {
+		if !errors.Is(err, errZeroAddress) {
 			t.Errorf("%v", err)
 		}
 		return

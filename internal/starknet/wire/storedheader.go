@@ -53,7 +53,7 @@ func ParseStoredHeader(all []Felt) (StoredHeader, error) {
 }
 
 func (r *reader) header() bitcoin.Header {
-	h, err := bitcoin.ParseHeader(r.words(bitcoin.HeaderSize/4), 0)
+	h, err := bitcoin.ParseHeader(r.words(pow.HeaderSize/4), 0)
 	if err != nil {
 		r.fail("%w", err)
 	}

@@ -62,7 +62,7 @@ func (s SwapData) Validate() error {
 		{"offerer", s.Offerer}, {"claimer", s.Claimer}, {"token", s.Token}, {"refundHandler", s.RefundHandler}, {"claimHandler", s.ClaimHandler}, {"feeToken", s.FeeToken},
 	} {
 		if !validAddress(a.at) {
-			return fault.Invalid(a.name, "%w", ErrAddressRange)
+			return fault.Invalid(a.name, "%w", errAddressRange)
 		}
 	}
 	amounts := []struct {
@@ -76,7 +76,7 @@ func (s SwapData) Validate() error {
 		}{"successAction.executionFee", s.SuccessAction.Fee})
 	}
 	for _, n := range amounts {
-		if !InBits(n.value, 256) {
+		if !inBits(n.value, 256) {
 			return fault.Invalid(n.name, "must be a number from 0 to 2^256-1")
 		}
 	}

@@ -127,11 +127,11 @@ func extraOf(all []Felt) []byte {
 	if len(all) == 0 || len(all) > maxExtraData/chunk {
 		return nil
 	}
-	if b, ok := FromChunks(all, hintSize); ok {
+	if b, ok := fromChunks(all, hintSize); ok {
 		return b
 	}
 	last := Number(all[len(all)-1]).Bytes()
-	b, ok := FromChunks(all[:len(all)-1], (len(all)-1)*chunk)
+	b, ok := fromChunks(all[:len(all)-1], (len(all)-1)*chunk)
 	if !ok || len(last) > chunk {
 		return nil
 	}

@@ -32,14 +32,14 @@ func WithdrawalData(recipient string, raw [2]uint64, executionHash *Felt) ([]byt
 	return PayoutFormat().Encode(p)
 }
 
-// ParsePayout reads what [WithdrawalData] writes, and refuses a recipient that is not
+// parsePayout reads what [WithdrawalData] writes, and refuses a recipient that is not
 // an address and an execution hash that is not a felt.
-func ParsePayout(payload []byte) (recipient Felt, p vault.Payout, err error) {
+func parsePayout(payload []byte) (recipient Felt, p vault.Payout, err error) {
 	if p, err = PayoutFormat().Decode(payload); err != nil {
 		return Felt{}, p, err
 	}
 	if recipient, err = FeltOfBytes(p.Recipient); err != nil || !validAddress(recipient) {
-		return Felt{}, p, ErrAddressRange
+		return Felt{}, p, errAddressRange
 	}
 	if p.ExecutionHash != nil {
 		if _, err := FeltOfBytes(p.ExecutionHash); err != nil {
@@ -56,12 +56,12 @@ func ParseWithdrawal(tx *wire.MsgTx) (chains.Withdrawal, error) {
 	if err != nil {
 		return chains.Withdrawal{}, err
 	}
-	recipient, p, err := ParsePayout(w.Payload)
+	recipient, p, err := parsePayout(w.Payload)
 	if err != nil {
 		return chains.Withdrawal{}, err
 	}
 	if recipient.IsZero() {
-		return chains.Withdrawal{}, ErrZeroAddress
+		return chains.Withdrawal{}, errZeroAddress
 	}
 	amounts, err := w.Shares.Amounts(p.Raw)
 	if err != nil {

@@ -144,7 +144,7 @@ func (a answer) Spends(_ context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spe
 	return all, nil
 }
 
-func (a answer) Wait(context.Context, swap.WaitAsk) (int, error) {
+func (a answer) ETA(context.Context, swap.ETAAsk) (int, error) {
 	if a.missing(aPayment) {
 		return 0, errSilent
 	}

@@ -208,7 +208,7 @@ func (s *sim) take(input swap.Input, o opts) (*engine.Result, []swap.Effect, err
 		Flow: func(swap.Type) *swap.Flow { return s.flow },
 		Now:  now,
 		Load: func() (*swap.Record, error) { return s.rec, nil },
-		Observe: func(f *swap.Flow, in swap.In) {
+		Observe: func(f *swap.Flow, in swap.Decision) {
 			engine.Observe(context.Background(), s.answers(s, o), s.rival(o), f, in)
 		},
 		Write: func(r, next *swap.Record, move *swap.Move) error {

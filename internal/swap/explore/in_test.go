@@ -316,7 +316,7 @@ func (s *sim) withdraw() bool {
 	}
 	_, _, err = s.turn(use, opts{})
 	switch waits := res.Record.State == swapstate.LnCreated; {
-	case err != nil && waits && !s.w.rival && !swap.Cancelled(swap.In{R: res.Record, Obs: res.Observation}):
+	case err != nil && waits && !s.w.rival && !swap.Cancelled(swap.Decision{R: res.Record, Obs: res.Observation}):
 		s.broken("the invoice waits to be paid, and no LNURL service can be asked to: %v", err)
 	case err == nil && (s.rec.Lightning.Withdraw == nil || !s.rec.Lightning.Withdraw.Asked):
 		s.broken("an LNURL service is to be asked to pay, and that is not kept")

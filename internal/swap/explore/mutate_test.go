@@ -62,7 +62,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 			lacks("a reorganisation removed the escrow"),
 			{"the preimage leaves as soon as the escrow is open", func(f *swap.Flow) *swap.Flow {
 				c := *f
-				c.Effects = func(in swap.In) []swap.Effect {
+				c.Effects = func(in swap.Decision) []swap.Effect {
 					all := f.Effects(in)
 					if in.R.State == swapstate.LnCommitted && len(all) == 0 {
 						all = append(all, swap.Effect{Kind: swap.Publish, Reveals: true})
@@ -73,7 +73,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 			}},
 			{"an LNURL service is asked again and again", func(f *swap.Flow) *swap.Flow {
 				c := *f
-				c.Effects = func(in swap.In) []swap.Effect {
+				c.Effects = func(in swap.Decision) []swap.Effect {
 					all := f.Effects(in)
 					if w := in.R.Lightning.Withdraw; w != nil && in.R.State == swapstate.LnCreated {
 						return []swap.Effect{{Kind: swap.CallWithdraw, Mark: true}}
@@ -108,7 +108,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 // before they are open, that they last longer.
 func TestLateOpeningsAreNoticed(t *testing.T) {
 	st := inStory(swap.FromBTCLN, shortEnds...)
-	longer := func(in swap.In) swap.In {
+	longer := func(in swap.Decision) swap.Decision {
 		in.R = in.R.Clone()
 		obs := *in.Obs
 		in.Obs = &obs
@@ -125,11 +125,11 @@ func TestLateOpeningsAreNoticed(t *testing.T) {
 	f.Moves = slices.Clone(f.Moves)
 	for i, m := range st.flow.Moves {
 		if m.If != nil {
-			f.Moves[i].If = func(in swap.In) bool { return m.If(longer(in)) }
+			f.Moves[i].If = func(in swap.Decision) bool { return m.If(longer(in)) }
 		}
 	}
-	f.View = func(in swap.In) swap.View { return st.flow.View(longer(in)) }
-	f.Effects = func(in swap.In) []swap.Effect { return st.flow.Effects(longer(in)) }
+	f.View = func(in swap.Decision) swap.View { return st.flow.View(longer(in)) }
+	f.Effects = func(in swap.Decision) []swap.Effect { return st.flow.Effects(longer(in)) }
 	mutant := *st
 	mutant.flow = &f
 	x := newExplorer(&mutant)

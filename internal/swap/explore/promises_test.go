@@ -37,13 +37,13 @@ func handsIn() action {
 			if name == swap.ActionFund {
 				sub.Txs, sub.PSBT = nil, &swap.SignedPSBT{TxID: paymentIDs[1], Tx: rawPayment(1), Posted: []byte{1}}
 			}
-			in := swap.In{R: res.Record, Obs: res.Observation, Input: sub, Now: s.clock(0)}
+			in := swap.Decision{R: res.Record, Obs: res.Observation, Input: sub, Now: s.clock(0)}
 			if _, move := s.flow.Step(in); move != nil && move.On == swap.OnSubmit {
 				s.broken("%s is accepted: %s", name, harm)
 			}
 		}
 		if g := res.Record.Gas; g != nil && g.RefundTo != "" {
-			in := swap.In{R: res.Record, Obs: res.Observation, Input: swap.RefundTo{Address: "bc1qanother"}, Now: s.clock(0)}
+			in := swap.Decision{R: res.Record, Obs: res.Observation, Input: swap.RefundTo{Address: "bc1qanother"}, Now: s.clock(0)}
 			if next, _ := s.flow.Step(in); next.Gas.RefundTo != g.RefundTo {
 				s.broken("the provider was told one address for the refund, and another is taken")
 			}

@@ -30,7 +30,7 @@ type Place struct {
 
 // New returns a machine on which nothing was run.
 func New(t *testing.T, p console.Program) *Place {
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	return &Place{Network: n, Program: p, Dir: t.TempDir(), local: console.Local(n)}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/pow"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -152,7 +153,7 @@ func TestHeadersAreChecked(t *testing.T) {
 			k.refused(invalidTopic, swapped(ix, len(ix.Accounts)-1, user))
 			k.refused(wrongRemainingAccounts, wire.Instruction{Program: ix.Program, Accounts: ix.Accounts[:len(ix.Accounts)-1], Data: ix.Data})
 			k.refused(wrongRemainingAccounts, wire.Instruction{Program: ix.Program, Accounts: append(slices.Clone(ix.Accounts), wire.Account{PublicKey: user}), Data: ix.Data})
-			empty := wire.Instruction{Program: ix.Program, Accounts: ix.Accounts[:len(ix.Accounts)-1], Data: slices.Concat(ix.Data[:8], make([]byte, 4), ix.Data[12+bitcoin.HeaderSize:])}
+			empty := wire.Instruction{Program: ix.Program, Accounts: ix.Accounts[:len(ix.Accounts)-1], Data: slices.Concat(ix.Data[:8], make([]byte, 4), ix.Data[12+pow.HeaderSize:])}
 			k.refused(noHeaders, empty)
 			k.refused(argumentsNotReadable, wire.Instruction{Program: ix.Program, Accounts: ix.Accounts, Data: ix.Data[:len(ix.Data)-1]})
 			k.refused(accountNotSigner, change(ix, 0, func(a *wire.Account) { a.IsSigner = false }))

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/pow"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -119,7 +120,7 @@ func (x *call) walk(rules Rules, on storedHeader, headers []bitcoin.Header, fork
 	assert(now <= math.MaxUint32, "Option::unwrap failed.")
 	tip := on.stored()
 	for _, h := range headers {
-		x.hashing(bitcoin.HeaderSize, 1)
+		x.hashing(pow.HeaderSize, 1)
 		x.hashing(sha256.Size, 1)
 		x.Charge(cmp.Or(rules.HeaderGas, headerGas))
 		tip = rules.next(tip, h, now)

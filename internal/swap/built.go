@@ -4,8 +4,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 )
 
-// Todo is an action with everything that a wallet needs.
-type Todo struct {
+// BuiltAction is an action with everything that a wallet needs.
+type BuiltAction struct {
 	Action Action       // nil: nothing is to be done
 	Txs    []string     // of a Sign, as the chain's wallets take them
 	Signer string       // of a Sign

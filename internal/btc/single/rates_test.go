@@ -1,4 +1,4 @@
-package bitcoin_test
+package single_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 type rateTeller struct {
@@ -19,7 +20,7 @@ type rateTeller struct {
 func (r rateTeller) FeeRates(context.Context) (bitcoin.FeeRates, error) { return r.rates, r.err }
 
 // Rates of any backend, also of one that is not ours, are numbers that can be.
-func TestGetFeeRates(t *testing.T) {
+func TestFeeRates(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
 		fastest, minimum float64
@@ -30,13 +31,13 @@ func TestGetFeeRates(t *testing.T) {
 		{nan, 1, false}, {1, nan, false}, {inf, 1, false}, {1, inf, false}, {-inf, 1, false}, {1, -inf, false},
 	} {
 		want := bitcoin.FeeRates{Fastest: c.fastest, Minimum: c.minimum}
-		got, err := bitcoin.GetFeeRates(t.Context(), rateTeller{rates: want})
+		got, err := single.FeeRates(t.Context(), rateTeller{rates: want})
 		if c.ok && (err != nil || got != want) || !c.ok && (fault.CodeOf(err) != fault.Upstream || got != bitcoin.FeeRates{}) {
 			t.Errorf("%+v: %+v, %v", want, got, err)
 		}
 	}
 	away := errors.New("away")
-	if _, err := bitcoin.GetFeeRates(t.Context(), rateTeller{err: away}); !errors.Is(err, away) {
+	if _, err := single.FeeRates(t.Context(), rateTeller{err: away}); !errors.Is(err, away) {
 		t.Errorf("%v", err)
 	}
 }
