@@ -208,6 +208,10 @@ func TestVectorsSwapArguments(t *testing.T) {
 		case request.Amount != nil && request.Amount.Sign() <= 0:
 			refused("input-ranges", "amount", func() { request.Amount = big.NewInt(1) })
 			want.Amount = "1"
+		case want.Chain == "STARKNET" && len(in.DstAddress) < 58 && strings.HasPrefix(in.DstAddress, "0x"):
+			refused("stark-address-zeros", "dstAddress", func() {
+				request.DstAddress = "0x" + strings.Repeat("0", 66-len(in.DstAddress)) + in.DstAddress[2:]
+			})
 		}
 		if request.GasAmount != nil && request.GasAmount.Sign() > 0 {
 			drops := typ

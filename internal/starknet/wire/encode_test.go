@@ -55,7 +55,7 @@ func TestVectorsUtils(t *testing.T) {
 				if err == nil || !want.Value {
 					t.Errorf("%q: %v, the reference says %v", in.Address, err, want.Value)
 				}
-			case len(in.Address) < 66 && (len(in.Address) >= 58) != want.Value:
+			case strings.HasPrefix(in.Address, "0x") && len(in.Address) < 66 && (len(in.Address) >= 58) != want.Value:
 				c.Differ(t, "stark-address-zeros")
 				if (err == nil) == want.Value {
 					t.Errorf("%q: %v, the reference says %v", in.Address, err, want.Value)

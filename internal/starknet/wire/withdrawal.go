@@ -19,10 +19,11 @@ func PayoutFormat() vault.PayoutFormat {
 // WithdrawalData encodes what a withdrawal's OP_RETURN says. The zero
 // address is refused as recipient: what is paid there is lost.
 func WithdrawalData(recipient string, raw [2]uint64, executionHash *Felt) ([]byte, error) {
-	to, err := ParseAddress(recipient)
+	canonical, err := Address(recipient)
 	if err != nil {
 		return nil, fault.Invalid("recipient", "%w", err)
 	}
+	to := MustFelt(canonical)
 	b := to.Bytes()
 	p := vault.Payout{Recipient: b[:], Raw: raw}
 	if executionHash != nil {
