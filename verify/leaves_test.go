@@ -66,19 +66,19 @@ func verifiesEveryLeaf(w *world) {
 	opening := stage{"opening", signs, swapper.ActionSignSmartChainTransaction}
 	over := stage{"over", finished, ""}
 	var heard []answered // what the service has answered up to now
-	for _, flow := range []struct {
+	for _, flow := range depth.Of(4, []struct {
 		name   string
 		typ    swapper.SwapType
 		fault  swappertest.Fault
 		stages []stage
 	}{
-		{"to Bitcoin", swapper.SwapToBTC, swappertest.LPFault{}, []stage{opening, over}},
 		{"locked", swapper.SwapToBTCLN, swappertest.LPFault{NeverPay: true}, []stage{opening, {"locked", locked, swapper.ActionWait}}},
 		{"given back", swapper.SwapToBTCLN, swappertest.LPFault{NotPayable: true}, []stage{opening, {"refund", refundable, swapper.ActionSignSmartChainTransaction}, over}},
 		{"another from Lightning", swapper.SwapFromBTCLNAuto, swappertest.LPFault{}, []stage{{"invoice", always, swapper.ActionSendToAddress}}},
 		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, swapper.ActionSendToAddress},
 			{"secret", asksForSecret, swapper.ActionWait}, {"claim", signs, swapper.ActionSignSmartChainTransaction}, over}},
-	} {
+		{"to Bitcoin", swapper.SwapToBTC, swappertest.LPFault{}, []stage{opening, over}},
+	}) {
 		w.Run(flow.name, func(t *testing.T) {
 			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
 			w.net.Misbehave(flow.fault)
