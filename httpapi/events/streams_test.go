@@ -413,7 +413,6 @@ func TestTooManyStreams(t *testing.T) {
 
 // The timeouts of the server do not end a stream, and neither does silence.
 func TestServerTimeouts(t *testing.T) {
-	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{Heartbeat: 20 * time.Millisecond}, func(c *http.Server) {

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -37,28 +38,8 @@ func constants(chain string) (chains.Info, bool) {
 	return chains.Info{ID: chain, Default: "v1", Versions: []chains.Version{v}}, true
 }
 
-func catalogue(t *testing.T) *tokens.Registry {
-	t.Helper()
-	var list []tokens.Chain
-	for _, id := range []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA", "ALPEN", "GOAT"} {
-		rule := evm.TokenAddress
-		switch id {
-		case "SOLANA":
-			rule = solana.TokenAddress
-		case "STARKNET":
-			rule = starknet.TokenAddress
-		}
-		list = append(list, tokens.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
-	}
-	r, err := tokens.NewRegistry(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 func TestVectorsRouting(t *testing.T) {
-	registry := catalogue(t)
+	registry := flowtest.Tokens(t, flowtest.Chains...)
 	vectors.Each(t, "swap-flows-spv-and-core", "routing", func(t *testing.T, c *vectors.Case) {
 		var in struct{ Network, SrcToken, DstToken string }
 		var want struct {

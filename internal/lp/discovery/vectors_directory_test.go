@@ -20,10 +20,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/lptest"
@@ -544,31 +543,10 @@ func TestVectorsLPChoice(t *testing.T) {
 	})
 }
 
-// registryOf returns the tokens of the given chains.
-func registryOf(t testing.TB, ids ...string) *tokens.Registry {
-	t.Helper()
-	var list []tokens.Chain
-	for _, id := range ids {
-		rule := evmwire.TokenAddress
-		switch id {
-		case "SOLANA":
-			rule = solana.TokenAddress
-		case "STARKNET":
-			rule = starknet.TokenAddress
-		}
-		list = append(list, tokens.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
-	}
-	r, err := tokens.NewRegistry(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // everyChain are the chains of the catalogue with the contracts that the
 // network's clients use by default.
 func everyChain() (list []Chain, ids []string) {
-	for _, id := range []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA", "ALPEN", "GOAT"} {
+	for _, id := range flowtest.Chains {
 		v := chains.Version{Name: "v1", LPInit: id != "SOLANA", Vaults: id != "SOLANA"}
 		list = append(list, testChain{info: chains.Info{ID: id, Default: "v1", Versions: []chains.Version{v}}})
 		ids = append(ids, id)
@@ -582,7 +560,7 @@ func loaded(t *testing.T, lps []jsonLP, only []string) *Directory {
 	if only != nil {
 		list = slices.DeleteFunc(list, func(c Chain) bool { return !slices.Contains(only, c.Info().ID) })
 	}
-	d := NewDirectory(Setup{Chains: list, Tokens: registryOf(t, ids...)})
+	d := NewDirectory(Setup{Chains: list, Tokens: flowtest.Tokens(t, ids...)})
 	for _, l := range lps {
 		d.lps = append(d.lps, l.record(t))
 	}
