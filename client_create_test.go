@@ -86,7 +86,7 @@ func offline(t *testing.T, now time.Time) *Client {
 			v.LPInit, v.Vaults = false, false
 			read, tokenAddress = solwire.Address, solwire.TokenAddress
 		case "STARKNET":
-			read, tokenAddress = starkwire.Address, func(s string) (string, error) { return starkwire.Address(s, false) }
+			read, tokenAddress = starkwire.Address, func(s string) (string, error) { return starkwire.Address(s) }
 		}
 		var contracts []string
 		if id == "CITREA" {

@@ -66,19 +66,19 @@ func verifiesEveryLeaf(w *world) {
 	opening := stage{"opening", signs, "SignSmartChainTransaction"}
 	over := stage{"over", finished, ""}
 	var heard []answered // what the service has answered up to now
-	for _, flow := range []struct {
+	for _, flow := range depth.Of(4, []struct {
 		name   string
 		typ    swapper.SwapType
 		fault  swappertest.Fault
 		stages []stage
 	}{
-		{"to Bitcoin", swapper.SwapToBTC, swappertest.LPFault{}, []stage{opening, over}},
 		{"locked", swapper.SwapToBTCLN, swappertest.LPFault{NeverPay: true}, []stage{opening, {"locked", locked, "Wait"}}},
 		{"given back", swapper.SwapToBTCLN, swappertest.LPFault{NotPayable: true}, []stage{opening, {"refund", refundable, "SignSmartChainTransaction"}, over}},
 		{"another from Lightning", swapper.SwapFromBTCLNAuto, swappertest.LPFault{}, []stage{{"invoice", always, "SendToAddress"}}},
 		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, "SendToAddress"},
 			{"secret", asksForSecret, "Wait"}, {"claim", signs, "SignSmartChainTransaction"}, over}},
-	} {
+		{"to Bitcoin", swapper.SwapToBTC, swappertest.LPFault{}, []stage{opening, over}},
+	}) {
 		w.Run(flow.name, func(t *testing.T) {
 			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
 			w.net.Misbehave(flow.fault)

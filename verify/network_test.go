@@ -80,15 +80,15 @@ var grounds = []struct {
 	options      swappertest.Options
 }{
 	{"CITREA", "WBTC", swappertest.Options{}},
-	{"SOLANA", "WBTC", swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}}},
 	{"SOLANA", "WBTC", swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2"}}},
 	{"STARKNET", "WBTC", swappertest.Options{Starknet: swappertest.StarknetOptions{On: true}}},
+	{"SOLANA", "WBTC", swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}}}, // at full depth
 }
 
 // Wallets that do not trust their service, on every family of chains.
 func TestThroughAService(t *testing.T) {
 	t.Parallel()
-	for _, g := range grounds {
+	for _, g := range depth.Of(3, grounds) {
 		t.Run(g.chain+g.options.Solana.Version, func(t *testing.T) {
 			t.Parallel()
 			net := swappertest.Start(t, g.options)

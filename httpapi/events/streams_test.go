@@ -413,7 +413,6 @@ func TestTooManyStreams(t *testing.T) {
 
 // The timeouts of the server do not end a stream, and neither does silence.
 func TestServerTimeouts(t *testing.T) {
-	t.Parallel()
 	s := newSource()
 	s.put("one", "CREATED")
 	url, _ := serve(t, s, events.Options{Heartbeat: 20 * time.Millisecond}, func(c *http.Server) {
@@ -441,7 +440,6 @@ func TestLifetime(t *testing.T) {
 
 // A reader that does not read is cut off, harms no other, and goes on where it was.
 func TestSlowReader(t *testing.T) {
-	t.Parallel()
 	s := newSource()
 	wide := strings.Repeat("x", 100<<10)
 	big := func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide }

@@ -10,11 +10,6 @@ import (
 	"testing"
 	"time"
 
-	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	solwire "github.com/swapper-go/swapper/internal/solana/wire"
-	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
-	"github.com/swapper-go/swapper/internal/tokenlist"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
@@ -23,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -42,28 +38,8 @@ func constants(chain string) (chains.Info, bool) {
 	return chains.Info{ID: chain, Default: "v1", Versions: []chains.Version{v}}, true
 }
 
-func catalogue(t *testing.T) *tokenlist.Registry {
-	t.Helper()
-	var list []tokenlist.Chain
-	for _, id := range []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA", "ALPEN", "GOAT"} {
-		rule := evmwire.TokenAddress
-		switch id {
-		case "SOLANA":
-			rule = solwire.TokenAddress
-		case "STARKNET":
-			rule = func(s string) (string, error) { return starkwire.Address(s, false) }
-		}
-		list = append(list, tokenlist.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
-	}
-	r, err := tokenlist.New(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 func TestVectorsRouting(t *testing.T) {
-	registry := catalogue(t)
+	registry := flowtest.Tokens(t, flowtest.Chains...)
 	vectors.Each(t, "swap-flows-spv-and-core", "routing", func(t *testing.T, c *vectors.Case) {
 		var in struct{ Network, SrcToken, DstToken string }
 		var want struct {

@@ -26,7 +26,7 @@ func chain(id string) tokenlist.Chain {
 	case "SOLANA":
 		rule = solwire.TokenAddress
 	case "STARKNET":
-		rule = func(s string) (string, error) { return starkwire.Address(s, false) }
+		rule = func(s string) (string, error) { return starkwire.Address(s) }
 	}
 	return tokenlist.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule}
 }

@@ -1,22 +1,15 @@
 package psbt
 
 import (
-	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/btcsuite/btcd/btcec/v2"
-	"github.com/btcsuite/btcd/btcec/v2/schnorr"
-	"github.com/btcsuite/btcd/btcutil"
-	"github.com/btcsuite/btcd/txscript"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 )
 
-// coinJSON_psbt is a coin as the vectors write it.
+// coinJSON is a coin as the vectors write it.
 type coinJSON struct {
 	TxID  string
 	Vout  uint32
@@ -41,7 +34,7 @@ func (j coinJSON) coin(t *testing.T) coinselect.Coin {
 	return c
 }
 
-// numbers_psbt rewrites the numbers_psbt of a JSON text as Go writes float64, so that only their values are compared.
+// numbers rewrites the numbers of a JSON text as Go writes float64, so that only their values are compared.
 func numbers(t *testing.T, text json.RawMessage) json.RawMessage {
 	t.Helper()
 	var v any
@@ -66,7 +59,7 @@ func addressType(t *testing.T, name string) bitcoin.AddressType {
 	return 0
 }
 
-// benchCoins_psbt makes n coins of random size; every eighth is unconfirmed.
+// benchCoins makes n coins of random size; every eighth is unconfirmed.
 func benchCoins(n int) []coinselect.Coin {
 	r := rand.New(rand.NewPCG(1, 2))
 	list := make([]coinselect.Coin, n)
@@ -78,44 +71,4 @@ func benchCoins(n int) []coinselect.Coin {
 		}
 	}
 	return list
-}
-
-// keyOf_psbt says, by another way than NewWallet, whether a key in hex can be used
-// for an address: whether it has the form that the address type needs, and
-// whether the address is one of those that the key has.
-func keyOf(t *testing.T, a bitcoin.Address, text string) bool {
-	t.Helper()
-	key, err := hex.DecodeString(text)
-	if err != nil {
-		return false
-	}
-	if len(key) == 0 || a.Type() == bitcoin.P2WSH {
-		return true
-	}
-	if len(key) == 32 {
-		key = append([]byte{2}, key...)
-		if a.Type() != bitcoin.P2TR {
-			odd := "03" + text
-			return a.Type() != bitcoin.P2SH && (keyOf(t, a, "02"+text) || keyOf(t, a, odd))
-		}
-	}
-	pub, err := btcec.ParsePubKey(key)
-	if err != nil {
-		return false
-	}
-	compressed := pub.SerializeCompressed()
-	script, err := txscript.NewScriptBuilder().AddOp(txscript.OP_0).AddData(btcutil.Hash160(compressed)).Script()
-	if err != nil {
-		t.Fatal(err)
-	}
-	switch a.Type() {
-	case bitcoin.P2TR:
-		tweaked := txscript.ComputeTaprootOutputKey(pub, nil)
-		return len(key) == 33 && bytes.Equal(schnorr.SerializePubKey(tweaked), a.Program())
-	case bitcoin.P2SH:
-		return len(key) == 33 && bytes.Equal(btcutil.Hash160(script), a.Program())
-	case bitcoin.P2PKH:
-		return bytes.Equal(btcutil.Hash160(compressed), a.Program()) || bytes.Equal(btcutil.Hash160(pub.SerializeUncompressed()), a.Program())
-	}
-	return bytes.Equal(btcutil.Hash160(compressed), a.Program())
 }

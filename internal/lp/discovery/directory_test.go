@@ -16,6 +16,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/lptest"
@@ -167,7 +168,7 @@ func TestPenaltiesGrowAndEnd(t *testing.T) {
 
 func TestSpellingOfTokens(t *testing.T) {
 	_, ids := everyChain()
-	d := NewDirectory(Setup{Tokens: registryOf(t, ids...)})
+	d := NewDirectory(Setup{Tokens: flowtest.Tokens(t, ids...)})
 	token, _ := d.s.Tokens.Resolve("CITREA-WBTC")
 	lower := strings.ToLower(token.Address)
 	s := lp.ServiceInfo{Chains: []lp.ChainTokens{{Chain: "CITREA", Tokens: []string{"0x0", lower, "bad"}}}}
@@ -261,7 +262,7 @@ func roundEndsWithItsBudget(t *testing.T) {
 // Tokens come in the order of the configured chains, whatever the order of an LP's own list is.
 func TestTokensComeInTheOrderOfTheChains(t *testing.T) {
 	list, ids := everyChain()
-	d := NewDirectory(Setup{Chains: list, Tokens: registryOf(t, ids...)})
+	d := NewDirectory(Setup{Chains: list, Tokens: flowtest.Tokens(t, ids...)})
 	of := func(name string) string {
 		token, err := d.s.Tokens.Resolve(name)
 		if err != nil {

@@ -22,10 +22,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/lptest"
-	"github.com/swapper-go/swapper/internal/tokenlist"
 
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 
@@ -543,31 +543,10 @@ func TestVectorsLPChoice(t *testing.T) {
 	})
 }
 
-// registryOf returns the tokens of the given chains.
-func registryOf(t testing.TB, ids ...string) *tokenlist.Registry {
-	t.Helper()
-	var list []tokenlist.Chain
-	for _, id := range ids {
-		rule := wire.TokenAddress
-		switch id {
-		case "SOLANA":
-			rule = solwire.TokenAddress
-		case "STARKNET":
-			rule = func(s string) (string, error) { return starkwire.Address(s, false) }
-		}
-		list = append(list, tokenlist.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
-	}
-	r, err := tokenlist.New(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // everyChain are the chains of the catalogue with the contracts that the
 // network's clients use by default.
 func everyChain() (list []Chain, ids []string) {
-	for _, id := range []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA", "ALPEN", "GOAT"} {
+	for _, id := range flowtest.Chains {
 		v := chains.Version{Name: "v1", LPInit: id != "SOLANA", Vaults: id != "SOLANA"}
 		list = append(list, testChain{info: chains.Info{ID: id, Default: "v1", Versions: []chains.Version{v}}})
 		ids = append(ids, id)
@@ -581,7 +560,7 @@ func loaded(t *testing.T, lps []jsonLP, only []string) *Directory {
 	if only != nil {
 		list = slices.DeleteFunc(list, func(c Chain) bool { return !slices.Contains(only, c.Info().ID) })
 	}
-	d := NewDirectory(Setup{Chains: list, Tokens: registryOf(t, ids...)})
+	d := NewDirectory(Setup{Chains: list, Tokens: flowtest.Tokens(t, ids...)})
 	for _, l := range lps {
 		d.lps = append(d.lps, l.record(t))
 	}
