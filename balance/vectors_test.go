@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
-
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/balance"
 	"github.com/swapper-go/swapper/chains"
@@ -21,6 +19,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )

@@ -74,12 +74,11 @@ func TestEveryDirection(t *testing.T) {
 	}
 }
 
-// A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.
 // A loop of one's own ends if it does what the action says and mines while that is a Wait or missing, and a
 // state without an action says what it waits for.
 func TestALoopOfOnesOwnEnds(t *testing.T) {
 	t.Parallel()
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
 	c := open(t, n.Config())
 	u := n.User
 	for name, input := range map[string]swapper.CreateSwapInput{
@@ -130,6 +129,7 @@ func TestALoopOfOnesOwnEnds(t *testing.T) {
 	}
 }
 
+// A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.
 func TestFinishKeepsHeldPayments(t *testing.T) {
 	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
 	client := open(t, n.Config())

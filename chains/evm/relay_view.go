@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -23,19 +22,11 @@ import (
 type relayView struct {
 	k     *contracts
 	heads chains.Heads
-
-	mu     sync.Mutex
-	stored map[bitcoin.Hash]wire.StoredHeader
+	relay.Kept[wire.StoredHeader]
 }
 
-var _ relay.Relay = (*relayView)(nil)
-
 func (v *relayView) keep(h wire.StoredHeader) relay.Header {
-	header := h.Header()
-	v.mu.Lock()
-	v.stored[header.Hash()] = h
-	v.mu.Unlock()
-	return relay.Header{Header: header, Work: h.ChainWork()}
+	return v.Keep(h, relay.Header{Header: h.Header(), Work: h.ChainWork()})
 }
 
 // Tip takes three round trips, one more if the header came through another

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -103,16 +102,13 @@ func (pr *proof) look(ctx context.Context, k *contract) error {
 // proofTxs makes the transactions of a claim by Bitcoin proof.
 func (b *building) proofTxs(ctx context.Context, s *buildStep) ([]*wire.Tx, error) {
 	p, merkle := s.proof.p, s.proof.merkle
-	sync := relaySync{k: b.k, signer: b.signer, rate: b.rate}
-	header, err := sync.header(ctx, s.proof, p.Height+uint32(p.Confirmations)-1)
+	sync := b.relaySync(s.proof)
+	header, err := sync.StoredHeader(ctx, p.Block, p.Height, p.Height+uint32(p.Confirmations)-1)
 	if err != nil {
 		return nil, err
 	}
-	if merkle.TxID != p.TxID {
-		return nil, fault.New(fault.Upstream, "the merkle proof is of the transaction %s, not of %s", merkle.TxID, p.TxID)
-	}
-	if err := merkle.Verify(header.Header); err != nil {
-		return nil, fault.New(fault.Upstream, "merkle proof of %s: %w", p.TxID, err)
+	if err := relay.CheckProof(s.proof.stripped, merkle, header.Header); err != nil {
+		return nil, err
 	}
 	var to wire.ToATA
 	if s.d.PayOut {
@@ -122,7 +118,7 @@ func (b *building) proofTxs(ctx context.Context, s *buildStep) ([]*wire.Tx, erro
 	}
 	claim := wire.BitcoinClaim{Data: s.d, Signer: b.signer, Vout: p.Vout, Stripped: s.proof.stripped,
 		Proof:         wire.Proof{TxID: p.TxID, Index: merkle.Pos, Path: merkle.Hashes},
-		Confirmations: p.Confirmations, Header: header, Before: sync.txs, To: to, FeeRate: b.rate}
+		Confirmations: p.Confirmations, Header: header, Before: sync.Txs, To: to, FeeRate: b.rate}
 	txs, err := b.inlineTxs(ctx, s.proof, claim)
 	if err != nil {
 		return nil, err
@@ -162,89 +158,44 @@ func (b *building) inlineTxs(ctx context.Context, pr *proof, claim wire.BitcoinC
 	return txs, nil
 }
 
-// relaySync plans the submissions that the relay needs to have a header. Headers that
-// it will have then are computed here and used in the proof at once, so that all goes
-// out in one row.
-type relaySync struct {
-	k      *contract
-	signer wire.Key
-	rate   wire.FeeRate
-	txs    []*wire.Tx
-}
+// relaySync plans the submissions that the relay needs to have a header. The relay's own is
+// taken if it has it, whatever its confirmations, and the relay is brought up to date if they
+// are missing (protocol: chain-solana.md §21.6).
+type relaySync = relay.Syncer[wire.StoredHeader, *wire.Tx]
 
-// header returns the stored form of the header of a payment's block: the relay's, if
-// it has it, whatever its confirmations, and brings the relay up to date if they are
-// missing (protocol: chain-solana.md §21.6).
-func (r *relaySync) header(ctx context.Context, pr *proof, required uint32) (wire.StoredHeader, error) {
-	if pr.header != nil && pr.state.Height >= required {
-		return *pr.header, nil
-	}
-	all, err := r.plan(ctx, pr.state, required)
-	if err != nil {
-		return wire.StoredHeader{}, err
-	}
-	if h, ok := all[pr.p.Height]; ok {
-		if h.Header.Hash() != pr.p.Block {
-			return wire.StoredHeader{}, fault.New(fault.Upstream, "block %s is not in Bitcoin's best chain", pr.p.Block)
-		}
-		return h, nil
-	}
-	if pr.header == nil {
-		return wire.StoredHeader{}, fault.New(fault.Upstream, "the Bitcoin relay does not have block %s", pr.p.Block)
-	}
-	return *pr.header, nil // only confirmations were missing
-}
-
-// plan brings the relay to a height, and returns the headers that it has then, as far
-// as the plan adds them.
-func (r *relaySync) plan(ctx context.Context, state *wire.RelayState, until uint32) (map[uint32]wire.StoredHeader, error) {
-	c := r.k.chain
-	view := &relayView{k: r.k, stored: map[bitcoin.Hash]wire.StoredHeader{}}
-	rules := relay.Rules{Main: wire.MaxMainHeaders, Fork: wire.MaxForkHeaders, ShortFork: wire.MaxShortForkHeaders, Work: pow.Difficulty,
-		LongerWins: c.net.Bitcoin == bitcoin.Regtest}
-	plan, err := relay.Sync(ctx, view, c.env.Bitcoin, c.net.Bitcoin, rules, until)
-	if errors.Is(err, bitcoin.ErrNotFound) {
-		return nil, fault.New(fault.Upstream, "the Bitcoin relay on Solana shares no block with Bitcoin's best chain")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if plan.Top.Header.Height < until {
-		return nil, fault.New(fault.Upstream, "Bitcoin is at height %d, but the proof requires height %d", plan.Top.Header.Height, until)
-	}
-	on, ok := view.stored[plan.Base.Header.Hash()]
-	if !ok {
-		return nil, fault.New(fault.Upstream, "the relay's header %s is unknown", plan.Base.Header.Hash())
-	}
-	all := map[uint32]wire.StoredHeader{}
-	for _, batch := range plan.Batches {
-		ix, err := r.k.SubmitInstruction(batch.Op, r.signer, batch.Headers, on, state.ForkCounter)
-		if err != nil {
-			return nil, err
-		}
-		tx, err := wire.RelayTx(r.signer, ix, r.rate)
-		if err != nil {
-			return nil, err
-		}
-		r.txs = append(r.txs, tx)
-		for _, h := range batch.Headers {
-			on = on.Next(h)
-			all[on.Header.Height] = on
-		}
-	}
-	return all, nil
+func (b *building) relaySync(pr *proof) *relaySync {
+	c := b.k.chain
+	return &relaySync{Chain: "Solana", Bitcoin: c.env.Bitcoin, Network: c.net.Bitcoin,
+		Rules: relay.Rules{Main: wire.MaxMainHeaders, Fork: wire.MaxForkHeaders, ShortFork: wire.MaxShortForkHeaders, Work: pow.Difficulty,
+			LongerWins: c.net.Bitcoin == bitcoin.Regtest},
+		Header: func(h wire.StoredHeader) bitcoin.Header { return h.Header },
+		Find: func(context.Context, bitcoin.Hash, uint32) (h wire.StoredHeader, tip uint32, found bool, err error) {
+			if pr.header != nil {
+				h = *pr.header
+			}
+			return h, pr.state.Height, pr.header != nil, nil
+		},
+		View: func(context.Context) (relay.View[wire.StoredHeader], error) { return &relayView{k: b.k}, nil },
+		Submit: func(batch relay.Batch, on wire.StoredHeader) (tx *wire.Tx, stored []wire.StoredHeader, err error) {
+			ix, err := b.k.SubmitInstruction(batch.Op, b.signer, batch.Headers, on, pr.state.ForkCounter)
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, h := range batch.Headers {
+				on = on.Next(h)
+				stored = append(stored, on)
+			}
+			tx, err = wire.RelayTx(b.signer, ix, b.rate)
+			return tx, stored, err
+		}}
 }
 
 // relayView is the relay as the synchroniser asks for it. It keeps the stored forms of
 // the headers that it gave.
 type relayView struct {
 	k *contract
-
-	mu     sync.Mutex
-	stored map[bitcoin.Hash]wire.StoredHeader
+	relay.Kept[wire.StoredHeader]
 }
-
-var _ relay.Relay = (*relayView)(nil)
 
 func (v *relayView) keep(h *wire.StoredHeader, err error) (relay.Header, error) {
 	switch {
@@ -253,10 +204,7 @@ func (v *relayView) keep(h *wire.StoredHeader, err error) (relay.Header, error) 
 	case h == nil:
 		return relay.Header{}, bitcoin.ErrNotFound
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.stored[h.Header.Hash()] = *h
-	return relay.Header{Header: h.Header, Work: h.Work}, nil
+	return v.Keep(*h, relay.Header{Header: h.Header, Work: h.Work}), nil
 }
 
 // Tip implements [relay.Relay]: see [solread.Reader.TipHeader].

@@ -188,7 +188,7 @@ func TestImportOwnContracts(t *testing.T) {
 		local[id] = bytes.ReplaceAll(data, []byte("https://lp.example.com:24000/"), []byte("http://127.0.0.1:24000/"))
 	}
 	write(t, file, local)
-	network, err := evm.Preset(evm.ChainCitrea, bitcoin.Mainnet)
+	network, err := evm.Preset("CITREA", bitcoin.Mainnet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestImportOwnContracts(t *testing.T) {
 	for i := range d.ClaimHandlers {
 		d.ClaimHandlers[i] = common.HexToAddress("0x" + strings.Repeat(strconv.Itoa(i+2), 40))
 	}
-	text, err := json.Marshal(map[string]any{"evm": map[string]any{"rpc": "http://127.0.0.1:1", "network": network, "listed": tokens.Known(evm.ChainCitrea)}})
+	text, err := json.Marshal(map[string]any{"evm": map[string]any{"rpc": "http://127.0.0.1:1", "network": network, "listed": tokens.Known("CITREA")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestImportOwnContracts(t *testing.T) {
 // What examples/devnet prints names the contracts of every chain of a local network.
 func TestImportOfALocalNetwork(t *testing.T) {
 	t.Parallel()
-	n := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	dir := t.TempDir()
 	printed := filepath.Join(dir, "local.json")
 	f, err := os.Create(printed)

@@ -3,11 +3,10 @@ package address
 import (
 	"testing"
 
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
-
-	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
 // ruleOnly is a smart chain of which only the address rule is there.

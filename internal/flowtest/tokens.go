@@ -3,9 +3,10 @@ package flowtest
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/chains/starknet"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -14,20 +15,20 @@ var Chains = []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA", "ALPEN", "GOAT"
 
 // Tokens returns the catalogue's tokens of the given chains, whose addresses are read as
 // the chains read them.
-func Tokens(t testing.TB, ids ...string) *tokens.Registry {
+func Tokens(t testing.TB, ids ...string) *tokenlist.Registry {
 	t.Helper()
-	var list []tokens.Chain
+	var list []tokenlist.Chain
 	for _, id := range ids {
-		rule := evm.TokenAddress
+		rule := evmwire.TokenAddress
 		switch id {
 		case "SOLANA":
-			rule = solana.TokenAddress
+			rule = solwire.TokenAddress
 		case "STARKNET":
-			rule = starknet.TokenAddress
+			rule = starkwire.Address
 		}
-		list = append(list, tokens.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
+		list = append(list, tokenlist.Chain{ID: id, Tokens: tokens.Known(id), TokenAddress: rule})
 	}
-	r, err := tokens.NewRegistry(list...)
+	r, err := tokenlist.New(list...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/tokens"
@@ -37,7 +38,7 @@ type bank struct {
 	*testing.T
 	*Quoter
 	net   *devnet.Net
-	coins *tokens.Registry
+	coins *tokenlist.Registry
 	setup discovery.Setup // of Offers
 }
 
@@ -57,7 +58,7 @@ func open(t *testing.T) *bank {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, store, lists, known := map[string]chains.Chain{}, new(storagetest.Memory), []tokens.Chain{}, []discovery.Chain{}
+	all, store, lists, known := map[string]chains.Chain{}, new(storagetest.Memory), []tokenlist.Chain{}, []discovery.Chain{}
 	for _, f := range n.Chains() {
 		c, err := f.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: backend, Now: n.Clock.Now, Rand: rand.Reader,
 			HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: store})
@@ -65,9 +66,9 @@ func open(t *testing.T) *bank {
 			t.Fatal(err)
 		}
 		all[f.ID()], known = c, append(known, c)
-		lists = append(lists, tokens.Chain{ID: f.ID(), Tokens: c.Info().Tokens, TokenAddress: c.TokenAddress})
+		lists = append(lists, tokenlist.Chain{ID: f.ID(), Tokens: c.Info().Tokens, TokenAddress: c.TokenAddress})
 	}
-	if b.coins, err = tokens.NewRegistry(lists...); err != nil {
+	if b.coins, err = tokenlist.New(lists...); err != nil {
 		t.Fatal(err)
 	}
 	lps := lphttp.NewClient(lphttp.Options{Now: n.Clock.Now, AllowLocal: true})

@@ -3,11 +3,10 @@ package tokenlist_test
 import (
 	"fmt"
 
+	"github.com/swapper-go/swapper/fault"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/tokenlist"
-
-	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/tokens"
 )
 

@@ -3,9 +3,8 @@ package tokenlist
 import (
 	"strings"
 
-	"github.com/swapper-go/swapper/tokens"
-
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // maxNameText bounds what [Registry.Resolve] looks at: no identifier is longer.

@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/retry"
-
 	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // finalError is a definite answer: no other URL is asked and nothing is retried.

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
 // How many withdrawals may lie between a vault's state on its smart chain and an
@@ -51,4 +53,25 @@ func Trace(ctx context.Context, fetch func(context.Context, bitcoin.Hash) (*bitc
 	}
 	slices.Reverse(path)
 	return path, nil
+}
+
+// Unclaimed returns the withdrawals from the vault's output on its smart chain to a
+// transaction, which is one of them, oldest first: what has to be claimed, in this order. The
+// code of its errors is [fault.InvalidState] where the chain of withdrawals says that nothing can
+// be claimed.
+func Unclaimed(ctx context.Context, backend bitcoin.Backend, onChain bitcoin.OutPoint, id bitcoin.Hash) ([]Tx, error) {
+	fetch := func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
+		return single.Tx(ctx, backend, id)
+	}
+	path, err := Trace(ctx, fetch, onChain, bitcoin.OutPoint{Hash: id}, MaxPendingClaimed)
+	switch code := fault.CodeOf(err); {
+	case err == nil && len(path) == 0:
+		return nil, fault.New(fault.InvalidState, "the withdrawal was already claimed")
+	case err == nil:
+		return path, nil
+	case code == fault.Upstream || code == fault.Timeout: // not answered, which says nothing of the vault
+		return nil, fmt.Errorf("the vault's withdrawals: %w", err)
+	default:
+		return nil, fault.New(fault.InvalidState, "the vault's withdrawals: %w", err)
+	}
 }

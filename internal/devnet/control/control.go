@@ -50,10 +50,16 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 )
 
+// do carries a call out: q returns a parameter of the call by its name, "" if it is not given.
+type do = func(ctx context.Context, q func(string) string) (any, error)
+
+// handle adds a call: its method and path, and what carries it out.
+type handle func(path string, do do)
+
 // Handler serves the calls.
 func Handler(n *devnet.Net) http.Handler {
 	mux := http.NewServeMux()
-	answered := func(path string, do func(ctx context.Context, q func(string) string) (any, error)) {
+	var on handle = func(path string, do do) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
 			defer cancel()
@@ -66,39 +72,39 @@ func Handler(n *devnet.Net) http.Handler {
 			_ = json.NewEncoder(w).Encode(answer) // or the caller is gone
 		})
 	}
-	on := func(path string, do func(ctx context.Context, q func(string) string) (any, error)) {
-		answered("POST "+path, do)
+	onClock(n, on)
+	onBitcoin(n, on)
+	onParties(n, on)
+	onRecipient(n, on)
+	onPayments(n, on)
+	if n.Solana != nil {
+		onSolana(n, on)
 	}
-	number := func(text string, least, most int64) (int64, error) {
-		v, err := strconv.ParseInt(text, 10, 64)
-		if err == nil && (v < least || v > most) {
-			err = fmt.Errorf("%d is not in %d to %d", v, least, most)
-		}
-		return v, err
+	if n.Starknet != nil {
+		onStarknet(n, on)
 	}
-	on("/mine", func(_ context.Context, q func(string) string) (any, error) {
-		blocks, err := number(q("blocks"), 1, 1000)
-		if err == nil {
-			err = n.Mine(int(blocks))
-		}
-		height, _ := n.Bitcoin.Tip()
-		return map[string]any{"height": height}, err
-	})
-	on("/advance", func(_ context.Context, q func(string) string) (any, error) {
+	return mux
+}
+
+// number reads an integer within bounds.
+func number(text string, least, most int64) (int64, error) {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && (v < least || v > most) {
+		err = fmt.Errorf("%d is not in %d to %d", v, least, most)
+	}
+	return v, err
+}
+
+// onClock adds the calls about the time.
+func onClock(n *devnet.Net, on handle) {
+	on("POST /advance", func(_ context.Context, q func(string) string) (any, error) {
 		seconds, err := number(q("seconds"), 1, 365*86400)
 		if err == nil {
 			err = n.Advance(time.Duration(seconds) * time.Second)
 		}
 		return map[string]any{"time": n.Clock.Now().Unix()}, err
 	})
-	on("/relay", func(ctx context.Context, _ func(string) string) (any, error) {
-		if err := n.SyncRelays(ctx); err != nil {
-			return nil, err
-		}
-		height, err := n.EVM.RelayHeight(ctx)
-		return map[string]any{"height": height}, err
-	})
-	answered("GET /clock", func(ctx context.Context, q func(string) string) (any, error) {
+	on("GET /clock", func(ctx context.Context, q func(string) string) (any, error) {
 		ahead := n.Clock.Ahead()
 		if q("ahead") != "" {
 			known, err := number(q("ahead"), 0, 1<<50)
@@ -111,26 +117,34 @@ func Handler(n *devnet.Net) http.Handler {
 		}
 		return map[string]any{"unixMs": n.Clock.Now().UnixMilli(), "ahead": ahead.Milliseconds()}, nil
 	})
-	invoices(n, answered, number)
-	if n.Solana != nil {
-		onSolana(n, on, number)
-	}
-	if n.Starknet != nil {
-		onStarknet(n, on, number)
-	}
-	on("/watchtower", func(_ context.Context, q func(string) string) (any, error) {
-		claims, err := strconv.ParseBool(q("on"))
-		if err != nil {
-			return nil, fmt.Errorf("on: must be true or false")
+}
+
+// onBitcoin adds the calls about Bitcoin and the relays that follow it.
+func onBitcoin(n *devnet.Net, on handle) {
+	on("POST /mine", func(_ context.Context, q func(string) string) (any, error) {
+		blocks, err := number(q("blocks"), 1, 1000)
+		if err == nil {
+			err = n.Mine(int(blocks))
 		}
-		deaf, _ := strconv.ParseBool(q("deaf"))
-		if n.Tower == nil {
-			return nil, fmt.Errorf("the network has no watchtower")
-		}
-		n.Tower.Behave(watchtower.Behaviour{NoEscrows: !claims, NoVaults: !claims, NoProofs: !claims, Deaf: deaf})
-		return map[string]any{"on": claims, "deaf": deaf}, nil
+		height, _ := n.Bitcoin.Tip()
+		return map[string]any{"height": height}, err
 	})
-	on("/fees", func(_ context.Context, q func(string) string) (any, error) {
+	on("POST /reorg", func(_ context.Context, q func(string) string) (any, error) {
+		blocks, err := number(q("blocks"), 1, 100)
+		if err == nil {
+			err = n.Bitcoin.Reorg(int(blocks))
+		}
+		height, _ := n.Bitcoin.Tip()
+		return map[string]any{"height": height}, err
+	})
+	on("POST /relay", func(ctx context.Context, _ func(string) string) (any, error) {
+		if err := n.SyncRelays(ctx); err != nil {
+			return nil, err
+		}
+		height, err := n.EVM.RelayHeight(ctx)
+		return map[string]any{"height": height}, err
+	})
+	on("POST /fees", func(_ context.Context, q func(string) string) (any, error) {
 		rate, err := number(q("satvb"), 1, 5000)
 		if err != nil {
 			return nil, fmt.Errorf("satvb: %w", err)
@@ -147,19 +161,39 @@ func Handler(n *devnet.Net) http.Handler {
 		}
 		return map[string]any{"satvb": rate, "lps": own}, nil
 	})
-	on("/voucher", func(context.Context, func(string) string) (any, error) {
+	on("POST /fund", func(_ context.Context, q func(string) string) (any, error) {
+		sats, err := number(q("sats"), 1000, 1_000_000_000)
+		if err != nil {
+			return nil, err
+		}
+		to, err := btc.ParseAddress(q("address"), n.Bitcoin.Network())
+		if err != nil {
+			return nil, err
+		}
+		out, err := n.Bitcoin.Faucet(to, sats)
+		return map[string]any{"output": out.String()}, err
+	})
+}
+
+// onParties adds the calls about the others: LPs, the watchtower, and the LNURL service.
+func onParties(n *devnet.Net, on handle) {
+	on("POST /watchtower", func(_ context.Context, q func(string) string) (any, error) {
+		claims, err := strconv.ParseBool(q("on"))
+		if err != nil {
+			return nil, fmt.Errorf("on: must be true or false")
+		}
+		deaf, _ := strconv.ParseBool(q("deaf"))
+		if n.Tower == nil {
+			return nil, fmt.Errorf("the network has no watchtower")
+		}
+		n.Tower.Behave(watchtower.Behaviour{NoEscrows: !claims, NoVaults: !claims, NoProofs: !claims, Deaf: deaf})
+		return map[string]any{"on": claims, "deaf": deaf}, nil
+	})
+	on("POST /voucher", func(context.Context, func(string) string) (any, error) {
 		links, err := n.RenewVoucher()
 		return map[string]any{"withdraw": links.LNURL}, err
 	})
-	on("/reorg", func(_ context.Context, q func(string) string) (any, error) {
-		blocks, err := number(q("blocks"), 1, 100)
-		if err == nil {
-			err = n.Bitcoin.Reorg(int(blocks))
-		}
-		height, _ := n.Bitcoin.Tip()
-		return map[string]any{"height": height}, err
-	})
-	on("/misbehave", func(_ context.Context, q func(string) string) (any, error) {
+	on("POST /misbehave", func(_ context.Context, q func(string) string) (any, error) {
 		i, err := number(q("lp"), 0, int64(len(n.LPs)-1))
 		if err != nil {
 			return nil, err
@@ -175,17 +209,4 @@ func Handler(n *devnet.Net) http.Handler {
 		n.LPs[i].Misbehave(f)
 		return map[string]any{"lp": n.LPs[i].URL()}, nil
 	})
-	on("/fund", func(_ context.Context, q func(string) string) (any, error) {
-		sats, err := number(q("sats"), 1000, 1_000_000_000)
-		if err != nil {
-			return nil, err
-		}
-		to, err := btc.ParseAddress(q("address"), n.Bitcoin.Network())
-		if err != nil {
-			return nil, err
-		}
-		out, err := n.Bitcoin.Faucet(to, sats)
-		return map[string]any{"output": out.String()}, err
-	})
-	return mux
 }

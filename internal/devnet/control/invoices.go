@@ -19,29 +19,36 @@ type preimages struct {
 	all map[[32]byte][32]byte
 }
 
-type handle func(path string, do func(ctx context.Context, q func(string) string) (any, error))
-
-// invoices are the calls about Lightning.
-func invoices(n *devnet.Net, on handle, number func(text string, least, most int64) (int64, error)) {
-	held := &preimages{all: map[[32]byte][32]byte{}}
-	amount := func(text string) (int64, error) {
-		if text == "" {
-			return 0, nil
-		}
-		sats, err := number(text, 1, 10_000_000)
-		return sats * 1000, err
+// msatOf reads an amount in sats, "" for none.
+func msatOf(sats string) (int64, error) {
+	if sats == "" {
+		return 0, nil
 	}
+	v, err := number(sats, 1, 10_000_000)
+	if err != nil {
+		return 0, fmt.Errorf("sats: %w", err)
+	}
+	return v * 1000, nil
+}
+
+// onPayments adds the calls about the user's Lightning wallet.
+func onPayments(n *devnet.Net, on handle) {
 	on("POST /pay", func(_ context.Context, q func(string) string) (any, error) {
-		msat, err := amount(q("sats"))
+		msat, err := msatOf(q("sats"))
 		if err != nil {
-			return nil, fmt.Errorf("sats: %w", err)
+			return nil, err
 		}
 		return map[string]any{"state": "sent"}, n.Payer.Start(q("invoice"), lightning.Limits{AmountMsat: msat})
 	})
+}
+
+// onRecipient adds the calls about the invoices of the Lightning recipient.
+func onRecipient(n *devnet.Net, on handle) {
+	held := &preimages{all: map[[32]byte][32]byte{}}
 	on("POST /invoice", func(_ context.Context, q func(string) string) (any, error) {
-		msat, err := amount(q("sats"))
+		msat, err := msatOf(q("sats"))
 		if err != nil {
-			return nil, fmt.Errorf("sats: %w", err)
+			return nil, err
 		}
 		o := lightning.InvoiceOptions{AmountMsat: msat, Description: "local network"}
 		var preimage [32]byte

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	btcrelay "github.com/swapper-go/swapper/internal/btc/relay"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 )
@@ -114,7 +115,7 @@ func TestClaimsByBitcoinProof(t *testing.T) {
 			})
 			k.open(s, k.User)
 			proof := must[evmwire.BitcoinProof](t)(k.Proof(tx.TxHash(), 1, confirmations))
-			ok(t, proof.CheckInclusion())
+			ok(t, btcrelay.CheckProof(proof.Tx, proof.Merkle, proof.Header.Header()))
 			call := k.one(k.d.ClaimByBitcoin(s, proof))
 
 			k.refused("verify: block commitment", k.LP, call) // the relay does not know the block

@@ -3,7 +3,6 @@ package evm
 import (
 	"encoding/json"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,15 +46,13 @@ type Server struct {
 	node  atomic.Pointer[engineNode] // whose chain it tells
 	http  *loopback.Server
 	fault atomic.Pointer[Fault]
-
-	mu  sync.Mutex
-	log [][]string
+	rpc   loopback.JSONRPC
 }
 
 // Serve starts another JSON-RPC server; address is host:port, "" for a free port
 // of 127.0.0.1. Closing the network closes it too.
 func (n *Net) Serve(address string) (*Server, error) {
-	s := &Server{net: n}
+	s := &Server{net: n, rpc: loopback.JSONRPC{MaxRequest: 5 << 20, ContentType: "application/json", TooMany: "batch too large"}}
 	s.node.Store(n.node)
 	s.fault.Store(new(Fault))
 	var err error
@@ -79,18 +76,10 @@ func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }
 
 // Requests returns the methods of every HTTP request since the last call, in
 // order: one round trip is one element, a batch has several methods.
-func (s *Server) Requests() [][]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	log := s.log
-	s.log = nil
-	return log
-}
+func (s *Server) Requests() [][]string { return s.rpc.Requests() }
 
 // Close ends the server and cuts its connections. It may be called more than once.
 func (s *Server) Close() error { return s.http.Close() }
-
-const maxRequest = 5 << 20 // bytes
 
 // serve puts the faults in front of the methods.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -101,13 +90,5 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveSocket(w, r, f)
 	default:
 		s.answer(w, r, f)
-	}
-}
-
-func (s *Server) note(methods []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.log) < 10_000 {
-		s.log = append(s.log, methods)
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/ethereum/go-ethereum/rpc"
+
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
 // socket is a websocket connection: calls as over HTTP, and eth_subscribe.
@@ -51,7 +53,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request, f Fault) {
 
 // handle answers a message and reports whether the connection stays.
 func (c *socket) handle(body []byte, f Fault) bool {
-	var q rpcRequest
+	var q loopback.Call
 	if err := json.Unmarshal(body, &q); err != nil {
 		return c.send(failed(nil, -32700, "parse error"))
 	}
@@ -79,23 +81,23 @@ func (c *socket) send(v any) bool {
 // maxSubscriptions bounds those of a connection.
 const maxSubscriptions = 1000
 
-func (c *socket) subscribe(q rpcRequest) bool {
+func (c *socket) subscribe(q loopback.Call) bool {
 	if len(c.subs) == maxSubscriptions {
 		return c.send(failed(q.ID, -32005, "too many subscriptions"))
 	}
-	args := make([]any, len(q.Params))
-	for i, p := range q.Params {
-		args[i] = p
+	var args []any
+	if json.Unmarshal(q.Params, &args) != nil {
+		return c.send(failed(q.ID, -32602, "invalid params: not a list"))
 	}
 	news := make(chan json.RawMessage, 1000)
 	sub, err := c.node.client.EthSubscribe(c.ctx, news, args...)
 	if err != nil {
-		return c.send(rpcAnswer{Version: "2.0", ID: q.ID, Error: errorOf(err)})
+		return c.send(loopback.Failed(q.ID, errorOf(err)))
 	}
 	c.last++
 	id := "0x" + strconv.FormatUint(c.last, 16)
 	c.subs[id] = sub
-	if !c.send(rpcAnswer{Version: "2.0", ID: q.ID, Result: json.RawMessage(strconv.Quote(id))}) {
+	if !c.send(loopback.Succeeded(q.ID, json.RawMessage(strconv.Quote(id)))) {
 		sub.Unsubscribe()
 		return false
 	}
@@ -118,14 +120,14 @@ func (c *socket) subscribe(q rpcRequest) bool {
 	return true
 }
 
-func (c *socket) unsubscribe(q rpcRequest) rpcAnswer {
-	var id string
-	if len(q.Params) != 1 || json.Unmarshal(q.Params[0], &id) != nil || c.subs[id] == nil {
+func (c *socket) unsubscribe(q loopback.Call) loopback.Reply {
+	var ids []string
+	if json.Unmarshal(q.Params, &ids) != nil || len(ids) != 1 || c.subs[ids[0]] == nil {
 		return failed(q.ID, -32000, "subscription not found")
 	}
-	c.subs[id].Unsubscribe()
-	delete(c.subs, id)
-	return rpcAnswer{Version: "2.0", ID: q.ID, Result: json.RawMessage("true")}
+	c.subs[ids[0]].Unsubscribe()
+	delete(c.subs, ids[0])
+	return loopback.Succeeded(q.ID, json.RawMessage("true"))
 }
 
 // tell sends one piece of news and reports whether the connection stays. A server that is

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/relay"
 )
 
 // CheckProofs looks at the Bitcoin proofs of returned transactions, which may
@@ -108,7 +109,7 @@ func (d Deployment) checkBitcoinClaim(e chains.Escrow, data []byte) error {
 		return fmt.Errorf("contains a Bitcoin transaction that does not fulfil the escrow's condition")
 	}
 	p.Merkle.TxID = tx.TxHash()
-	return p.CheckInclusion()
+	return relay.CheckProof(p.Tx, p.Merkle, p.Header.Header())
 }
 
 // readWitness takes the witness of a Bitcoin proof apart (protocol: chain-evm.md §4).
@@ -188,5 +189,5 @@ func (d Deployment) checkVaultClaim(data []byte) (*wire.MsgTx, error) {
 		copy(p.Header[32*i:], word[:])
 	}
 	p.Merkle.Height = p.Header.Height()
-	return tx, p.CheckInclusion()
+	return tx, relay.CheckProof(p.Tx, p.Merkle, p.Header.Header())
 }

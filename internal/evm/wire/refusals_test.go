@@ -9,41 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
-
-// A proof must lead from the very transaction to the very header.
-func TestCheckInclusion(t *testing.T) {
-	raw := unhex(t, seedWithdrawal)
-	tx, err := rawtx.Decode(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	txids := []bitcoin.Hash{{1}, tx.TxHash(), {3}}
-	merkle, ok := bitcoin.BuildMerkleProof(txids, tx.TxHash(), 5)
-	if !ok {
-		t.Fatal("no proof")
-	}
-	header := bitcoin.Header{Height: 5, MerkleRoot: merkle.Root(), Bits: 0x1d00ffff}
-	full := header.Bytes()
-	var stored StoredHeader
-	copy(stored[:], full[:])
-	stored[115] = 5
-	good := BitcoinProof{Tx: raw, Header: stored, Merkle: merkle}
-	if err := good.CheckInclusion(); err != nil {
-		t.Fatal(err)
-	}
-	otherTx, otherHeader, otherPos, cut := good, good, good, good
-	otherTx.Merkle.TxID = bitcoin.Hash{9}
-	otherHeader.Header[40] ^= 1
-	otherPos.Merkle.Pos = 0
-	cut.Tx = raw[:len(raw)-1]
-	for name, p := range map[string]BitcoinProof{"another transaction": otherTx, "another header": otherHeader, "another position": otherPos, "cut": cut} {
-		if err := p.CheckInclusion(); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}
 
 func TestNewVaultRefuses(t *testing.T) {
 	d := deploymentOf(t, "CITREA/MAINNET")

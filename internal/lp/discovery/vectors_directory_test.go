@@ -26,7 +26,6 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/lptest"
-
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"

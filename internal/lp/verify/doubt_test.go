@@ -10,9 +10,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lp"
-
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/lp"
 )
 
 // What an honest LP may answer is refused where we do not accept it, and costs the

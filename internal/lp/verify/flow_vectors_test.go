@@ -25,7 +25,6 @@ import (
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lptest"
-
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"

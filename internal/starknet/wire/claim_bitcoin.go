@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
@@ -20,19 +18,6 @@ type BitcoinProof struct {
 	Confirmations uint32 // that the escrow demands
 	Header        StoredHeader
 	Merkle        bitcoin.MerkleProof
-}
-
-// CheckInclusion reports whether the proof leads from the transaction to the header.
-// What the relay says of the header is not part of it.
-func (p BitcoinProof) CheckInclusion() error {
-	tx, err := rawtx.Decode(p.Tx)
-	if err != nil {
-		return err
-	}
-	if id := tx.TxHash(); id != p.Merkle.TxID {
-		return fmt.Errorf("the merkle proof is for transaction %s instead of %s", p.Merkle.TxID, id)
-	}
-	return p.Merkle.Verify(p.Header.Header)
 }
 
 // ClaimByBitcoin builds the claim of an escrow for a Bitcoin transaction. The

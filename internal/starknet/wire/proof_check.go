@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/relay"
 )
 
 // CheckProofs looks at the Bitcoin proofs of returned transactions, which may come
@@ -91,7 +92,7 @@ func (d Deployment) checkBitcoinClaim(e chains.Escrow, calldata []Felt) error {
 		return errors.New("contains a Bitcoin transaction that does not fulfil the escrow's condition")
 	}
 	p.Merkle.TxID = tx.TxHash()
-	return p.CheckInclusion()
+	return relay.CheckProof(p.Tx, p.Merkle, p.Header.Header)
 }
 
 // decodeStripped reads a transaction in the only form that contracts take: without
@@ -148,5 +149,5 @@ func checkVaultClaim(calldata []Felt) (*btcwire.MsgTx, error) {
 		return nil, err
 	}
 	p.Merkle.TxID, p.Merkle.Height = tx.TxHash(), p.Header.Header.Height
-	return tx, p.CheckInclusion()
+	return tx, relay.CheckProof(p.Tx, p.Merkle, p.Header.Header)
 }

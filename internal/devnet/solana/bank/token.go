@@ -83,6 +83,34 @@ func tokenCall(c *Call) error {
 		return tokenInvalidInstruction
 	}
 	switch kind {
+	case 3, 12:
+		return moveTokens(c, amount, decimals)
+	case 4, 13:
+		return approve(c, amount, decimals)
+	case 5:
+		return revoke(c)
+	case 7, 14:
+		return mintTokens(c, amount, decimals)
+	case 8, 15:
+		return burnTokens(c, amount, decimals)
+	case 9:
+		return closeToken(c)
+	case 10, 11:
+		return freezeToken(c, kind == 10)
+	case 17:
+		return syncNative(c)
+	case 21:
+		c.Return(binary.LittleEndian.AppendUint64(nil, wire.TokenAccountSpace))
+		return nil
+	case 22:
+		return initializeImmutableOwner(c)
+	}
+	return setUp(c, kind, in)
+}
+
+// setUp carries out what makes mints and accounts, or changes who may do what with them.
+func setUp(c *Call, kind byte, in *args) error {
+	switch kind {
 	case 0, 20:
 		m := mintData{decimals: in.u8(), authority: option(in.key())}
 		if in.u8() == 1 {
@@ -104,12 +132,6 @@ func tokenCall(c *Call) error {
 			return tokenInvalidInstruction
 		}
 		return initializeToken(c, owner)
-	case 3, 12:
-		return moveTokens(c, amount, decimals)
-	case 4, 13:
-		return approve(c, amount, decimals)
-	case 5:
-		return revoke(c)
 	case 6:
 		of := in.u8()
 		var to *Key
@@ -120,34 +142,24 @@ func tokenCall(c *Call) error {
 			return tokenInvalidInstruction
 		}
 		return setAuthority(c, of, to)
-	case 7, 14:
-		return mintTokens(c, amount, decimals)
-	case 8, 15:
-		return burnTokens(c, amount, decimals)
-	case 9:
-		return closeToken(c)
-	case 10, 11:
-		return freezeToken(c, kind == 10)
-	case 17:
-		return syncNative(c)
-	case 21:
-		c.Return(binary.LittleEndian.AppendUint64(nil, wire.TokenAccountSpace))
-		return nil
-	case 22:
-		a, err := c.Account(0)
-		if err != nil {
-			return err
-		}
-		if len(a.Data) != wire.TokenAccountSpace {
-			return InvalidAccountData
-		}
-		if a.Data[108] != tokenNew {
-			return tokenAlreadyInUse
-		}
-		c.Log("Please upgrade to SPL Token 2022 for immutable owner support")
-		return nil
 	}
 	return tokenInvalidInstruction
+}
+
+// initializeImmutableOwner says that nothing is to be done, for an account that is new.
+func initializeImmutableOwner(c *Call) error {
+	a, err := c.Account(0)
+	if err != nil {
+		return err
+	}
+	if len(a.Data) != wire.TokenAccountSpace {
+		return InvalidAccountData
+	}
+	if a.Data[108] != tokenNew {
+		return tokenAlreadyInUse
+	}
+	c.Log("Please upgrade to SPL Token 2022 for immutable owner support")
+	return nil
 }
 
 func initializeMint(c *Call, m mintData) error {

@@ -1,9 +1,7 @@
 package rpc
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 
@@ -12,86 +10,18 @@ import (
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
-const maxRequest = 50 << 10 // bytes, as nodes have it
-
 // Error is the error of a call.
-type Error struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    any    `json:"data,omitempty"`
-}
+type Error = loopback.RPCError
 
-type call struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-}
-
-type reply struct {
-	Version string          `json:"jsonrpc"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
-	ID      json.RawMessage `json:"id"`
-}
+type (
+	call  = loopback.Call
+	reply = loopback.Reply
+)
 
 // answer answers one call or a batch of them.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, f Fault) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if err != nil {
-		http.Error(w, "request too large", http.StatusRequestEntityTooLarge)
-		return
-	}
-	calls, batch, err := parseCalls(body)
-	if err != nil {
-		write(w, failed(nil, &Error{Code: -32700, Message: "Parse error"}))
-		return
-	}
-	var methods []string
-	for _, q := range calls {
-		methods = append(methods, q.Method)
-	}
-	s.note(methods)
-	if f.MaxBatch > 0 && len(calls) > f.MaxBatch {
-		write(w, failed(nil, &Error{Code: -32600, Message: "batch too large"}))
-		return
-	}
-	replies := make([]reply, 0, len(calls))
-	for _, q := range calls {
-		replies = append(replies, s.do(q, f))
-	}
-	switch {
-	case f.LoseAnswer && slices.Contains(methods, "sendTransaction"):
-		loopback.Cut()
-	case batch:
-		write(w, replies)
-	default:
-		write(w, replies[0])
-	}
-}
-
-func parseCalls(body []byte) (calls []call, batch bool, err error) {
-	body = bytes.TrimSpace(body)
-	if len(body) > 0 && body[0] == '[' {
-		if err = json.Unmarshal(body, &calls); err == nil && len(calls) == 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		return calls, true, err
-	}
-	calls = make([]call, 1)
-	return calls, false, json.Unmarshal(body, &calls[0])
-}
-
-func write(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(v) // the client has gone
-}
-
-func failed(id json.RawMessage, err *Error) reply {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	return reply{Version: "2.0", Error: err, ID: id}
+	lose := func(methods []string) bool { return f.LoseAnswer && slices.Contains(methods, "sendTransaction") }
+	s.rpc.Answer(w, r, f.MaxBatch, lose, func(q call) reply { return s.do(q, f) })
 }
 
 // request is a call under way.
@@ -129,26 +59,26 @@ func (s *Server) do(q call, f Fault) reply {
 	r := &request{Server: s, fault: f}
 	switch {
 	case q.Version != "2.0" || q.Method == "":
-		return failed(q.ID, &Error{Code: -32600, Message: "Invalid request"})
+		return loopback.Failed(q.ID, &Error{Code: -32600, Message: "Invalid request"})
 	case run == nil, slices.Contains(f.Refuse, q.Method), q.Method == "requestAirdrop" && s.airdrop == nil:
-		return failed(q.ID, &Error{Code: -32601, Message: "Method not found"})
+		return loopback.Failed(q.ID, &Error{Code: -32601, Message: "Method not found"})
 	case slices.Contains(f.Fail, q.Method):
-		return failed(q.ID, &Error{Code: -32603, Message: "Internal error"})
+		return loopback.Failed(q.ID, &Error{Code: -32603, Message: "Internal error"})
 	case len(q.Params) > 0 && string(q.Params) != "null" && json.Unmarshal(q.Params, &r.params) != nil:
-		return failed(q.ID, wrongParams("expected an array of parameters"))
+		return loopback.Failed(q.ID, wrongParams("expected an array of parameters"))
 	}
 	value, failure := run(r)
 	if failure != nil {
-		return failed(q.ID, failure)
+		return loopback.Failed(q.ID, failure)
 	}
 	result, err := json.Marshal(value)
 	if err != nil {
-		return failed(q.ID, &Error{Code: -32603, Message: "Internal error"})
+		return loopback.Failed(q.ID, &Error{Code: -32603, Message: "Internal error"})
 	}
 	if f.Rewrite != nil {
 		result = f.Rewrite(q.Method, r.params, result)
 	}
-	return reply{Version: "2.0", ID: q.ID, Result: result}
+	return loopback.Succeeded(q.ID, result)
 }
 
 func wrongParams(text string) *Error { return &Error{Code: -32602, Message: "Invalid params: " + text} }

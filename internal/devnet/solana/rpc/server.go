@@ -73,15 +73,15 @@ type Server struct {
 	ctx     context.Context // of the websockets
 	stop    context.CancelFunc
 	open    sync.WaitGroup
+	rpc     loopback.JSONRPC
 
 	mu     sync.Mutex
-	log    [][]string
 	closed bool
 }
 
 // Serve starts a server.
 func Serve(o Options) (*Server, error) {
-	s := &Server{airdrop: o.Airdrop}
+	s := &Server{airdrop: o.Airdrop, rpc: loopback.JSONRPC{MaxRequest: 50 << 10, ContentType: "application/json; charset=utf-8", TooMany: "batch too large"}} // so large, as nodes have it
 	s.told.Store(o.Bank)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.fault.Store(new(Fault))
@@ -138,21 +138,7 @@ func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }
 // Requests returns the methods of every HTTP request since the last call, in
 // order: one round trip is one element, a batch has several methods. Calls over
 // websockets are not among them.
-func (s *Server) Requests() [][]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	log := s.log
-	s.log = nil
-	return log
-}
-
-func (s *Server) note(methods []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.log) < 10_000 {
-		s.log = append(s.log, methods)
-	}
-}
+func (s *Server) Requests() [][]string { return s.rpc.Requests() }
 
 // Close ends the server and cuts its connections. It may be called more than once.
 func (s *Server) Close() error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 )
 
@@ -83,9 +84,9 @@ func (s *Server) enter() bool {
 
 // handle answers a message and reports whether the connection stays.
 func (c *socket) handle(body []byte, f Fault) bool {
-	calls, batch, err := parseCalls(body)
+	calls, batch, err := loopback.ParseCalls(body)
 	if err != nil {
-		return c.send(failed(nil, &Error{Code: -32700, Message: "Parse error"})) == nil
+		return c.send(loopback.Failed(nil, &Error{Code: -32700, Message: "Parse error"})) == nil
 	}
 	var replies []reply
 	c.mu.Lock() // what a subscription has to say comes after the answer with its id

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -26,7 +27,7 @@ func (c *socket) subscribe(q call, f Fault) (r reply, ok bool) {
 	if begin, ok := subscriptions[q.Method]; ok {
 		s, err := begin(params)
 		if err != nil {
-			return failed(q.ID, err), true
+			return loopback.Failed(q.ID, err), true
 		}
 		c.last++
 		s.id, s.method = c.last, strings.TrimSuffix(q.Method, "Subscribe")+"Notification"
@@ -43,10 +44,10 @@ func (c *socket) subscribe(q call, f Fault) (r reply, ok bool) {
 	}
 	var id uint64
 	if err := params.param(0, &id); err != nil {
-		return failed(q.ID, err), true
+		return loopback.Failed(q.ID, err), true
 	}
 	if c.subs[id] == nil {
-		return failed(q.ID, &Error{Code: -32602, Message: "Invalid subscription id."}), true
+		return loopback.Failed(q.ID, &Error{Code: -32602, Message: "Invalid subscription id."}), true
 	}
 	delete(c.subs, id)
 	return result(q.ID, true), true
@@ -55,9 +56,9 @@ func (c *socket) subscribe(q call, f Fault) (r reply, ok bool) {
 func result(id json.RawMessage, value any) reply {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return failed(id, &Error{Code: -32603, Message: "Internal error"})
+		return loopback.Failed(id, &Error{Code: -32603, Message: "Internal error"})
 	}
-	return reply{Version: "2.0", ID: id, Result: text}
+	return loopback.Succeeded(id, text)
 }
 
 // begin reads the options of a subscription.

@@ -3,7 +3,6 @@ package rpc
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,81 +11,17 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 )
 
-const maxRequest = 10 << 20 // bytes
-
-type call struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-}
-
-type reply struct {
-	Version string          `json:"jsonrpc"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
-	ID      json.RawMessage `json:"id"`
-}
+type (
+	call  = loopback.Call
+	reply = loopback.Reply
+)
 
 // answer answers one call or a batch of them.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, f Fault, version Version) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if err != nil {
-		http.Error(w, "request too large", http.StatusRequestEntityTooLarge)
-		return
+	lose := func(methods []string) bool {
+		return f.LoseAnswer && slices.ContainsFunc(methods, func(m string) bool { return strings.HasPrefix(m, "starknet_add") })
 	}
-	calls, batch, err := parseCalls(body)
-	if err != nil {
-		write(w, failed(nil, parseError))
-		return
-	}
-	var names []string
-	sends := false
-	for _, q := range calls {
-		names = append(names, q.Method)
-		sends = sends || strings.HasPrefix(q.Method, "starknet_add")
-	}
-	s.note(names)
-	if f.MaxBatch > 0 && len(calls) > f.MaxBatch {
-		write(w, failed(nil, &Error{Code: -32600, Message: "Batch too large"}))
-		return
-	}
-	replies := make([]reply, 0, len(calls))
-	for _, q := range calls {
-		replies = append(replies, s.do(q, f, version))
-	}
-	switch {
-	case f.LoseAnswer && sends:
-		loopback.Cut()
-	case batch:
-		write(w, replies)
-	default:
-		write(w, replies[0])
-	}
-}
-
-func parseCalls(body []byte) (calls []call, batch bool, err error) {
-	body = bytes.TrimSpace(body)
-	if len(body) > 0 && body[0] == '[' {
-		if err = json.Unmarshal(body, &calls); err == nil && len(calls) == 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		return calls, true, err
-	}
-	calls = make([]call, 1)
-	return calls, false, json.Unmarshal(body, &calls[0])
-}
-
-func write(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the client has gone
-}
-
-func failed(id json.RawMessage, err *Error) reply {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	return reply{Version: "2.0", Error: err, ID: id}
+	s.rpc.Answer(w, r, f.MaxBatch, lose, func(q call) reply { return s.do(q, f, version) })
 }
 
 // request is a call under way.
@@ -149,24 +84,24 @@ func (s *Server) do(q call, f Fault, version Version) reply {
 	r := &request{Server: s, fault: f, version: version}
 	switch {
 	case q.Version != "2.0" || q.Method == "":
-		return failed(q.ID, &Error{Code: -32600, Message: "Invalid Request"})
+		return loopback.Failed(q.ID, &Error{Code: -32600, Message: "Invalid Request"})
 	case !known, slices.Contains(f.Refuse, q.Method):
-		return failed(q.ID, &Error{Code: -32601, Message: "Method not found", Data: q.Method})
+		return loopback.Failed(q.ID, &Error{Code: -32601, Message: "Method not found", Data: q.Method})
 	case slices.Contains(f.Fail, q.Method):
-		return failed(q.ID, internalError)
+		return loopback.Failed(q.ID, internalError)
 	}
 	var failure *Error
 	if r.params, failure = named(q.Params, m.params); failure != nil {
-		return failed(q.ID, failure)
+		return loopback.Failed(q.ID, failure)
 	}
 	result, failure := r.carryOut(m)
 	if failure != nil {
-		return failed(q.ID, failure)
+		return loopback.Failed(q.ID, failure)
 	}
 	if f.Rewrite != nil {
 		result = f.Rewrite(q.Method, r.params, result)
 	}
-	return reply{Version: "2.0", ID: q.ID, Result: result}
+	return loopback.Succeeded(q.ID, result)
 }
 
 // carryOut runs a method. What it returns may share memory with the chain, so it is

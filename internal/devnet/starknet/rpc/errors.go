@@ -1,20 +1,16 @@
 package rpc
 
 import (
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // Error is the error of a call.
-type Error struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    any    `json:"data,omitempty"`
-}
+type Error = loopback.RPCError
 
 // The errors of the specification that have no data.
 var (
-	parseError         = &Error{Code: -32700, Message: "Parse error"}
 	internalError      = &Error{Code: -32603, Message: "Internal error"}
 	contractNotFound   = &Error{Code: 20, Message: "Contract not found"}
 	entryNotFound      = &Error{Code: 21, Message: "Requested entrypoint does not exist in the contract"}

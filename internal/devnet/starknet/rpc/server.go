@@ -81,9 +81,9 @@ type Server struct {
 	version Version
 	http    *loopback.Server
 	fault   atomic.Pointer[Fault]
+	rpc     loopback.JSONRPC
 
 	mu     sync.Mutex
-	log    [][]string
 	second int64 // in which recent requests came
 	recent int
 }
@@ -96,7 +96,7 @@ func Serve(o Options) (*Server, error) {
 	if o.Version.String() == "" {
 		return nil, fmt.Errorf("version %d of the specification is not known", o.Version)
 	}
-	s := &Server{version: o.Version}
+	s := &Server{version: o.Version, rpc: loopback.JSONRPC{MaxRequest: 10 << 20, ContentType: "application/json", TooMany: "Batch too large"}}
 	s.told.Store(o.Chain)
 	s.fault.Store(new(Fault))
 	var err error
@@ -120,21 +120,7 @@ func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }
 
 // Requests returns the methods of every HTTP request since the last call, in
 // order: one round trip is one element, a batch has several methods.
-func (s *Server) Requests() [][]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	log := s.log
-	s.log = nil
-	return log
-}
-
-func (s *Server) note(methods []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.log) < 10_000 {
-		s.log = append(s.log, methods)
-	}
-}
+func (s *Server) Requests() [][]string { return s.rpc.Requests() }
 
 // Close ends the server and cuts its connections. It may be called more than once.
 func (s *Server) Close() error { return s.http.Close() }

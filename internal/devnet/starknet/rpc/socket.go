@@ -10,6 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -72,7 +73,7 @@ func (c *socket) handle(body []byte, f Fault) bool {
 	defer c.mu.Unlock()
 	var q call
 	if json.Unmarshal(body, &q) != nil {
-		return c.send(failed(nil, parseError))
+		return c.send(loopback.Failed(nil, &Error{Code: -32700, Message: "Parse error"}))
 	}
 	if f.Down {
 		return false
@@ -95,28 +96,28 @@ func (c *socket) send(v any) bool {
 
 func (c *socket) subscribe(q call) reply {
 	if len(c.subs) == maxSubscriptions {
-		return failed(q.ID, internalError)
+		return loopback.Failed(q.ID, internalError)
 	}
 	s := &subscription{method: "starknet_subscriptionNewHeads"}
 	if q.Method == "starknet_subscribeEvents" {
 		params, err := named(q.Params, []string{"from_address", "keys", "block_id", "finality_status"})
 		if err != nil {
-			return failed(q.ID, err)
+			return loopback.Failed(q.ID, err)
 		}
 		s.method, s.filter = "starknet_subscriptionEvents", &filter{At: params["from_address"]}
 		if err := s.filter.readAddresses(c.version); err != nil {
-			return failed(q.ID, err)
+			return loopback.Failed(q.ID, err)
 		}
 		if keys, given := params["keys"]; given {
 			if err := json.Unmarshal(keys, &s.filter.Keys); err != nil {
-				return failed(q.ID, wrongParams("keys: "+err.Error()))
+				return loopback.Failed(q.ID, wrongParams("keys: "+err.Error()))
 			}
 		}
 	}
 	c.last++
 	id := strconv.FormatUint(c.last, 10)
 	c.subs[id] = s
-	return reply{Version: "2.0", ID: q.ID, Result: json.RawMessage(strconv.Quote(id))}
+	return loopback.Succeeded(q.ID, json.RawMessage(strconv.Quote(id)))
 }
 
 // invalidSubscription is the specification's error for an unknown subscription.
@@ -125,14 +126,14 @@ var invalidSubscription = &Error{Code: 66, Message: "Invalid subscription id"}
 func (c *socket) unsubscribe(q call) reply {
 	params, err := named(q.Params, []string{"subscription_id"})
 	if err != nil {
-		return failed(q.ID, err)
+		return loopback.Failed(q.ID, err)
 	}
 	var id string
 	if json.Unmarshal(params["subscription_id"], &id) != nil || c.subs[id] == nil {
-		return failed(q.ID, invalidSubscription)
+		return loopback.Failed(q.ID, invalidSubscription)
 	}
 	delete(c.subs, id)
-	return reply{Version: "2.0", ID: q.ID, Result: json.RawMessage("true")}
+	return loopback.Succeeded(q.ID, json.RawMessage("true"))
 }
 
 // watch tells of news whenever the chain has changed.
