@@ -162,6 +162,14 @@ func actionOf(t swap.Todo) *Action {
 	return nil
 }
 
+// vaultOf names the vault of a swap through one.
+func vaultOf(r *swap.Record) *VaultInfo {
+	if r.Vault == nil || r.Vault.VaultID == nil {
+		return nil
+	}
+	return &VaultInfo{Owner: r.Vault.Owner, VaultID: r.Vault.VaultID.String()}
+}
+
 // escrowOf shows the escrow of a swap once there is real data of it.
 func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
 	if r.Escrow == nil || r.Escrow.Real == nil {

@@ -102,6 +102,14 @@ type EscrowInfo struct {
 	Confirmations int    `json:"confirmations,omitempty"`
 }
 
+// VaultInfo names the vault through which a swap from Bitcoin is paid out. With it anybody
+// can ask the chain what the vault holds, and whether the output that is to be spent is the
+// vault's. It is an addition to the published interface.
+type VaultInfo struct {
+	Owner   string `json:"owner"`   // canonical address on the destination chain
+	VaultID string `json:"vaultId"` // the owner's number of it, decimal
+}
+
 // ListSwapOutput is a swap in a list.
 type ListSwapOutput struct {
 	SwapOutputBase

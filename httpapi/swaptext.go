@@ -263,6 +263,12 @@ func (t *swapText) status(s *swapper.GetSwapStatusOutput) {
 		}
 		t.close('}')
 	}
+	if v := s.Vault; v != nil {
+		t.object("vault")
+		t.text("owner", v.Owner)
+		t.text("vaultId", v.VaultID)
+		t.close('}')
+	}
 	t.close('}')
 }
 
