@@ -39,10 +39,16 @@ type terms struct {
 	Invoice     string            // verified: the only one of this swap; "" before
 	From        uint64            // height of the smart chain before which nothing of the swap can have happened
 	Revealed    swapper.Timestamp // when the secret was about to be told to the service; 0: never
+
+	// Of swaps from Bitcoin.
+	Seed  chains.Seed // of all that is random in the transactions that are made here
+	Vault *vaultTerms // of a swap from Bitcoin through a vault, once its transaction was handed out; nil before
 }
 
 // receives reports whether the swap pays out on the smart chain.
-func (t terms) receives() bool { return t.Type == swapper.SwapFromBTCLNAuto }
+func (t terms) receives() bool {
+	return t.Type != swapper.SwapToBTC && t.Type != swapper.SwapToBTCLN
+}
 
 // smart is the token on the smart chain.
 func (t terms) smart() tokens.Token {
@@ -71,7 +77,7 @@ func (v *verifier) agree(ctx context.Context, id string, t terms) (terms, error)
 		return t, err
 	}
 	t.CreatedAt, t.Latest, t.Escrow = known.CreatedAt, known.Latest, known.Escrow
-	t.Preimage, t.Invoice, t.From, t.Revealed = known.Preimage, known.Invoice, known.From, known.Revealed
+	t.Preimage, t.Invoice, t.From, t.Revealed, t.Seed, t.Vault = known.Preimage, known.Invoice, known.From, known.Revealed, known.Seed, known.Vault
 	if body, err = json.Marshal(t); err != nil {
 		return t, err
 	}

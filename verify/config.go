@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
@@ -105,6 +106,7 @@ type verifier struct {
 type opened struct {
 	byID   map[string]chains.Chain
 	tokens *tokens.Registry
+	reader *chainio.Reader // builds and checks transactions as for a service's own users
 }
 
 // chains opens the chains unless they are open. A failure is not kept: the next
@@ -147,6 +149,8 @@ func (v *verifier) chains(ctx context.Context) (*opened, error) {
 	if err != nil {
 		return nil, errors.Join(err, closeAll(all))
 	}
+	o.reader = chainio.New(o.byID, v.config.Bitcoin, nil)
+	o.reader.MaxMinerFeePPM = v.config.Policy.MaxMinerFeePPM
 	v.opened = o
 	return o, nil
 }
@@ -167,6 +171,7 @@ func (v *verifier) Close() (err error) {
 		defer func() { <-v.turn }()
 		v.closed = true
 		if v.opened != nil {
+			v.opened.reader.Close()
 			var all []chains.Chain
 			for _, ch := range v.opened.byID {
 				all = append(all, ch)

@@ -26,6 +26,7 @@ var harmlessInStatus = map[string]string{
 	"/state/description":                 "marked as the service's word, behind what the wallet's own nodes show",
 	"/currentAction/expectedTimeSeconds": "how long it takes is the service's word",
 	"/currentAction/pollTimeSeconds":     "when to look again is the service's word, at most a minute later",
+	"/currentAction/txs/0/feeRate":       "the lowest rate that the provider takes is the service's word, within bounds, and what miners get is bounded in sats",
 }
 
 // stage is a moment of a swap that stays as it is until the wallet does something.
@@ -38,6 +39,14 @@ type stage struct {
 func signs(out *swapper.GetSwapStatusOutput) bool {
 	return out.CurrentAction != nil && out.CurrentAction.SignSmartChainTransaction != nil
 }
+
+func funds(out *swapper.GetSwapStatusOutput) bool {
+	return out.CurrentAction != nil && out.CurrentAction.SignPSBT != nil
+}
+
+func broadcast(out *swapper.GetSwapStatusOutput) bool { return out.State.Name == "BROADCASTED" }
+
+func confirmed(out *swapper.GetSwapStatusOutput) bool { return out.State.Name == "BTC_TX_CONFIRMED" }
 
 func refundable(out *swapper.GetSwapStatusOutput) bool {
 	return signs(out) && out.CurrentAction.SignSmartChainTransaction.Name == swapper.NameRefund
@@ -76,6 +85,8 @@ func verifiesEveryLeaf(w *world) {
 		{"locked", swapper.SwapToBTCLN, swappertest.LPFault{NeverPay: true}, []stage{opening, {"locked", locked, swapper.ActionWait}}},
 		{"given back", swapper.SwapToBTCLN, swappertest.LPFault{NotPayable: true}, []stage{opening, {"refund", refundable, swapper.ActionSignSmartChainTransaction}, over}},
 		{"another from Lightning", swapper.SwapFromBTCLNAuto, swappertest.LPFault{}, []stage{{"invoice", always, swapper.ActionSendToAddress}}},
+		{"from Bitcoin", swapper.SwapSPVVaultFromBTC, swappertest.WatchtowerFault{Off: true}, []stage{{"payment", funds, swapper.ActionSignPSBT},
+			{"confirmations", broadcast, swapper.ActionWait}, {"confirmed", confirmed, swapper.ActionWait}, {"claim", signs, swapper.ActionSignSmartChainTransaction}, over}},
 		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, swapper.ActionSendToAddress},
 			{"secret", asksForSecret, swapper.ActionWait}, {"claim", signs, swapper.ActionSignSmartChainTransaction}, over}},
 	} {
@@ -83,12 +94,16 @@ func verifiesEveryLeaf(w *world) {
 			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
 			w.net.Misbehave(flow.fault)
 			a := &alterations{world: w, store: &rewound{Memory: new(storagetest.Memory)}, told: &service{}}
-			real := w.walletOf(w.service, a.store)
+			a.real = w.walletOf(w.service, a.store)
 			a.wallet = w.walletOf(a.told, a.store)
-			if flow.typ == swapper.SwapFromBTCLNAuto {
-				a.id = w.in(real).SwapID
-			} else {
-				a.id = w.out(real, flow.typ).SwapID
+			switch flow.typ {
+			case swapper.SwapFromBTCLNAuto:
+				a.id = w.in(a.real).SwapID
+			case swapper.SwapSPVVaultFromBTC:
+				w.throughVault()
+				a.id = w.fromBitcoin(a.real).SwapID
+			default:
+				a.id = w.out(a.real, flow.typ).SwapID
 			}
 			for _, s := range flow.stages {
 				if s.name == "claim" { // and no watchtower has claimed
@@ -96,17 +111,13 @@ func verifiesEveryLeaf(w *world) {
 						t.Fatal(err)
 					}
 				}
-				answer, err := w.net.User.FinishUntil(t.Context(), w.service.Service, a.id, s.ready)
-				if err != nil {
-					t.Fatalf("%s: %v", s.name, err)
-				}
-				text := []byte(asText(t, answer))
+				text := a.reach(s, flow.typ == swapper.SwapSPVVaultFromBTC)
 				// Before the wallet has seen it, and once it has.
 				a.try(s, text, heard)
-				if _, err := real.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err != nil {
+				if _, err := a.real.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
-				if s.shows == swapper.ActionSignSmartChainTransaction || s.shows == swapper.ActionSendToAddress {
+				if s.shows != swapper.ActionWait && s.shows != "" {
 					a.try(s, text, heard)
 				}
 				heard = append(heard, answered{flow.name, s.name, text})
@@ -117,6 +128,28 @@ func verifiesEveryLeaf(w *world) {
 			}
 		})
 	}
+}
+
+// reach brings the swap to a stage, and returns the service's answer there. A payment of
+// bitcoin is signed by the wallet, which has to know it.
+func (a *alterations) reach(s stage, bitcoin bool) []byte {
+	a.Helper()
+	driven := a.service.Service
+	var heard *swapper.GetSwapStatusOutput
+	ready := func(out *swapper.GetSwapStatusOutput) bool { heard = out; return s.ready(out) }
+	if bitcoin {
+		if out, err := driven.GetSwapStatus(a.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err == nil && s.ready(out) {
+			return []byte(asText(a.T, out))
+		}
+		driven = a.real
+		a.service.status = func(out *swapper.GetSwapStatusOutput) { heard = out }
+		defer func() { a.service.status = nil }()
+		ready = func(*swapper.GetSwapStatusOutput) bool { return heard != nil && s.ready(heard) }
+	}
+	if _, err := a.net.User.FinishUntil(a.Context(), driven, a.id, ready); err != nil {
+		a.Fatalf("%s: %v", s.name, err)
+	}
+	return []byte(asText(a.T, heard))
 }
 
 // answered is an honest answer at a stage of a swap.
@@ -130,7 +163,7 @@ type alterations struct {
 	*world
 	store          *rewound
 	told           *service
-	wallet         swapper.Service
+	wallet, real   swapper.Service // which hears what is tried, and which hears the service
 	id             string
 	invoice        string // that the wallet was shown
 	tried, refused int

@@ -122,6 +122,10 @@ func TestThroughAService(t *testing.T) {
 				{"secrets are kept", keepsSecrets},
 				{"early refund", refunds},
 				{"claim without the service", claimsAlone},
+				{"bitcoin is paid to a vault", paysVaults},
+				{"payments to vaults that are refused", refusesVaults},
+				{"signed payments to vaults", refusesSignedVaults},
+				{"claim from a vault without the service", claimsFromVaultAlone},
 				{"every leaf of a status", verifiesEveryLeaf},
 				{"refund without the service", refundsAlone},
 			} {

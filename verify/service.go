@@ -39,6 +39,9 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 		}
 		in.Secret = "" // the service hears of it when it may
 	}
+	if t.Type == swapper.SwapSPVVaultFromBTC {
+		return v.throughVault(ctx, o, version, t, in)
+	}
 	var got *swapper.GetSwapStatusOutput
 	var fact *chains.EscrowFact
 	var refused error

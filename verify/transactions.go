@@ -33,12 +33,9 @@ const (
 func (v *verifier) signing(ctx context.Context, o *opened, id string, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact) (*swapper.SignSmartChainTransaction, error) {
 	said := got.CurrentAction.SignSmartChainTransaction
 	chain := o.byID[t.Src.Chain]
-	signer := t.Payer
-	if in.Signer != "" {
-		var err error
-		if signer, err = chain.Address(in.Signer, false); err != nil {
-			return nil, fault.At("signer", err)
-		}
+	signer, err := signerOf(chain, in.Signer, t.Payer)
+	if err != nil {
+		return nil, err
 	}
 	asked, err := chain.Address(said.RequiredSigner, false)
 	if err != nil {
@@ -244,11 +241,14 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := v.agreed(ctx, in.SwapID)
+	t, version, err := v.agreed(ctx, in.SwapID)
 	if err != nil {
 		return nil, err
 	}
-	if t.receives() {
+	switch {
+	case t.Type == swapper.SwapSPVVaultFromBTC:
+		return v.submitVault(ctx, o, version, t, in)
+	case t.receives():
 		return v.submitClaim(ctx, o, t, in)
 	}
 	if t.Escrow == nil {
