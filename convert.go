@@ -189,8 +189,12 @@ func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
 		return nil
 	}
 	info := &EscrowInfo{Data: data, InitTxID: r.Escrow.InitTx}
-	if b := r.Bitcoin; b != nil && r.Escrow.Real.Kind == chains.OnchainNonced {
+	switch b := r.Bitcoin; {
+	case b == nil:
+	case r.Escrow.Real.Kind == chains.OnchainNonced:
 		info.Nonce, info.Confirmations = strconv.FormatUint(b.Nonce, 10), int(b.Confirmations)
+	case r.Escrow.Real.Kind == chains.Onchain:
+		info.Address, info.Confirmations = b.Address, int(b.Confirmations)
 	}
 	return info
 }

@@ -22,8 +22,9 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// CreateSwap implements [swapper.Service] for the swaps that the package verifies. What it returns is what was verified and is stored; parts of the answer that
-// were not are left out. The market is asked while the service is.
+// CreateSwap implements [swapper.Service] for the swaps that the package verifies. What it
+// returns is what was verified and is stored; parts of the answer that were not are left
+// out. The market is asked while the service is.
 func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	var err error
 	if t.receives() {
 		err = lpverify.ReceiveTold(agreed, lpverify.ToldReceive{Sats: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, Output: q.OutputAmount.RawAmount,
-			Vault: t.Type == swapper.SwapSPVVaultFromBTC})
+			Vault: t.Type == swapper.SwapSPVVaultFromBTC, Besides: t.Type == swapper.SwapFromBTC})
 	} else {
 		err = lpverify.Told(agreed,
 			lpverify.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning})

@@ -7,5 +7,5 @@
 // error: apart from a few harmless parts that the table names, an answer that was not
 // verified never reaches the wallet. At present the package verifies swaps from a smart chain
 // to a Bitcoin address or a Lightning invoice, swaps from Lightning for which a provider opens
-// the escrow, and swaps from Bitcoin through a vault; it refuses all others.
+// the escrow, and swaps from Bitcoin; it refuses all others.
 package verify

@@ -40,6 +40,10 @@ func signs(out *swapper.GetSwapStatusOutput) bool {
 	return out.CurrentAction != nil && out.CurrentAction.SignSmartChainTransaction != nil
 }
 
+func deposits(out *swapper.GetSwapStatusOutput) bool {
+	return out.CurrentAction != nil && out.CurrentAction.SendToAddress != nil
+}
+
 func funds(out *swapper.GetSwapStatusOutput) bool {
 	return out.CurrentAction != nil && out.CurrentAction.SignPSBT != nil
 }
@@ -69,9 +73,6 @@ func always(*swapper.GetSwapStatusOutput) bool { return true }
 // the whole: the wallet gets an error, or no action, or sees the same, or the part is
 // listed as harmless. The secret is told to the service no sooner than by the truth.
 func verifiesEveryLeaf(w *world) {
-	if w.chain != "CITREA" {
-		depth.OnlyFull(w.T)
-	}
 	opening := stage{"opening", signs, swapper.ActionSignSmartChainTransaction}
 	over := stage{"over", finished, ""}
 	var heard []answered // what the service has answered up to now
@@ -87,10 +88,15 @@ func verifiesEveryLeaf(w *world) {
 		{"another from Lightning", swapper.SwapFromBTCLNAuto, swappertest.LPFault{}, []stage{{"invoice", always, swapper.ActionSendToAddress}}},
 		{"from Bitcoin", swapper.SwapSPVVaultFromBTC, swappertest.WatchtowerFault{Off: true}, []stage{{"payment", funds, swapper.ActionSignPSBT},
 			{"confirmations", broadcast, swapper.ActionWait}, {"confirmed", confirmed, swapper.ActionWait}, {"claim", signs, swapper.ActionSignSmartChainTransaction}, over}},
+		{"from Bitcoin by an escrow", swapper.SwapFromBTC, swappertest.WatchtowerFault{Off: true}, []stage{opening, {"address", deposits, swapper.ActionSendToAddress},
+			{"confirmed", confirmed, swapper.ActionWait}, {"claim", signs, swapper.ActionSignSmartChainTransaction}, over}},
 		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, swapper.ActionSendToAddress},
 			{"secret", asksForSecret, swapper.ActionWait}, {"claim", signs, swapper.ActionSignSmartChainTransaction}, over}},
 	} {
 		w.Run(flow.name, func(t *testing.T) {
+			if opensOnSolana := flow.typ == swapper.SwapFromBTC; w.chain != "CITREA" && !(opensOnSolana && w.chain == "SOLANA") {
+				depth.OnlyFull(t)
+			}
 			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
 			w.net.Misbehave(flow.fault)
 			a := &alterations{world: w, store: &rewound{Memory: new(storagetest.Memory)}, told: &service{}}
@@ -102,6 +108,9 @@ func verifiesEveryLeaf(w *world) {
 			case swapper.SwapSPVVaultFromBTC:
 				w.throughVault()
 				a.id = w.fromBitcoin(a.real).SwapID
+			case swapper.SwapFromBTC:
+				w.byDeposit()
+				a.id = w.fromBitcoin(a.real).SwapID
 			default:
 				a.id = w.out(a.real, flow.typ).SwapID
 			}
@@ -111,7 +120,7 @@ func verifiesEveryLeaf(w *world) {
 						t.Fatal(err)
 					}
 				}
-				text := a.reach(s, flow.typ == swapper.SwapSPVVaultFromBTC)
+				text := a.reach(s, flow.typ == swapper.SwapSPVVaultFromBTC || flow.typ == swapper.SwapFromBTC)
 				// Before the wallet has seen it, and once it has.
 				a.try(s, text, heard)
 				if _, err := a.real.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err != nil {

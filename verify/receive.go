@@ -32,6 +32,8 @@ func types(to chains.Chain, from tokens.Token) (all []swapper.SwapType) {
 			all = append(all, swapper.SwapFromBTCLNAuto)
 		case from == tokens.BTC() && version.Vaults:
 			all = append(all, swapper.SwapSPVVaultFromBTC)
+		case from == tokens.BTC():
+			all = append(all, swapper.SwapFromBTC)
 		}
 	}
 	return all

@@ -39,8 +39,11 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 		}
 		in.Secret = "" // the service hears of it when it may
 	}
-	if t.Type == swapper.SwapSPVVaultFromBTC {
+	switch t.Type {
+	case swapper.SwapSPVVaultFromBTC:
 		return v.throughVault(ctx, o, version, t, in)
+	case swapper.SwapFromBTC:
+		return v.fromDeposit(ctx, o, version, t, in)
 	}
 	var got *swapper.GetSwapStatusOutput
 	var fact *chains.EscrowFact

@@ -107,7 +107,7 @@ func read(chain chains.Chain, t terms, text chains.PlanText) (chains.PlanReader,
 		contract, _ := chain.Contract(version.Name)
 		k, ok := contract.(chains.PlanReader)
 		if !ok {
-			return nil, chains.Reading{}, fault.New(fault.Unsupported, "transactions on %s cannot be read", t.Src.Chain)
+			return nil, chains.Reading{}, fault.New(fault.Unsupported, "transactions on %s cannot be read", t.smart().Chain)
 		}
 		r, err := k.ReadPlan(text)
 		if err == nil && len(r.Plan.Steps) != 1 {
@@ -202,7 +202,7 @@ const feeSlack = 4
 
 // cheap bounds what the network can charge for the transactions.
 func (v *verifier) cheap(ctx context.Context, k chains.Contract, t terms, signer string, maxFee *big.Int) error {
-	usual, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostInit, Token: t.Src.Address, Payer: signer}, "")
+	usual, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostInit, Token: t.smart().Address, Payer: signer}, "")
 	if err != nil {
 		return fmt.Errorf("what the network charges: %w", err)
 	}
@@ -248,6 +248,8 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 	switch {
 	case t.Type == swapper.SwapSPVVaultFromBTC:
 		return v.submitVault(ctx, o, version, t, in)
+	case t.Type == swapper.SwapFromBTC:
+		return v.submitDeposit(ctx, o, version, t, in)
 	case t.receives():
 		return v.submitClaim(ctx, o, t, in)
 	}

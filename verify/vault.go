@@ -256,27 +256,26 @@ func (v *verifier) vaultPayment(ctx context.Context, o *opened, version uint64, 
 	if unfunded != nil {
 		return nil, unfunded
 	}
-	return v.deposit(t, vault, todo), nil
+	return t.signPSBT(fmt.Sprintf("Pays %s to the provider, in a transaction that makes the vault %s of %s pay %s to %s.",
+		tokens.NewAmount(t.Input, t.Src), vault.ID, vault.Owner, tokens.NewAmount(t.Output, t.Dst), t.Recipient), todo), nil
 }
 
-// deposit is the action of a transaction that was made here.
-func (v *verifier) deposit(t terms, vault chains.VaultID, todo swap.Todo) *swapper.SignPSBT {
+// signPSBT is the action of a Bitcoin transaction that was made here.
+func (t terms) signPSBT(what string, todo swap.Todo) *swapper.SignPSBT {
 	sats := func(n int64) *swapper.Amount {
 		a := swapper.AmountOf(tokens.NewAmount(big.NewInt(n), t.Src))
 		return &a
 	}
 	sign := &swapper.SignPSBT{Name: swapper.NameDepositOnBitcoin, Chain: tokens.Bitcoin}
-	var miners string
+	sign.Description = what
 	if p := todo.Raw; p != nil {
-		miners = fmt.Sprintf("Miners may get %s at most.", tokens.NewAmount(big.NewInt(p.MaxFee), t.Src))
+		sign.Description += fmt.Sprintf(" Miners may get %s at most.", tokens.NewAmount(big.NewInt(p.MaxFee), t.Src))
 		sign.Raw = []swapper.RawPSBT{{PSBTHex: p.PSBT.Hex(), PSBTBase64: p.PSBT.Base64(), In1Sequence: p.Sequence, FeeRate: p.FeeRate, MaxNetworkFee: sats(p.MaxFee)}}
 	}
 	if p := todo.Funded; p != nil {
-		miners = fmt.Sprintf("Miners get %s, and the rest comes back as change.", tokens.NewAmount(big.NewInt(p.Fee), t.Src))
+		sign.Description += fmt.Sprintf(" Miners get %s, and the rest comes back as change.", tokens.NewAmount(big.NewInt(p.Fee), t.Src))
 		sign.Funded = []swapper.FundedPSBT{{PSBTHex: p.PSBT.Hex(), PSBTBase64: p.PSBT.Base64(), SignInputs: p.SignInputs, FeeRate: p.FeeRate, NetworkFee: sats(p.Fee)}}
 	}
-	sign.Description = fmt.Sprintf("Pays %s to the provider, in a transaction that makes the vault %s of %s pay %s to %s. %s",
-		tokens.NewAmount(t.Input, t.Src), vault.ID, vault.Owner, tokens.NewAmount(t.Output, t.Dst), t.Recipient, miners)
 	return sign
 }
 
