@@ -194,7 +194,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	var err error
 	if t.receives() {
 		err = lpverify.ReceiveTold(agreed, lpverify.ToldReceive{Sats: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, Output: q.OutputAmount.RawAmount,
-			Vault: t.Type == swapper.SwapSPVVaultFromBTC, Besides: t.Type == swapper.SwapFromBTC})
+			Vault: t.Type == swapper.SwapSPVVaultFromBTC, Besides: t.Type == swapper.SwapFromBTC || t.Type == swapper.SwapFromBTCLN})
 	} else {
 		err = lpverify.Told(agreed,
 			lpverify.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning})

@@ -30,6 +30,8 @@ func types(to chains.Chain, from tokens.Token) (all []swapper.SwapType) {
 		switch {
 		case from == tokens.LightningBTC() && version.LPInit:
 			all = append(all, swapper.SwapFromBTCLNAuto)
+		case from == tokens.LightningBTC():
+			all = append(all, swapper.SwapFromBTCLN)
 		case from == tokens.BTC() && version.Vaults:
 			all = append(all, swapper.SwapSPVVaultFromBTC)
 		case from == tokens.BTC():
@@ -125,15 +127,26 @@ func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t ter
 	if open && t.Revealed != 0 { // the secret is out: only the claim counts
 		return out, v.claim(ctx, o, in, t, got, out)
 	}
+	if open && fact.Final && t.Type == swapper.SwapFromBTCLN {
+		return out, v.firstClaim(ctx, o, version, t, in, got, fact, out)
+	}
 	if refused != nil || out.IsFinished || t.Revealed != 0 {
 		return out, nil
 	}
-	if got.RequiresSecretReveal != nil && *got.RequiresSecretReveal {
+	if got.RequiresSecretReveal != nil && *got.RequiresSecretReveal && t.Type == swapper.SwapFromBTCLNAuto {
 		return out, v.reveal(ctx, o, version, t, in, got, out)
 	}
 	a := got.CurrentAction
 	switch {
+	case a == nil && got.RequiresSecretReveal != nil && *got.RequiresSecretReveal:
+		out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: "the service wants the secret before the escrow is open, with which it could take the payment and keep the escrow from being opened; it does not get it"}
 	case a == nil:
+	case a.SignSmartChainTransaction != nil && t.Type == swapper.SwapFromBTCLN && !open:
+		sign, err := v.userOpening(ctx, o, in.SwapID, version, t, got, fact)
+		if err != nil {
+			return nil, err
+		}
+		out.CurrentAction = &swapper.Action{SignSmartChainTransaction: sign}
 	case a.Wait != nil:
 		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
 	case a.SendToAddress != nil:
@@ -280,10 +293,30 @@ func offererOf(told *swapper.EscrowInfo) string {
 // settles is how long a watchtower has to claim before the wallet is asked to.
 const settles = 2 * time.Minute
 
+// firstClaim is the claim of an escrow that the user has opened, and which the wallet's own
+// nodes show open and final. The secret never goes to the service: the claim reveals it, which
+// is stored before.
+func (v *verifier) firstClaim(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact, out *swapper.GetSwapStatusOutput) error {
+	switch {
+	case t.Preimage.IsZero():
+		ask := true
+		out.RequiresSecretReveal = &ask
+		return nil
+	case deadline.Claim.TooLate(t.Escrow.Expiry, fact.Head, v.config.Now()):
+		out.ActionError = &swapper.ActionError{Code: fault.InvalidState, Error: fmt.Sprintf("the escrow ends at %s, too soon to claim it safely; the payment is returned to the payer", time.Unix(t.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
+		return nil
+	}
+	t.Revealed = swapper.TimestampOf(v.config.Now())
+	if err := v.keep(ctx, in.SwapID, version, t); err != nil {
+		return err
+	}
+	return v.claim(ctx, o, in, t, got, out)
+}
+
 // claim is the action while the escrow is open whose secret is out: to wait for a
 // watchtower, and then to claim, with transactions that are made here.
 func (v *verifier) claim(ctx context.Context, o *opened, in swapper.GetSwapStatusInput, t terms, got *swapper.GetSwapStatusOutput, out *swapper.GetSwapStatusOutput) error {
-	if v.leavesToOthers(t.Revealed, got, out) {
+	if t.Type != swapper.SwapFromBTCLN && v.leavesToOthers(t.Revealed, got, out) {
 		return nil
 	}
 	chain := o.byID[t.Dst.Chain]

@@ -250,6 +250,10 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 		return v.submitVault(ctx, o, version, t, in)
 	case t.Type == swapper.SwapFromBTC:
 		return v.submitDeposit(ctx, o, version, t, in)
+	case t.Type == swapper.SwapFromBTCLN && t.Escrow != nil && t.Revealed == 0:
+		ctx, cancel := context.WithTimeout(ctx, longest)
+		defer cancel()
+		return v.submitOpening(ctx, o, t, in)
 	case t.receives():
 		return v.submitClaim(ctx, o, t, in)
 	}
