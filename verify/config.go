@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/price"
@@ -106,6 +107,7 @@ type verifier struct {
 type opened struct {
 	byID   map[string]chains.Chain
 	tokens *tokens.Registry
+	parser *address.Parser
 	reader *chainio.Reader // builds and checks transactions as for a service's own users
 }
 
@@ -136,15 +138,20 @@ func (v *verifier) chains(ctx context.Context) (*opened, error) {
 	err := g.Wait()
 	o := &opened{byID: map[string]chains.Chain{}}
 	var lists []tokens.Chain
+	var forms []address.Chain
 	for _, ch := range all {
 		if ch != nil {
 			info := ch.Info()
 			o.byID[info.ID] = ch
 			lists = append(lists, tokens.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
+			forms = append(forms, addressForm{ch})
 		}
 	}
 	if err == nil {
 		o.tokens, err = tokens.NewRegistry(lists...)
+	}
+	if err == nil {
+		o.parser, err = address.New(address.Config{Network: v.config.Network, Chains: forms})
 	}
 	if err != nil {
 		return nil, errors.Join(err, closeAll(all))
@@ -154,6 +161,11 @@ func (v *verifier) chains(ctx context.Context) (*opened, error) {
 	v.opened = o
 	return o, nil
 }
+
+// addressForm is how a chain writes addresses.
+type addressForm struct{ chains.Chain }
+
+func (f addressForm) ID() string { return f.Info().ID }
 
 func closeAll(all []chains.Chain) (err error) {
 	for _, ch := range all {
