@@ -175,6 +175,9 @@ func refusesDeposits(w *world) {
 	if len(w.service.taken) != taken {
 		w.Errorf("the service got %+v", w.service.taken[taken:])
 	}
+	if _, err := w.net.User.Finish(w.Context(), v, s.SwapID); err != nil { // its payout is not for later parts
+		w.Error(err)
+	}
 }
 
 // A service that falls silent once the escrow is paid for, and no watchtower: the wallet
