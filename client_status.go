@@ -47,7 +47,7 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 // status is how a swap stands, as its owner or another caller sees it.
 func (c *Client) status(s *engine.Status, owned bool) *GetSwapStatusOutput {
 	out := &GetSwapStatusOutput{ListSwapOutput: withFlags(c.base(s.Record, s.View, owned), s.View.Row), RequiresSecretReveal: s.View.Reveal,
-		Escrow: c.escrowOf(s.Record), CurrentAction: actionOf(s.Built)}
+		Escrow: c.escrowOf(s.Record), Vault: vaultOf(s.Record), CurrentAction: actionOf(s.Built)}
 	if f := s.Built.Funded; f != nil {
 		out.Quote.Fees.NetworkInput = bitcoinAmount(f.Fee)
 	}

@@ -162,6 +162,14 @@ func actionOf(t swap.BuiltAction) *Action {
 	return nil
 }
 
+// vaultOf names the vault of a swap through one.
+func vaultOf(r *swap.Record) *VaultInfo {
+	if r.Vault == nil || r.Vault.VaultID == nil {
+		return nil
+	}
+	return &VaultInfo{Owner: r.Vault.Owner, VaultID: r.Vault.VaultID.String()}
+}
+
 // escrowOf shows the escrow of a swap once there is real data of it.
 func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
 	if r.Escrow == nil || r.Escrow.Real == nil {
@@ -181,8 +189,12 @@ func (c *Client) escrowOf(r *swap.Record) *EscrowInfo {
 		return nil
 	}
 	info := &EscrowInfo{Data: data, InitTxID: r.Escrow.InitTx}
-	if b := r.Bitcoin; b != nil && r.Escrow.Real.Kind == chains.OnchainNonced {
+	switch b := r.Bitcoin; {
+	case b == nil:
+	case r.Escrow.Real.Kind == chains.OnchainNonced:
 		info.Nonce, info.Confirmations = strconv.FormatUint(b.Nonce, 10), int(b.Confirmations)
+	case r.Escrow.Real.Kind == chains.Onchain:
+		info.Address, info.Confirmations = b.Address, int(b.Confirmations)
 	}
 	return info
 }

@@ -55,6 +55,7 @@ type GetSwapStatusOutput struct {
 	ActionError          *ActionError `json:"actionError,omitempty"`
 	RequiresSecretReveal *bool        `json:"requiresSecretReveal,omitempty"` // Lightning sources only: the preimage is required now
 	Escrow               *EscrowInfo  `json:"escrow,omitempty"`               // only for swaps whose escrow is known
+	Vault                *VaultInfo   `json:"vault,omitempty"`                // only for SPV_VAULT_FROM_BTC. It is an addition to the published interface
 }
 
 // ActionError is the reason why an action could not be built.

@@ -204,7 +204,9 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 	if escrow, ok := is["escrow"].(map[string]any); ok { // additions to the published interface
 		delete(escrow, "nonce")
 		delete(escrow, "confirmations")
+		delete(escrow, "address")
 	}
+	delete(is, "vault")
 	if want.Error {
 		// The reference has no answer; ours is the one of the record alone, without
 		// the part that failed.
@@ -305,6 +307,9 @@ func differStatus(t *testing.T, c *vectors.Case, s *flowtest.Setup, r *swap.Reco
 		case r.State == 0 && r.Expiry.Passed(now):
 			c.Differ(t, "status-is-current")
 			want["state"] = map[string]any{"number": float64(-2), "name": "QUOTE_SOFT_EXPIRED"}
+		case r.State == 1 && want["requiresSecretReveal"] == true:
+			c.Differ(t, "opening-without-preimage")
+			want["currentAction"] = map[string]any{"type": "SignSmartChainTransaction", "name": "Initiate swap", "chain": r.Chain, "txs": []any{"tx:init"}, "requiredSigner": r.Signer}
 		case wayBack(r, now):
 			c.Differ(t, "escrow-way-back")
 			want["state"] = map[string]any{"number": float64(2), "name": "CLAIM_COMMITED"}

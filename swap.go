@@ -97,9 +97,20 @@ type EscrowInfo struct {
 	// Nonce, as a decimal number, and Confirmations are what the payment that claims the
 	// escrow of a swap to Bitcoin carries beside the agreed address and amount. With them
 	// anybody can reckon the escrow's claim condition again. They are additions to the
-	// published interface, and empty for other types.
+	// published interface, and empty for other types, but for the confirmations of FROM_BTC.
 	Nonce         string `json:"nonce,omitempty"`
 	Confirmations int    `json:"confirmations,omitempty"`
+	// Address is the Bitcoin address whose payment, with Confirmations, claims the escrow
+	// of a FROM_BTC. It must not be paid before the action asks for it. It is an addition too.
+	Address string `json:"address,omitempty"`
+}
+
+// VaultInfo names the vault through which a swap from Bitcoin is paid out. With it anybody
+// can ask the chain what the vault holds, and whether the output that is to be spent is the
+// vault's. It is an addition to the published interface.
+type VaultInfo struct {
+	Owner   string `json:"owner"`   // canonical address on the destination chain
+	VaultID string `json:"vaultId"` // the owner's number of it, decimal
 }
 
 // ListSwapOutput is a swap in a list.

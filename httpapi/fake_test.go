@@ -102,7 +102,8 @@ func statuses() map[string]swapper.GetSwapStatusOutput {
 			Funded: []swapper.FundedPSBT{{PSBTHex: "70", PSBTBase64: "cA==", SignInputs: []int{1, 2}, FeeRate: 1.5}, {PSBTHex: "70", PSBTBase64: "cA=="}}}}},
 		"raw": {ListSwapOutput: listed("raw"), CurrentAction: &swapper.Action{SignPSBT: &swapper.SignPSBT{
 			Name: swapper.NameDepositOnBitcoin, Description: "d", Chain: tokens.Bitcoin,
-			Raw: []swapper.RawPSBT{{PSBTHex: "70", PSBTBase64: "cA==", In1Sequence: 0xfffffffd, FeeRate: 2}, {}}}}},
+			Raw: []swapper.RawPSBT{{PSBTHex: "70", PSBTBase64: "cA==", In1Sequence: 0xfffffffd, FeeRate: 2}, {}}}},
+			Vault: &swapper.VaultInfo{Owner: "0x1", VaultID: "7"}},
 		"sign": {ListSwapOutput: listed("sign"), CurrentAction: &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{
 			Name: swapper.NameRefund, Description: "d", Chain: "CITREA", Txs: []string{"0x02", `{"a":1}`}, RequiredSigner: "0x1"}},
 			Escrow: &swapper.EscrowInfo{Data: json.RawMessage(`{"offerer":"0x1","amount":{"low":"1","high":"0"}}`), InitTxID: "0x2"}},

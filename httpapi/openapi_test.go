@@ -241,9 +241,9 @@ func sorted(schema any) any {
 }
 
 // additions are the optional members that this library adds to the interface, with a space between two.
-var additions = map[string]string{"CreateSwapInput": "idempotencyKey", "GetSwapStatusOutput": "actionError", "CreateSwapOutput": "swapKey", "GetSwapStatusInput": "swapKey",
+var additions = map[string]string{"CreateSwapInput": "idempotencyKey", "GetSwapStatusOutput": "actionError vault", "CreateSwapOutput": "swapKey", "GetSwapStatusInput": "swapKey",
 	"SubmitTransactionInput": "swapKey", "SettleWithLnurlInput": "swapKey",
-	"SwapQuoteFees": "networkInput", "SerializedActionSignPSBTFundedTx": "networkFee", "SerializedActionSignPSBTRawTx": "maxNetworkFee", "EscrowInfo": "nonce confirmations"}
+	"SwapQuoteFees": "networkInput", "SerializedActionSignPSBTFundedTx": "networkFee", "SerializedActionSignPSBTRawTx": "maxNetworkFee", "EscrowInfo": "nonce confirmations address"}
 
 // namedHere are the schemas that have no name in the reference's document, which has them
 // where they are used.

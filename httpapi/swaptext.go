@@ -261,6 +261,13 @@ func (t *swapText) status(s *swapper.GetSwapStatusOutput) {
 		if e.Confirmations != 0 {
 			t.int("confirmations", int64(e.Confirmations))
 		}
+		t.given("address", e.Address)
+		t.close('}')
+	}
+	if v := s.Vault; v != nil {
+		t.object("vault")
+		t.text("owner", v.Owner)
+		t.text("vaultId", v.VaultID)
 		t.close('}')
 	}
 	t.close('}')

@@ -39,10 +39,17 @@ type terms struct {
 	Invoice     string            // verified: the only one of this swap; "" before
 	From        uint64            // height of the smart chain before which nothing of the swap can have happened
 	Revealed    swapper.Timestamp // when the secret was about to be told to the service; 0: never
+
+	// Of swaps from Bitcoin.
+	Seed    chains.Seed   // of all that is random in the transactions that are made here
+	Deposit *depositTerms // of a FROM_BTC, once its opening was handed out; nil before
+	Vault   *vaultTerms   // of a swap from Bitcoin through a vault, once its transaction was handed out; nil before
 }
 
 // receives reports whether the swap pays out on the smart chain.
-func (t terms) receives() bool { return t.Type == swapper.SwapFromBTCLNAuto }
+func (t terms) receives() bool {
+	return t.Type != swapper.SwapToBTC && t.Type != swapper.SwapToBTCLN
+}
 
 // smart is the token on the smart chain.
 func (t terms) smart() tokens.Token {
@@ -71,7 +78,7 @@ func (v *verifier) agree(ctx context.Context, id string, t terms) (terms, error)
 		return t, err
 	}
 	t.CreatedAt, t.Latest, t.Escrow = known.CreatedAt, known.Latest, known.Escrow
-	t.Preimage, t.Invoice, t.From, t.Revealed = known.Preimage, known.Invoice, known.From, known.Revealed
+	t.Preimage, t.Invoice, t.From, t.Revealed, t.Seed, t.Vault, t.Deposit = known.Preimage, known.Invoice, known.From, known.Revealed, known.Seed, known.Vault, known.Deposit
 	if body, err = json.Marshal(t); err != nil {
 		return t, err
 	}
@@ -137,13 +144,16 @@ const wordOfService = "Told by the service, not verified: "
 
 // base shows a swap by what was agreed, in a state.
 func (t terms) base(id string, s swapper.SwapState) swapper.SwapOutputBase {
-	network := swapper.AmountOf(tokens.NewAmount(t.NetworkFee, t.Src))
+	fees := swapper.SwapQuoteFees{Swap: swapper.AmountOf(tokens.NewAmount(t.SwapFee, t.Src))}
+	if !t.receives() { // else it is the service's word, and part of the price
+		network := swapper.AmountOf(tokens.NewAmount(t.NetworkFee, t.Src))
+		fees.NetworkOutput = &network
+	}
 	return swapper.SwapOutputBase{
 		SwapID: id, SwapType: t.Type, State: s, CreatedAt: t.CreatedAt,
 		Quote: swapper.SwapQuote{
 			InputAmount: swapper.AmountOf(tokens.NewAmount(t.Input, t.Src)), OutputAmount: swapper.AmountOf(tokens.NewAmount(t.Output, t.Dst)),
-			Fees:   swapper.SwapQuoteFees{Swap: swapper.AmountOf(tokens.NewAmount(t.SwapFee, t.Src)), NetworkOutput: &network},
-			Expiry: t.Expiry, OutputAddress: t.Recipient,
+			Fees: fees, Expiry: t.Expiry, OutputAddress: t.Recipient,
 		},
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/address"
+	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/price"
@@ -105,6 +107,8 @@ type verifier struct {
 type opened struct {
 	byID   map[string]chains.Chain
 	tokens *tokenlist.Registry
+	parser *address.Parser
+	reader *chainio.Reader // builds and checks transactions as for a service's own users
 }
 
 // chains opens the chains unless they are open. A failure is not kept: the next
@@ -134,22 +138,34 @@ func (v *verifier) chains(ctx context.Context) (*opened, error) {
 	err := g.Wait()
 	o := &opened{byID: map[string]chains.Chain{}}
 	var lists []tokenlist.Chain
+	var forms []address.Chain
 	for _, ch := range all {
 		if ch != nil {
 			info := ch.Info()
 			o.byID[info.ID] = ch
 			lists = append(lists, tokenlist.Chain{ID: info.ID, Tokens: info.Tokens, TokenAddress: ch.TokenAddress})
+			forms = append(forms, addressForm{ch})
 		}
 	}
 	if err == nil {
 		o.tokens, err = tokenlist.New(lists...)
 	}
+	if err == nil {
+		o.parser, err = address.New(address.Config{Network: v.config.Network, Chains: forms})
+	}
 	if err != nil {
 		return nil, errors.Join(err, closeAll(all))
 	}
+	o.reader = chainio.New(o.byID, v.config.Bitcoin, nil)
+	o.reader.MaxMinerFeePPM = v.config.Policy.MaxMinerFeePPM
 	v.opened = o
 	return o, nil
 }
+
+// addressForm is how a chain writes addresses.
+type addressForm struct{ chains.Chain }
+
+func (f addressForm) ID() string { return f.Info().ID }
 
 func closeAll(all []chains.Chain) (err error) {
 	for _, ch := range all {
@@ -167,6 +183,7 @@ func (v *verifier) Close() (err error) {
 		defer func() { <-v.turn }()
 		v.closed = true
 		if v.opened != nil {
+			v.opened.reader.Close()
 			var all []chains.Chain
 			for _, ch := range v.opened.byID {
 				all = append(all, ch)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,9 +22,9 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// CreateSwap implements [swapper.Service] for swaps to a Bitcoin address or a Lightning
-// invoice. What it returns is what was verified and is stored; parts of the answer that
-// were not are left out. The market is asked while the service is.
+// CreateSwap implements [swapper.Service] for the swaps that the package verifies. What it
+// returns is what was verified and is stored; parts of the answer that were not are left
+// out. The market is asked while the service is.
 func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	}
 	asked := in
 	asked.Amount = new(big.Int).Set(in.Amount) // a service in this process cannot change what it is compared with
-	if want.receives() {
+	if want.Src == tokens.LightningBTC() {
 		asked.PaymentHash = hex.EncodeToString(want.Hash[:])
 	}
 	var got *swapper.CreateSwapOutput
@@ -83,8 +84,12 @@ func (v *verifier) wanted(o *opened, in swapper.CreateSwapInput) (t terms, err e
 	if t.Dst, err = o.tokens.Resolve(in.DstToken); err != nil {
 		return t, fault.At("dstToken", err)
 	}
-	if t.Src == tokens.LightningBTC() {
+	switch t.Src {
+	case tokens.LightningBTC():
 		err = v.fromLightning(o, &t, in)
+		return t, err
+	case tokens.BTC():
+		err = v.fromBitcoin(o, &t, in)
 		return t, err
 	}
 	for field, given := range map[string]bool{
@@ -169,6 +174,9 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	if q.Fees.NetworkOutput != nil {
 		network = *q.Fees.NetworkOutput
 	}
+	if slices.Contains(types(o.byID[t.Dst.Chain], t.Src), got.SwapType) {
+		t.Type = got.SwapType // the service's choice
+	}
 	if err := errors.Join(
 		same(ReasonType, "swapType", string(got.SwapType), string(t.Type)),
 		ofToken("quote.inputAmount", q.InputAmount, t.Src),
@@ -185,7 +193,8 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	agreed := lpverify.Agreed{Token: t.smart(), Amount: in.Amount, ExactIn: in.AmountType == swapper.ExactIn, Price: market, Now: v.config.Now(), Policy: lpverify.Policy(v.config.Policy)}
 	var err error
 	if t.receives() {
-		err = lpverify.ReceiveTold(agreed, lpverify.ToldReceive{Sats: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, Output: q.OutputAmount.RawAmount})
+		err = lpverify.ReceiveTold(agreed, lpverify.ToldReceive{Sats: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, Output: q.OutputAmount.RawAmount,
+			Vault: t.Type == swapper.SwapSPVVaultFromBTC, Besides: t.Type == swapper.SwapFromBTC || t.Type == swapper.SwapFromBTCLN})
 	} else {
 		err = lpverify.Told(agreed,
 			lpverify.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning})

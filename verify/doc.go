@@ -6,6 +6,6 @@
 // A table in docs/verify.md lists what is verified. Everything else is refused with an
 // error: apart from a few harmless parts that the table names, an answer that was not
 // verified never reaches the wallet. At present the package verifies swaps from a smart chain
-// to a Bitcoin address or a Lightning invoice, and swaps from Lightning for which a provider
-// opens the escrow; it refuses all others.
+// to a Bitcoin address or a Lightning invoice, and swaps from Bitcoin and Lightning to a smart
+// chain; it refuses trusted swaps and LNURL links.
 package verify

@@ -26,6 +26,7 @@ var harmlessInStatus = map[string]string{
 	"/state/description":                 "marked as the service's word, behind what the wallet's own nodes show",
 	"/currentAction/expectedTimeSeconds": "how long it takes is the service's word",
 	"/currentAction/pollTimeSeconds":     "when to look again is the service's word, at most a minute later",
+	"/currentAction/txs/0/feeRate":       "the lowest rate that the provider takes is the service's word, within bounds, and what miners get is bounded in sats",
 }
 
 // stage is a moment of a swap that stays as it is until the wallet does something.
@@ -38,6 +39,18 @@ type stage struct {
 func signs(out *swapper.GetSwapStatusOutput) bool {
 	return out.CurrentAction != nil && out.CurrentAction.SignSmartChainTransaction != nil
 }
+
+func deposits(out *swapper.GetSwapStatusOutput) bool {
+	return out.CurrentAction != nil && out.CurrentAction.SendToAddress != nil
+}
+
+func funds(out *swapper.GetSwapStatusOutput) bool {
+	return out.CurrentAction != nil && out.CurrentAction.SignPSBT != nil
+}
+
+func broadcast(out *swapper.GetSwapStatusOutput) bool { return out.State.Name == "BROADCASTED" }
+
+func confirmed(out *swapper.GetSwapStatusOutput) bool { return out.State.Name == "BTC_TX_CONFIRMED" }
 
 func refundable(out *swapper.GetSwapStatusOutput) bool {
 	return signs(out) && out.CurrentAction.SignSmartChainTransaction.Name == swapper.NameRefund
@@ -60,13 +73,10 @@ func always(*swapper.GetSwapStatusOutput) bool { return true }
 // the whole: the wallet gets an error, or no action, or sees the same, or the part is
 // listed as harmless. The secret is told to the service no sooner than by the truth.
 func verifiesEveryLeaf(w *world) {
-	if w.chain != "CITREA" {
-		depth.OnlyFull(w.T)
-	}
 	opening := stage{"opening", signs, "SignSmartChainTransaction"}
 	over := stage{"over", finished, ""}
 	var heard []answered // what the service has answered up to now
-	for _, flow := range depth.Of(4, []struct {
+	for _, flow := range []struct {
 		name   string
 		typ    swapper.SwapType
 		fault  swappertest.Fault
@@ -78,17 +88,40 @@ func verifiesEveryLeaf(w *world) {
 		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, "SendToAddress"},
 			{"secret", asksForSecret, "Wait"}, {"claim", signs, "SignSmartChainTransaction"}, over}},
 		{"to Bitcoin", swapper.SwapToBTC, swappertest.LPFault{}, []stage{opening, over}},
-	}) {
+		{"locked", swapper.SwapToBTCLN, swappertest.LPFault{NeverPay: true}, []stage{opening, {"locked", locked, "Wait"}}},
+		{"given back", swapper.SwapToBTCLN, swappertest.LPFault{NotPayable: true}, []stage{opening, {"refund", refundable, "SignSmartChainTransaction"}, over}},
+		{"another from Lightning", swapper.SwapFromBTCLNAuto, swappertest.LPFault{}, []stage{{"invoice", always, "SendToAddress"}}},
+		{"from Bitcoin", swapper.SwapSPVVaultFromBTC, swappertest.WatchtowerFault{Off: true}, []stage{{"payment", funds, "SignPSBT"},
+			{"confirmations", broadcast, "Wait"}, {"confirmed", confirmed, "Wait"}, {"claim", signs, "SignSmartChainTransaction"}, over}},
+		{"from Bitcoin by an escrow", swapper.SwapFromBTC, swappertest.WatchtowerFault{Off: true}, []stage{opening, {"address", deposits, "SendToAddress"},
+			{"confirmed", confirmed, "Wait"}, {"claim", signs, "SignSmartChainTransaction"}, over}},
+		{"from Lightning by an escrow", swapper.SwapFromBTCLN, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, "SendToAddress"}, opening, over}},
+		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, "SendToAddress"},
+			{"secret", asksForSecret, "Wait"}, {"claim", signs, "SignSmartChainTransaction"}, over}},
+	} {
 		w.Run(flow.name, func(t *testing.T) {
+			if opensOnSolana := flow.typ == swapper.SwapFromBTC || flow.typ == swapper.SwapFromBTCLN; w.chain != "CITREA" && !(opensOnSolana && w.chain == "SOLANA") {
+				depth.OnlyFull(t)
+			}
 			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
 			w.net.Misbehave(flow.fault)
 			a := &alterations{world: w, store: &rewound{Memory: new(storagetest.Memory)}, told: &service{}}
-			real := w.walletOf(w.service, a.store)
+			a.real = w.walletOf(w.service, a.store)
 			a.wallet = w.walletOf(a.told, a.store)
-			if flow.typ == swapper.SwapFromBTCLNAuto {
-				a.id = w.in(real).SwapID
-			} else {
-				a.id = w.out(real, flow.typ).SwapID
+			switch flow.typ {
+			case swapper.SwapFromBTCLNAuto, swapper.SwapFromBTCLN:
+				if w.opensItself() != (flow.typ == swapper.SwapFromBTCLN) {
+					t.Skip("swaps from Lightning are of the other type here")
+				}
+				a.id = w.in(a.real).SwapID
+			case swapper.SwapSPVVaultFromBTC:
+				w.throughVault()
+				a.id = w.fromBitcoin(a.real).SwapID
+			case swapper.SwapFromBTC:
+				w.byDeposit()
+				a.id = w.fromBitcoin(a.real).SwapID
+			default:
+				a.id = w.out(a.real, flow.typ).SwapID
 			}
 			for _, s := range flow.stages {
 				if s.name == "claim" { // and no watchtower has claimed
@@ -96,17 +129,13 @@ func verifiesEveryLeaf(w *world) {
 						t.Fatal(err)
 					}
 				}
-				answer, err := w.net.User.FinishUntil(t.Context(), w.service.Service, a.id, s.ready)
-				if err != nil {
-					t.Fatalf("%s: %v", s.name, err)
-				}
-				text := []byte(asText(t, answer))
+				text := a.reach(s, flow.typ == swapper.SwapSPVVaultFromBTC || flow.typ == swapper.SwapFromBTC || flow.typ == swapper.SwapFromBTCLN)
 				// Before the wallet has seen it, and once it has.
 				a.try(s, text, heard)
-				if _, err := real.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err != nil {
+				if _, err := a.real.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
-				if s.shows == "SignSmartChainTransaction" || s.shows == "SendToAddress" {
+				if s.shows != "Wait" && s.shows != "" {
 					a.try(s, text, heard)
 				}
 				heard = append(heard, answered{flow.name, s.name, text})
@@ -117,6 +146,28 @@ func verifiesEveryLeaf(w *world) {
 			}
 		})
 	}
+}
+
+// reach brings the swap to a stage, and returns the service's answer there. A payment of
+// bitcoin is signed by the wallet, which has to know it.
+func (a *alterations) reach(s stage, bitcoin bool) []byte {
+	a.Helper()
+	driven := a.service.Service
+	var heard *swapper.GetSwapStatusOutput
+	ready := func(out *swapper.GetSwapStatusOutput) bool { heard = out; return s.ready(out) }
+	if bitcoin {
+		if out, err := driven.GetSwapStatus(a.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err == nil && s.ready(out) {
+			return []byte(asText(a.T, out))
+		}
+		driven = a.real
+		a.service.status = func(out *swapper.GetSwapStatusOutput) { heard = out }
+		defer func() { a.service.status = nil }()
+		ready = func(*swapper.GetSwapStatusOutput) bool { return heard != nil && s.ready(heard) }
+	}
+	if _, err := a.net.User.FinishUntil(a.Context(), driven, a.id, ready); err != nil {
+		a.Fatalf("%s: %v", s.name, err)
+	}
+	return []byte(asText(a.T, heard))
 }
 
 // answered is an honest answer at a stage of a swap.
@@ -130,7 +181,7 @@ type alterations struct {
 	*world
 	store          *rewound
 	told           *service
-	wallet         swapper.Service
+	wallet, real   swapper.Service // which hears what is tried, and which hears the service
 	id             string
 	invoice        string // that the wallet was shown
 	tried, refused int

@@ -20,25 +20,68 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
+// types are the types of swaps that are verified from a token of bitcoin to a chain; the
+// chain's contracts decide.
+func types(to chains.Chain, from tokens.Token) (all []swapper.SwapType) {
+	if to == nil {
+		return nil
+	}
+	for _, version := range to.Info().Versions {
+		switch {
+		case from == tokens.LightningBTC() && version.LPInit:
+			all = append(all, swapper.SwapFromBTCLNAuto)
+		case from == tokens.LightningBTC():
+			all = append(all, swapper.SwapFromBTCLN)
+		case from == tokens.BTC() && version.Vaults:
+			all = append(all, swapper.SwapSPVVaultFromBTC)
+		case from == tokens.BTC():
+			all = append(all, swapper.SwapFromBTC)
+		}
+	}
+	return all
+}
+
+// received reads what a request says of every swap to a smart chain.
+func (v *verifier) received(o *opened, t *terms, in swapper.CreateSwapInput) (err error) {
+	chain := o.byID[t.Dst.Chain]
+	all := types(chain, t.Src)
+	switch {
+	case len(all) == 0:
+		return fault.New(fault.Unsupported, "swaps from %s to %s are not verified", t.Src, t.Dst)
+	case in.GasAmount != nil && in.GasAmount.Sign() != 0:
+		return fault.New(fault.Unsupported, "gas that comes with a swap is not verified")
+	case in.LightningPaymentHTLCTimeout != nil || in.LightningPaymentMaxHTLCTimeout != nil:
+		return fault.Invalid("lightningPaymentHTLCTimeout", "applies only to swaps to Lightning")
+	}
+	t.Type = all[0]
+	t.Recipient, err = chain.Address(address.Strip(in.DstAddress))
+	return fault.At("dstAddress", err)
+}
+
+// fromBitcoin reads what a request says of a swap from Bitcoin.
+func (v *verifier) fromBitcoin(o *opened, t *terms, in swapper.CreateSwapInput) error {
+	for field, given := range map[string]string{"paymentHash": in.PaymentHash, "lightningInvoiceDescription": in.LightningInvoiceDescription, "lightningInvoiceDescriptionHash": in.LightningInvoiceDescriptionHash} {
+		if given != "" {
+			return fault.Invalid(field, "applies only to swaps from Lightning")
+		}
+	}
+	if _, err := io.ReadFull(v.config.Rand, t.Seed[:]); err != nil {
+		return fmt.Errorf("make a seed: %w", err)
+	}
+	return v.received(o, t, in)
+}
+
 // fromLightning reads what a request says of a swap from Lightning, and makes its secret
 // unless the wallet has one.
 func (v *verifier) fromLightning(o *opened, t *terms, in swapper.CreateSwapInput) (err error) {
-	t.Type = swapper.SwapFromBTCLNAuto
-	chain := o.byID[t.Dst.Chain]
 	switch {
-	case chain == nil:
-		return fault.New(fault.Unsupported, "swaps from %s to %s are not verified yet", t.Src, t.Dst)
 	case in.SrcAddress != "":
 		return fault.New(fault.Unsupported, "swaps that an LNURL-withdraw link pays are not verified yet")
-	case in.GasAmount != nil && in.GasAmount.Sign() != 0:
-		return fault.New(fault.Unsupported, "gas that comes with a swap is not verified yet")
-	case in.LightningPaymentHTLCTimeout != nil || in.LightningPaymentMaxHTLCTimeout != nil:
-		return fault.Invalid("lightningPaymentHTLCTimeout", "does not apply to swaps from Lightning")
 	case in.PaymentHash == "" && in.IdempotencyKey != "":
 		return fault.Invalid("idempotencyKey", "needs a paymentHash beside it: else every call makes a secret of its own")
 	}
-	if t.Recipient, err = chain.Address(address.Strip(in.DstAddress)); err != nil {
-		return fault.At("dstAddress", err)
+	if err := v.received(o, t, in); err != nil {
+		return err
 	}
 	t.Description, t.DescHash = in.LightningInvoiceDescription, in.LightningInvoiceDescriptionHash
 	if in.PaymentHash != "" {
@@ -84,15 +127,26 @@ func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t ter
 	if open && t.Revealed != 0 { // the secret is out: only the claim counts
 		return out, v.claim(ctx, o, in, t, got, out)
 	}
+	if open && fact.Final && t.Type == swapper.SwapFromBTCLN {
+		return out, v.firstClaim(ctx, o, version, t, in, got, fact, out)
+	}
 	if refused != nil || out.IsFinished || t.Revealed != 0 {
 		return out, nil
 	}
-	if got.RequiresSecretReveal != nil && *got.RequiresSecretReveal {
+	if got.RequiresSecretReveal != nil && *got.RequiresSecretReveal && t.Type == swapper.SwapFromBTCLNAuto {
 		return out, v.reveal(ctx, o, version, t, in, got, out)
 	}
 	a := got.CurrentAction
 	switch {
+	case a == nil && got.RequiresSecretReveal != nil && *got.RequiresSecretReveal:
+		out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: "the service wants the secret before the escrow is open, with which it could take the payment and keep the escrow from being opened; it does not get it"}
 	case a == nil:
+	case a.SignSmartChainTransaction != nil && t.Type == swapper.SwapFromBTCLN && !open:
+		sign, err := v.userOpening(ctx, o, in.SwapID, version, t, got, fact)
+		if err != nil {
+			return nil, err
+		}
+		out.CurrentAction = &swapper.Action{SignSmartChainTransaction: sign}
 	case a.Wait != nil:
 		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
 	case a.SendToAddress != nil:
@@ -239,12 +293,30 @@ func offererOf(told *swapper.EscrowInfo) string {
 // settles is how long a watchtower has to claim before the wallet is asked to.
 const settles = 2 * time.Minute
 
+// firstClaim is the claim of an escrow that the user has opened, and which the wallet's own
+// nodes show open and final. The secret never goes to the service: the claim reveals it, which
+// is stored before.
+func (v *verifier) firstClaim(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact, out *swapper.GetSwapStatusOutput) error {
+	switch {
+	case t.Preimage.IsZero():
+		ask := true
+		out.RequiresSecretReveal = &ask
+		return nil
+	case deadline.Claim.TooLate(t.Escrow.Expiry, fact.Head, v.config.Now()):
+		out.ActionError = &swapper.ActionError{Code: fault.InvalidState, Error: fmt.Sprintf("the escrow ends at %s, too soon to claim it safely; the payment is returned to the payer", time.Unix(t.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
+		return nil
+	}
+	t.Revealed = swapper.Timestamp(v.config.Now().UnixMilli())
+	if err := v.keep(ctx, in.SwapID, version, t); err != nil {
+		return err
+	}
+	return v.claim(ctx, o, in, t, got, out)
+}
+
 // claim is the action while the escrow is open whose secret is out: to wait for a
 // watchtower, and then to claim, with transactions that are made here.
 func (v *verifier) claim(ctx context.Context, o *opened, in swapper.GetSwapStatusInput, t terms, got *swapper.GetSwapStatusOutput, out *swapper.GetSwapStatusOutput) error {
-	manual := got != nil && got.CurrentAction != nil && got.CurrentAction.SignSmartChainTransaction != nil
-	if !manual && v.config.Now().Before(t.Revealed.Time().Add(settles)) {
-		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameAutomaticSettlement, Description: "A watchtower may settle the swap; else the wallet can.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+	if t.Type != swapper.SwapFromBTCLN && v.leavesToOthers(t.Revealed, got, out) {
 		return nil
 	}
 	chain := o.byID[t.Dst.Chain]
@@ -256,19 +328,15 @@ func (v *verifier) claim(ctx context.Context, o *opened, in swapper.GetSwapStatu
 	if err != nil {
 		return err
 	}
-	out.CurrentAction = &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Name: swapper.NameSettleManually, Chain: t.Dst.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
-		Description: fmt.Sprintf("Takes %s out of the swap contract, for %s.", tokens.NewAmount(t.Output, t.Dst), t.Recipient)}}
+	out.CurrentAction = t.settle(u)
 	return nil
 }
 
 // claimPlan claims the swap's escrow with its secret. signer "" is the recipient.
 func (v *verifier) claimPlan(chain chains.Chain, t terms, id, signer string) (chains.Contract, chains.Plan, error) {
-	if signer == "" {
-		signer = t.Recipient
-	}
-	signer, err := chain.Address(signer)
+	signer, err := signerOf(chain, signer, t.Recipient)
 	if err != nil {
-		return nil, chains.Plan{}, fault.At("signer", err)
+		return nil, chains.Plan{}, err
 	}
 	k, ok := chain.Contract(t.Escrow.Version)
 	if !ok {

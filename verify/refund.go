@@ -22,12 +22,9 @@ func (v *verifier) refundable(t terms, fact *chains.EscrowFact) bool {
 // lies cannot keep the money locked.
 func (v *verifier) refund(ctx context.Context, o *opened, in swapper.GetSwapStatusInput, t terms) (*swapper.Action, error) {
 	chain := o.byID[t.Src.Chain]
-	signer := t.Payer
-	if in.Signer != "" {
-		var err error
-		if signer, err = chain.Address(in.Signer); err != nil {
-			return nil, fault.At("signer", err)
-		}
+	signer, err := signerOf(chain, in.Signer, t.Payer)
+	if err != nil {
+		return nil, err
 	}
 	k, ok := chain.Contract(t.Escrow.Version)
 	if !ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swapstate"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // GetSwapStatus implements [swapper.Service]. It shows what was agreed, what the wallet's
@@ -38,6 +39,12 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 			return nil, err
 		}
 		in.Secret = "" // the service hears of it when it may
+	}
+	switch t.Type {
+	case swapper.SwapSPVVaultFromBTC:
+		return v.throughVault(ctx, o, version, t, in)
+	case swapper.SwapFromBTC:
+		return v.fromDeposit(ctx, o, version, t, in)
 	}
 	var got *swapper.GetSwapStatusOutput
 	var fact *chains.EscrowFact
@@ -248,9 +255,32 @@ func (v *verifier) ListPendingSwaps(context.Context, swapper.ListSwapsInput) ([]
 	return nil, notYet("listPendingSwaps")
 }
 
-// ParseAddress implements [swapper.Service]: it refuses.
-func (v *verifier) ParseAddress(context.Context, swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
-	return nil, notYet("parseAddress")
+// ParseAddress implements [swapper.Service]: the text is read here, and the service is not
+// asked. What an LNURL link or a Lightning address takes is told by its own service, which
+// is not asked either: they are refused.
+func (v *verifier) ParseAddress(ctx context.Context, in swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	o, err := v.chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := o.parser.Recognise(in.Address)
+	if err != nil {
+		return nil, fault.At("address", err)
+	}
+	if r.Type == "LNURL" {
+		return nil, fault.At("address", fault.New(fault.Unsupported, "an LNURL link or Lightning address, which only its own service can explain; swaps with them are not verified"))
+	}
+	amount := func(a *tokens.Amount) *swapper.Amount {
+		if a == nil {
+			return nil
+		}
+		out := swapper.AmountOf(*a)
+		return &out
+	}
+	return &swapper.ParseAddressOutput{Address: r.Address, Type: r.Type, Min: amount(r.Min), Max: amount(r.Max), Amount: amount(r.Amount)}, nil
 }
 
 // GetSpendableBalance implements [swapper.Service]: it refuses.

@@ -33,12 +33,9 @@ const (
 func (v *verifier) signing(ctx context.Context, o *opened, id string, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact) (*swapper.SignSmartChainTransaction, error) {
 	said := got.CurrentAction.SignSmartChainTransaction
 	chain := o.byID[t.Src.Chain]
-	signer := t.Payer
-	if in.Signer != "" {
-		var err error
-		if signer, err = chain.Address(in.Signer); err != nil {
-			return nil, fault.At("signer", err)
-		}
+	signer, err := signerOf(chain, in.Signer, t.Payer)
+	if err != nil {
+		return nil, err
 	}
 	asked, err := chain.Address(said.RequiredSigner)
 	if err != nil {
@@ -110,7 +107,7 @@ func read(chain chains.Chain, t terms, text chains.PlanText) (chains.PlanReader,
 		contract, _ := chain.Contract(version.Name)
 		k, ok := contract.(chains.PlanReader)
 		if !ok {
-			return nil, chains.Reading{}, fault.New(fault.Unsupported, "transactions on %s cannot be read", t.Src.Chain)
+			return nil, chains.Reading{}, fault.New(fault.Unsupported, "transactions on %s cannot be read", t.smart().Chain)
 		}
 		r, err := k.ReadPlan(text)
 		if err == nil && len(r.Plan.Steps) != 1 {
@@ -205,7 +202,7 @@ const feeSlack = 4
 
 // cheap bounds what the network can charge for the transactions.
 func (v *verifier) cheap(ctx context.Context, k chains.Contract, t terms, signer string, maxFee *big.Int) error {
-	usual, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostInit, Token: t.Src.Address, Payer: signer}, "")
+	usual, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostInit, Token: t.smart().Address, Payer: signer}, "")
 	if err != nil {
 		return fmt.Errorf("what the network charges: %w", err)
 	}
@@ -244,11 +241,20 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := v.agreed(ctx, in.SwapID)
+	t, version, err := v.agreed(ctx, in.SwapID)
 	if err != nil {
 		return nil, err
 	}
-	if t.receives() {
+	switch {
+	case t.Type == swapper.SwapSPVVaultFromBTC:
+		return v.submitVault(ctx, o, version, t, in)
+	case t.Type == swapper.SwapFromBTC:
+		return v.submitDeposit(ctx, o, version, t, in)
+	case t.Type == swapper.SwapFromBTCLN && t.Escrow != nil && t.Revealed == 0:
+		ctx, cancel := context.WithTimeout(ctx, longest)
+		defer cancel()
+		return v.submitOpening(ctx, o, t, in)
+	case t.receives():
 		return v.submitClaim(ctx, o, t, in)
 	}
 	if t.Escrow == nil {

@@ -286,13 +286,40 @@ func TestUnverifiedIsNotAsked(t *testing.T) {
 		"settle":              {fault.Unsupported, second(v.SettleWithLnurl(t.Context(), swapper.SettleWithLnurlInput{}))},
 		"list":                {fault.Unsupported, second(v.ListSwaps(t.Context(), swapper.ListSwapsInput{}))},
 		"list pending":        {fault.Unsupported, second(v.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{}))},
-		"parse":               {fault.Unsupported, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{}))},
+		"parse a link":        {fault.Unsupported, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "me@example.com"}))},
+		"parse nothing":       {fault.InvalidInput, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{}))},
+		"parse anything":      {fault.InvalidInput, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "sun1"}))},
 		"balance":             {fault.Unsupported, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{}))},
 		"secret":              {fault.NotFound, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a", Secret: swapper.Secret(strings.Repeat("0", 64))}))},
 		"unknown swap":        {fault.NotFound, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a"}))},
 	} {
 		if fault.CodeOf(c.err) != c.code {
 			t.Errorf("%s: got %v, want the code %s", name, c.err, c.code)
+		}
+	}
+	if s.asked != 0 {
+		t.Errorf("the service was asked %d times, want 0", s.asked)
+	}
+}
+
+// An address is read by the wallet itself.
+func TestAddressesAreReadHere(t *testing.T) {
+	s := &service{}
+	v := wrap(t, s)
+	to := address(t, 1)
+	for text, want := range map[string]swapper.ParseAddressOutput{
+		to:                                 {Address: to, Type: "BITCOIN"},
+		"bitcoin:" + to + "?amount=0.0005": {Address: to, Type: "BITCOIN", Amount: new(units(50_000, tokens.BTC()))},
+		" moon1 ":                          {Address: "moon1", Type: "MOON"},
+		invoice(t, 5_000_000):              {Address: invoice(t, 5_000_000), Type: "LIGHTNING", Amount: new(units(5000, tokens.LightningBTC()))},
+	} {
+		got, err := v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: text})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if diff := gocmp.Diff(asText(t, want), asText(t, got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
 	if s.asked != 0 {

@@ -33,10 +33,10 @@ func (s FeeShares) Sequences() (input0, input1 uint32, err error) {
 	return input0, input1, nil
 }
 
-// parseFeeShares reads the shares from the sequence numbers of inputs 0 and 1.
+// ParseFeeShares reads the shares from the sequence numbers of inputs 0 and 1.
 // Bit 31, which disables relative lock times, must be set in both; bit 30 is
 // ignored.
-func parseFeeShares(input0, input1 uint32) (FeeShares, error) {
+func ParseFeeShares(input0, input1 uint32) (FeeShares, error) {
 	if input0&noRelativeLock == 0 || input1&noRelativeLock == 0 {
 		return FeeShares{}, errors.New("an input of the withdrawal has a relative lock time")
 	}

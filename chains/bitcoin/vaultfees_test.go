@@ -11,11 +11,11 @@ func TestFeeSharesComeBack(t *testing.T) {
 				t.Fatalf("%+v: %v", shares, err)
 			}
 			for _, bit30 := range []uint32{0, 1 << 30} {
-				if back, err := parseFeeShares(s0|bit30, s1|bit30); err != nil || back != shares {
+				if back, err := ParseFeeShares(s0|bit30, s1|bit30); err != nil || back != shares {
 					t.Errorf("%+v comes back as %+v, %v", shares, back, err)
 				}
 			}
-			if _, err := parseFeeShares(s0&^noRelativeLock, s1); err == nil {
+			if _, err := ParseFeeShares(s0&^noRelativeLock, s1); err == nil {
 				t.Errorf("%+v: accepted a relative lock time", shares)
 			}
 		}

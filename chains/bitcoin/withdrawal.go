@@ -35,7 +35,7 @@ func ParseWithdrawal(tx *wire.MsgTx) (Withdrawal, error) {
 	if len(tx.TxIn) < 2 || len(tx.TxOut) < 2 {
 		return Withdrawal{}, errors.New("a withdrawal must have at least two inputs and two outputs")
 	}
-	shares, err := parseFeeShares(tx.TxIn[0].Sequence, tx.TxIn[1].Sequence)
+	shares, err := ParseFeeShares(tx.TxIn[0].Sequence, tx.TxIn[1].Sequence)
 	if err != nil {
 		return Withdrawal{}, err
 	}

@@ -262,7 +262,7 @@ func fromBTCView(in Decision) View {
 		switch {
 		case payable(in):
 			v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay exactly this amount to the address, in one output.", Chain: onBitcoin, To: r.Bitcoin.Address,
-				Link: bitcoinLink(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC()),
+				Link: BitcoinLink(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC()),
 				Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
 		case fromBTCStatus(in) == statusOpen && !in.Obs.Escrow.Value.Final && !tooLateToPay(in):
 			v.Action = &Wait{Name: "Bitcoin confirmations", Description: "Do not pay yet: the escrow is open, but a reorganisation could still remove it; the bitcoin can be paid once it is final.", ExpectedSeconds: 15, PollSeconds: 5}

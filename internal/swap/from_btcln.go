@@ -248,7 +248,7 @@ func fromBTCLNView(in Decision) View {
 	case swapstate.LnPaid:
 		pay.Status, settle.Status = shownReceived, shownAwaitingManual
 		switch {
-		case r.Lightning.Preimage.IsZero() || !openable(in):
+		case !openable(in):
 		case tooLateToOpen(in) && (in.opens() || !in.busy()):
 			v.Blocked = errTooLateToOpen
 		case in.busy():
@@ -299,8 +299,12 @@ func claimLast(in Decision, v *View) {
 }
 
 // openAndClaim asks the user to open the escrow and to claim it, in one go: the wallet
-// need not come back once the escrow is open.
+// need not come back once the escrow is open. One that keeps the preimage until it has seen
+// the escrow open is asked for the opening alone.
 func openAndClaim(r *Record) *Sign {
+	if r.Lightning.Preimage.IsZero() {
+		return openAction(r)
+	}
 	plan := initPlan(r)
 	plan.Steps = append(plan.Steps, claimStep(r))
 	return &Sign{Name: "Settle manually", Description: "Sign and submit the transactions that open the escrow and claim the tokens; the claim is sent once the escrow is final.", For: ActionInit, Plan: plan}

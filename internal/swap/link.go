@@ -22,10 +22,10 @@ func formatBTC(sats int64) string {
 	return whole + "." + frac
 }
 
-// bitcoinLink returns the BIP-21 link that asks for sats to be paid to an address. Wallets
+// BitcoinLink returns the BIP-21 link that asks for sats to be paid to an address. Wallets
 // disagree on exponents, so the amount is a plain decimal (protocol: bitcoin.md §17).
 // It returns "" without an address, as for some swaps recovered from a chain.
-func bitcoinLink(address string, sats int64) string {
+func BitcoinLink(address string, sats int64) string {
 	if address == "" {
 		return ""
 	}

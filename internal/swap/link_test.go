@@ -21,7 +21,7 @@ func TestVectorsHyperlinksBitcoin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := bitcoinLink(in.Address, sats)
+		got := BitcoinLink(in.Address, sats)
 		if got != want.Recommended {
 			t.Errorf("got %s, want %s", got, want.Recommended)
 		}

@@ -365,7 +365,7 @@ func trustedBTCViewOpen(in Decision, v *View, pay, settle *Step) {
 		pay.Status = shownAwaiting
 		amount := tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC())
 		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay the bitcoin to the address.", Chain: onBitcoin, To: r.Bitcoin.Address,
-			Link: bitcoinLink(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: amount,
+			Link: BitcoinLink(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: amount,
 			Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
 		withholdCancelled(in, v)
 	}

@@ -1,12 +1,14 @@
 package psbt
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/btcsuite/btcd/txscript"
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
@@ -22,6 +24,59 @@ type VaultTerms struct {
 	PaySats     int64            // that the user pays
 	Shares      bitcoin.FeeShares
 	LockTime    uint32 // of [VaultLockTime]
+}
+
+// VaultTerms reads the transaction of a vault swap that has no wallet inputs yet, as
+// [Template.Raw] makes it; sequence is that of the first wallet input. The transaction says
+// nothing but what is returned. Nothing of it is checked. Errors have code InvalidInput.
+func (u *Unchecked) VaultTerms(sequence uint32) (VaultTerms, error) {
+	v, err := u.vaultTerms(sequence)
+	if err != nil {
+		return VaultTerms{}, fault.New(fault.InvalidInput, "not the transaction of a vault swap: %w", err)
+	}
+	return v, nil
+}
+
+func (u *Unchecked) vaultTerms(sequence uint32) (v VaultTerms, err error) {
+	tx := u.tx
+	if len(tx.TxIn) != 1 || len(tx.TxOut) != 3 {
+		return v, fmt.Errorf("it has %d inputs and %d outputs, must have 1 and 3", len(tx.TxIn), len(tx.TxOut))
+	}
+	v = VaultTerms{Vault: tx.TxIn[0].PreviousOutPoint, VaultValue: tx.TxOut[0].Value, VaultScript: tx.TxOut[0].PkScript,
+		PayScript: tx.TxOut[2].PkScript, PaySats: tx.TxOut[2].Value, LockTime: tx.LockTime}
+	if v.Data, err = rawtx.OpReturnData(tx.TxOut[1].PkScript); err != nil {
+		return v, err
+	}
+	if v.Shares, err = bitcoin.ParseFeeShares(tx.TxIn[0].Sequence, sequence); err != nil {
+		return v, err
+	}
+	t, err := v.Template()
+	if err != nil {
+		return v, err
+	}
+	again, err := t.packet()
+	if err != nil {
+		return v, err
+	}
+	if again.UnsignedTx.TxHash() != tx.TxHash() || t.Sequence != sequence {
+		return v, errors.New("it says something more")
+	}
+	return v, nil
+}
+
+// Draft is the transaction with a wallet input that spends nothing, to be read as a
+// withdrawal.
+func (v VaultTerms) Draft() (*wire.MsgTx, error) {
+	t, err := v.Template()
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.packet()
+	if err != nil {
+		return nil, err
+	}
+	p.UnsignedTx.AddTxIn(&wire.TxIn{Sequence: t.Sequence})
+	return p.UnsignedTx, nil
 }
 
 const (

@@ -37,6 +37,7 @@ type fromBTC struct {
 	got   lp.FromBTCQuote
 	auth  Authorized
 	funds *big.Int
+	told  bool // by a service: the bounty is bounded by the policy alone
 
 	address bitcoin.Address
 	escrow  chains.Escrow
@@ -129,14 +130,21 @@ func (q *fromBTC) agreedEscrow() (err error) {
 			Kind: chains.Onchain, Offerer: q.LP, Claimer: q.User, Token: q.Token.Address, Amount: q.got.Total,
 			Condition: chains.Condition{Kind: chains.Onchain, Script: q.address.Script(), Sats: q.got.Amount.Uint64(), Confirmations: uint16(q.got.Confirmations)},
 			Sequence:  new(big.Int).SetUint64(q.Sequence), Expiry: got.Expiry, PayOut: true,
-			SecurityDeposit: got.SecurityDeposit, ClaimerBounty: q.bounty(got.Expiry), DepositToken: q.Native.Address, Hints: true,
+			SecurityDeposit: got.SecurityDeposit, ClaimerBounty: q.agreedBounty(got), DepositToken: q.Native.Address, Hints: true,
 		}
 	})
 	return err
 }
 
+func (q *fromBTC) agreedBounty(got chains.Escrow) *big.Int {
+	if q.told {
+		return got.ClaimerBounty
+	}
+	return q.bounty(got.Expiry)
+}
+
 func (q *fromBTC) bounty(expiry int64) *big.Int {
-	if expiry < q.Bounty.StartTimestamp || expiry > math.MaxInt64/2 {
+	if q.told || expiry < q.Bounty.StartTimestamp || expiry > math.MaxInt64/2 {
 		return new(big.Int) // the window is refused next
 	}
 	return q.Bounty.At(expiry)

@@ -86,17 +86,21 @@ func SPV(want SPVExpected, got lp.SPVQuote, facts VaultFacts) (Accepted, error) 
 	if err := first(q.data, q.market, q.chain); err != nil {
 		return Accepted{}, err
 	}
-	v := q.facts.Vault
 	return Accepted{
 		Input: got.BTCAmount, Output: got.Total, SwapFee: got.SwapFee, SwapFeeSats: got.SwapFeeBTC, Price: q.price, GasPrice: q.gas,
-		Expires: time.Unix(got.Expiry, 0),
-		Vault: &AcceptedVault{
-			QuoteID: strings.ToLower(got.QuoteID), ID: chains.VaultID{Owner: q.LP, ID: got.VaultID}, UTXO: q.utxo, UTXOSats: q.sats, Script: q.vault.Script(),
-			LPAddress: q.lp.String(), LPScript: q.lp.Script(), Sats: [2]int64{got.BTCAmountSwap.Int64(), got.BTCAmountGas.Int64()},
-			Multipliers: v.Multipliers, Raw: q.raw, Totals: [2]*big.Int{got.Total, got.TotalGas}, Shares: bitcoin.FeeShares{Caller: q.CallerShare},
-			GasFee: got.GasSwapFee, GasFeeSats: got.GasSwapFeeBTC, MinFeeRate: q.minFeeRate(), Confirmations: v.Confirmations,
-		},
+		Expires: time.Unix(got.Expiry, 0), Vault: q.vaultPart(),
 	}, nil
+}
+
+// vaultPart is what was accepted of the vault.
+func (q *spv) vaultPart() *AcceptedVault {
+	got, v := q.got, q.facts.Vault
+	return &AcceptedVault{
+		QuoteID: strings.ToLower(got.QuoteID), ID: chains.VaultID{Owner: q.LP, ID: got.VaultID}, UTXO: q.utxo, UTXOSats: q.sats, Script: q.vault.Script(),
+		LPAddress: q.lp.String(), LPScript: q.lp.Script(), Sats: [2]int64{got.BTCAmountSwap.Int64(), got.BTCAmountGas.Int64()},
+		Multipliers: v.Multipliers, Raw: q.raw, Totals: [2]*big.Int{got.Total, got.TotalGas}, Shares: bitcoin.FeeShares{Caller: q.CallerShare},
+		GasFee: got.GasSwapFee, GasFeeSats: got.GasSwapFeeBTC, MinFeeRate: q.minFeeRate(), Confirmations: v.Confirmations,
+	}
 }
 
 // data checks what the answer alone shows, and that the vault can express what was

@@ -15,17 +15,19 @@ type ToldReceive struct {
 	Sats    *big.Int // of the invoice
 	SwapFee *big.Int // sats, within them
 	Output  *big.Int // base units of the token
+	Vault   bool     // pays out, which may cut an exact output to its units
+	Besides bool     // the user pays for the claim besides, so that the output is the whole worth
 }
 
-// ReceiveTold checks the requested side, the fee and the price of a swap from Lightning
-// that a provider opens. How much of the rest is a watchtower's pay is the service's word:
-// the policy bounds what of it may be missing. Of want it uses the amount, the token, the
-// price and the policy. Pure.
+// ReceiveTold checks the requested side, the fee and the price of a swap from Bitcoin or
+// Lightning. How much of the rest is a watchtower's pay is the service's word: the policy
+// bounds what of it may be missing. Of want it uses the amount, the token, the price and the
+// policy. Pure.
 func ReceiveTold(want Agreed, got ToldReceive) error {
 	if err := sane(figure{"inputAmount", got.Sats}, figure{"outputAmount", got.Output}, figure{"fees.swap", got.SwapFee}); err != nil {
 		return err
 	}
-	if err := want.requested(got.Sats, got.Output); err != nil {
+	if err := want.requested(got.Sats, got.Output); err != nil && !(got.Vault && !want.ExactIn && cut(got.Output, want.Amount)) {
 		return err
 	}
 	if got.Sats.Sign() == 0 || !got.Sats.IsInt64() || got.Sats.Int64() > rawtx.MaxMoney || got.Output.Sign() == 0 {
@@ -36,6 +38,10 @@ func ReceiveTold(want Agreed, got ToldReceive) error {
 	}
 	want.Policy.AnyFee = true
 	if err := want.acceptedFee(lp.CheckFee, got.SwapFee, got.Sats, nil, want.Token, want.Price); err != nil {
+		return err
+	}
+	if got.Besides {
+		_, err := want.fairReceive(got.Sats, got.Output, got.SwapFee, nil)
 		return err
 	}
 	return want.fairAfterWatchtower(got.Sats, got.Output, got.SwapFee, got.Sats)

@@ -79,23 +79,29 @@ func TestReceiveTold(t *testing.T) {
 		want  Agreed
 		got   ToldReceive
 	}{
-		"honest":                    {"", agreed(n(100_000), true), ToldReceive{n(100_000), n(310), n(99_690)}},
-		"a watchtower's pay":        {"", agreed(n(100_000), true), ToldReceive{n(100_000), n(310), n(95_000)}},
-		"an exact output":           {"", agreed(n(99_690), false), ToldReceive{n(100_000), n(310), n(99_690)}},
-		"another input":             {lp.CheckRequested, agreed(n(100_000), true), ToldReceive{n(100_001), n(310), n(99_690)}},
-		"another output":            {lp.CheckRequested, agreed(n(99_691), false), ToldReceive{n(100_000), n(310), n(99_690)}},
-		"a fee above the policy":    {lp.CheckFeeLimit, agreed(n(100_000), true), ToldReceive{n(100_000), n(5001), n(94_999)}},
-		"too little":                {lp.CheckWatchtower, agreed(n(100_000), true), ToldReceive{n(100_000), n(310), n(91_000)}},
-		"nothing":                   {lp.CheckNumbers, agreed(n(100_000), true), ToldReceive{n(100_000), n(310), n(0)}},
-		"a negative fee":            {lp.CheckNumbers, agreed(n(100_000), true), ToldReceive{n(100_000), n(-1), n(99_690)}},
-		"no output":                 {lp.CheckNumbers, agreed(n(100_000), true), ToldReceive{n(100_000), n(310), nil}},
-		"more than all the bitcoin": {lp.CheckNumbers, agreed(n(1<<60), true), ToldReceive{n(1 << 60), n(310), n(99_690)}},
+		"honest":                    {"", agreed(n(100_000), true), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(99_690)}},
+		"a watchtower's pay":        {"", agreed(n(100_000), true), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(95_000)}},
+		"nothing besides":           {lp.CheckPrice, agreed(n(100_000), true), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(95_000), Besides: true}},
+		"all besides":               {"", agreed(n(100_000), true), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(99_690), Besides: true}},
+		"cut to a vault's units":    {"", agreed(n(99_699), false), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(99_690), Vault: true}},
+		"cut by too much":           {lp.CheckRequested, agreed(n(99_701), false), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(99_690), Vault: true}},
+		"more than asked for":       {lp.CheckRequested, agreed(n(99_689), false), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(99_690), Vault: true}},
+		"another input of a vault":  {lp.CheckRequested, agreed(n(100_001), true), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(99_690), Vault: true}},
+		"an exact output":           {"", agreed(n(99_690), false), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(99_690)}},
+		"another input":             {lp.CheckRequested, agreed(n(100_000), true), ToldReceive{Sats: n(100_001), SwapFee: n(310), Output: n(99_690)}},
+		"another output":            {lp.CheckRequested, agreed(n(99_691), false), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(99_690)}},
+		"a fee above the policy":    {lp.CheckFeeLimit, agreed(n(100_000), true), ToldReceive{Sats: n(100_000), SwapFee: n(5001), Output: n(94_999)}},
+		"too little":                {lp.CheckWatchtower, agreed(n(100_000), true), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(91_000)}},
+		"nothing":                   {lp.CheckNumbers, agreed(n(100_000), true), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(0)}},
+		"a negative fee":            {lp.CheckNumbers, agreed(n(100_000), true), ToldReceive{Sats: n(100_000), SwapFee: n(-1), Output: n(99_690)}},
+		"no output":                 {lp.CheckNumbers, agreed(n(100_000), true), ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: nil}},
+		"more than all the bitcoin": {lp.CheckNumbers, agreed(n(1<<60), true), ToldReceive{Sats: n(1 << 60), SwapFee: n(310), Output: n(99_690)}},
 	} {
 		caught(t, name, c.check, ReceiveTold(c.want, c.got))
 	}
 	unknown := agreed(n(100_000), true)
 	unknown.Price = nil
-	if err := ReceiveTold(unknown, ToldReceive{n(100_000), n(310), n(99_690)}); err == nil {
+	if err := ReceiveTold(unknown, ToldReceive{Sats: n(100_000), SwapFee: n(310), Output: n(99_690)}); err == nil {
 		t.Error("figures are accepted without a price")
 	}
 }
