@@ -85,7 +85,7 @@ export type Config = {
   /** Unix milliseconds; the system's clock if it is left out */
   now?: () => number;
   fetch?: typeof fetch;
-  /** where the two files of dist are; beside index.js if they are left out */
+  /** where verify.wasm and wasm_exec.js are; beside index.js if they are left out */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
   exec?: string | URL;
 };

@@ -20,9 +20,9 @@ export function memory() {
   return { get: (name) => all.get(name) ?? null, set: (name, text) => { all.set(name, text); } };
 }
 
-// sources are the two files that pack has made: beside this one, unless config says where.
+// sources are the two files that run: beside this one, unless the configuration says where.
 async function sources({ wasm, exec }) {
-  const beside = (name) => new URL(`dist/${name}`, import.meta.url);
+  const beside = (name) => new URL(name, import.meta.url);
   wasm ??= beside('verify.wasm');
   exec ??= beside('wasm_exec.js');
   if (!globalThis.Go) await import(String(exec));

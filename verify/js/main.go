@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -37,7 +38,8 @@ func open(text string, page js.Value) (js.Value, error) {
 	if err != nil {
 		return js.Value{}, err
 	}
-	operations := httpapi.New(service)
+	console := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})) // what answers do not tell
+	operations := httpapi.New(service, httpapi.WithLogger(console))
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		method, path, body, given := args[0].String(), args[1].String(), args[2].String(), args[3]
 		return promise(func() (js.Value, error) {

@@ -1,5 +1,6 @@
-// Command pack compiles verify.wasm, for the folder that a wallet in JavaScript uses it from,
-// and puts wasm_exec.js beside it, the part of Go's distribution that runs such programs.
+// Command pack makes the folder that a wallet in JavaScript uses: the files of verify/js,
+// verify.wasm, which it compiles, and wasm_exec.js, the part of Go's distribution that runs
+// such programs.
 //
 //	go run ./verify/js/pack -o verify/js/dist
 //	go run ./verify/js/pack -o verify/js/dist -chains solana,starknet
@@ -10,7 +11,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	out := flag.String("o", "", "folder that gets the two files")
+	out := flag.String("o", "", "folder that gets the package")
 	chains := flag.String("chains", strings.Join(families, ","), "families that are compiled in")
 	flag.Parse()
 	if *out == "" || flag.NArg() > 0 {
@@ -59,36 +59,37 @@ func pack(out string, chosen []string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	runtime, err := output("env", "GOROOT")
 	if err != nil {
-		return fmt.Errorf("the go command: %w", err)
-	}
-	if err := copyFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"), filepath.Join(out, "wasm_exec.js")); err != nil {
 		return err
 	}
-	compiled := filepath.Join(out, "verify.wasm")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-tags="+strings.Join(tags, ","), "-o", compiled+".new", "github.com/swapper-go/swapper/verify/js")
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("go build: %w", err)
+	source, err := output("list", "-f", "{{.Dir}}", program)
+	if err != nil {
+		return err
 	}
-	return os.Rename(compiled+".new", compiled) // whole or not at all
+	for _, from := range []string{filepath.Join(runtime, "lib", "wasm", "wasm_exec.js"), filepath.Join(source, "index.js"), filepath.Join(source, "index.d.ts"), filepath.Join(source, "package.json"), filepath.Join(source, "README.md")} {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(out, filepath.Base(from)), text, 0o644); err != nil {
+			return err
+		}
+	}
+	_, err = output("build", "-trimpath", "-ldflags=-s -w", "-tags="+strings.Join(tags, ","), "-o", filepath.Join(out, "verify.wasm"), program)
+	return err
 }
 
-func copyFile(from, to string) error {
-	r, err := os.Open(from)
+const program = "github.com/swapper-go/swapper/verify/js"
+
+// output runs the go command for the program's system.
+func output(arguments ...string) (string, error) {
+	command := exec.Command("go", arguments...)
+	command.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	command.Stderr = os.Stderr
+	out, err := command.Output()
 	if err != nil {
-		return err
+		return "", fmt.Errorf("go %s: %w", arguments[0], err)
 	}
-	defer r.Close()
-	w, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(w, r); err != nil {
-		_ = w.Close()
-		return err
-	}
-	return w.Close()
+	return strings.TrimSpace(string(out)), nil
 }
