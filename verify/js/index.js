@@ -38,7 +38,7 @@ async function sources({ wasm, exec }) {
 }
 
 // load starts a verifier. Nothing is asked of a node or the service yet.
-export async function load({ store = memory(), prices, now, fetch: asks = globalThis.fetch.bind(globalThis), wasm, exec, ...config }) {
+export async function load({ store = memory(), prices, now, fetch: asking = globalThis.fetch.bind(globalThis), wasm, exec, ...config }) {
   const module = await sources({ wasm, exec });
   const go = new globalThis.Go();
   const name = `verify ${crypto.randomUUID()}`;
@@ -46,19 +46,20 @@ export async function load({ store = memory(), prices, now, fetch: asks = global
   const instance = await WebAssembly.instantiate(module, go.importObject);
   let open;
   globalThis[name] = (f) => { open = f; };
-  let over = false;
-  const ended = go.run(instance).then(() => { over = true; throw new RefusedError({ error: 'the verifier has failed: load it again', code: 'internal' }); });
+  const failed = (e) => (e instanceof RefusedError ? e : new RefusedError({ error: `the verifier has failed: ${e.message}`, code: 'internal' }));
+  const ended = go.run(instance).then(() => { throw new RefusedError({ error: 'the verifier has failed: load it again', code: 'internal' }); });
   ended.catch(() => {});
   delete globalThis[name];
-  const ask = await Promise.race([open(JSON.stringify(config), { fetch: asks, get: store.get.bind(store), set: store.set.bind(store), prices, now }), ended])
+  const ask = await Promise.race([open(JSON.stringify(config), { fetch: asking, get: store.get.bind(store), set: store.set.bind(store), prices, now }), ended])
     .catch((e) => { throw e instanceof RefusedError ? e : new RefusedError({ error: e.message, code: 'invalid_input' }); });
 
   async function request(operation, input = {}, given) {
-    if (over) return ended;
     const defined = Object.entries(input).filter(([, v]) => v !== undefined && v !== null);
     const post = posted.has(operation);
     const query = post ? '' : `?${new URLSearchParams(defined.map(([k, v]) => [k, String(v)]))}`;
-    const [status, text] = await Promise.race([ask(post ? 'POST' : 'GET', operation + query, post ? JSON.stringify(Object.fromEntries(defined)) : '', given && JSON.stringify(given)), ended]);
+    const body = post ? JSON.stringify(Object.fromEntries(defined)) : '';
+    const asks = async () => ask(post ? 'POST' : 'GET', operation + query, body, given && JSON.stringify(given)); // throws if the program ends meanwhile
+    const [status, text] = await Promise.race([ended, go.exited ? ended : asks()]).catch((e) => { throw failed(e); });
     const value = JSON.parse(text);
     if (status !== 200) throw new RefusedError(value);
     return value;
@@ -69,7 +70,7 @@ export async function load({ store = memory(), prices, now, fetch: asks = global
   const asked = (input) => JSON.stringify(Object.entries(input).filter(([, v]) => v !== undefined && v !== null).sort(([a], [b]) => (a < b ? -1 : 1)));
   async function create(input, given) {
     const made = await request('createSwap', input, given);
-    await store.set(`request ${made.swapId}`, asked(input));
+    await Promise.resolve().then(() => store.set(`request ${made.swapId}`, asked(input))).catch((e) => { throw failed(e); });
     return made;
   }
 
@@ -80,7 +81,7 @@ export async function load({ store = memory(), prices, now, fetch: asks = global
     // verify judges what the wallet already has of the service: the answer of createSwap to a
     // request, and an action of the swap. It promises the swap's status as it was verified.
     async verify(input, swap, action, { signer, swapKey } = {}) {
-      const before = await store.get(`request ${swap.swapId}`);
+      const before = await Promise.resolve().then(() => store.get(`request ${swap.swapId}`)).catch((e) => { throw failed(e); });
       if (before && before !== asked(input)) throw new RefusedError({ error: 'the swap was agreed on for another request', code: 'upstream', field: 'swapId' });
       if (!before) await create(input, swap);
       return request('getSwapStatus', { swapId: swap.swapId, signer, swapKey }, { ...swap, currentAction: action ?? null });
