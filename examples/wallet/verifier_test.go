@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
 )
 
 // What is to be signed is verified in the page, which says in plain words what it is.
@@ -108,4 +111,30 @@ func TestTamperedIsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The verifier loads in a page of its own; what is logged is in docs/benchmarks.md.
+func TestVerifierLoads(t *testing.T) {
+	t.Parallel()
+	p := browse(t, everyChain(t).url)
+	const load = `(async () => {
+		const instantiate = WebAssembly.instantiate;
+		let instance;
+		WebAssembly.instantiate = async (...a) => (instance = await instantiate(...a));
+		const began = performance.now();
+		const { load } = await import('/verify/index.js');
+		const verifier = await load({ service: location.origin + '/api', network: 'regtest', bitcoin: [location.origin + '/nodes/BITCOIN/'], chains: (await (await fetch('site')).json()).wallet.chains });
+		const loaded = performance.now() - began;
+		const tokens = await verifier.call('getSupportedTokens', { side: 'INPUT' }).catch((e) => e);
+		return { loaded, says: tokens.message ?? '', memory: instance.exports.mem.buffer.byteLength };
+	})()`
+	var got struct {
+		Loaded, Memory float64
+		Says           string
+	}
+	p.do(chromedp.Evaluate(load, &got, func(q *runtime.EvaluateParams) *runtime.EvaluateParams { return q.WithAwaitPromise(true) }))
+	if got.Says != "rpc: is required" {
+		t.Errorf("without nodes it says %q", got.Says)
+	}
+	t.Logf("loaded in %.0f ms; memory of the program %.1f MB", got.Loaded, got.Memory/1e6)
 }

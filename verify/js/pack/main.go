@@ -35,14 +35,10 @@ func main() {
 // families of chains; each can be left out.
 var families = []string{"evm", "solana", "starknet"}
 
-// tags leave out what a browser has no use for: HTTP/2, which fetch speaks itself, and the use
-// of a table that makes signing on secp256k1 fast. The library calls the latter's tag tinygo,
-// and means any program that must be small.
+// tags leave out what a browser has no use for: HTTP/2, which fetch speaks itself, and a table
+// that makes signing on secp256k1 fast, which takes memory and time to unpack. The library
+// calls the latter's tag tinygo, and means any program that must be small.
 var tags = []string{"nethttpomithttp2", "tinygo"}
-
-// flags of the linker leave out symbols, and the text of that table, half a megabyte that would
-// be linked although nothing reads it.
-const flags = "-s -w -X github.com/decred/dcrd/dcrec/secp256k1/v4.compressedBytePoints="
 
 func pack(out string, chosen []string) error {
 	tags := slices.Clone(tags)
@@ -80,7 +76,7 @@ func pack(out string, chosen []string) error {
 			return err
 		}
 	}
-	_, err = output("build", "-trimpath", "-ldflags="+flags, "-tags="+strings.Join(tags, ","), "-o", filepath.Join(out, "verify.wasm"), program)
+	_, err = output("build", "-trimpath", "-ldflags=-s -w", "-tags="+strings.Join(tags, ","), "-o", filepath.Join(out, "verify.wasm"), program)
 	return err
 }
 
