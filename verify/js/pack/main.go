@@ -35,9 +35,9 @@ func main() {
 // families of chains; each can be left out.
 var families = []string{"evm", "solana", "starknet"}
 
-// tags leave out what a browser has no use for: HTTP/2, which fetch speaks itself, and a table
-// that makes signing on secp256k1 fast, which takes memory and time to unpack. The library
-// calls the latter's tag tinygo, and means any program that must be small.
+// tags leave out what a browser has no use for: HTTP/2, which fetch speaks itself, and the use
+// of a table that makes signing on secp256k1 fast. The library calls the latter's tag tinygo,
+// and means any program that must be small.
 var tags = []string{"nethttpomithttp2", "tinygo"}
 
 func pack(out string, chosen []string) error {
@@ -76,8 +76,51 @@ func pack(out string, chosen []string) error {
 			return err
 		}
 	}
-	_, err = output("build", "-trimpath", "-ldflags=-s -w", "-tags="+strings.Join(tags, ","), "-o", filepath.Join(out, "verify.wasm"), program)
+	work, err := os.MkdirTemp("", "pack")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	modules, err := withoutTable(work)
+	if err != nil {
+		return err
+	}
+	_, err = output("build", "-modfile="+modules, "-trimpath", "-ldflags=-s -w", "-tags="+strings.Join(tags, ","), "-o", filepath.Join(out, "verify.wasm"), program)
 	return err
+}
+
+// withoutTable returns a go.mod by which the build has a copy of the library of secp256k1 whose
+// table is left out. With the tag nothing reads it, but it would be linked: half a megabyte
+// that cannot be compressed, of three or four.
+func withoutTable(work string) (modfile string, err error) {
+	const library = "github.com/decred/dcrd/dcrec/secp256k1/v4"
+	from, err := output("list", "-f", "{{.Dir}}", library)
+	if err != nil {
+		return "", err
+	}
+	module, err := output("env", "GOMOD")
+	if err != nil {
+		return "", err
+	}
+	copied := filepath.Join(work, "secp256k1")
+	if err := os.CopyFS(copied, os.DirFS(from)); err != nil {
+		return "", err
+	}
+	if err := os.Remove(filepath.Join(copied, "compressedbytepoints.go")); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(module), name))
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(work, name), text, 0o644); err != nil {
+			return "", err
+		}
+	}
+	modfile = filepath.Join(work, "go.mod")
+	_, err = output("mod", "edit", "-replace="+library+"="+copied, modfile)
+	return modfile, err
 }
 
 const program = "github.com/swapper-go/swapper/verify/js"
