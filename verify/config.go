@@ -25,6 +25,15 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
+// Store is the part of [storage.Store] that is used, under the same contract.
+type Store interface {
+	Get(ctx context.Context, id string) (storage.Entry, error)
+	Create(ctx context.Context, e storage.Entry) error
+	Update(ctx context.Context, e storage.Entry) error
+	Note(ctx context.Context, name string) (data []byte, version uint64, err error)
+	SetNote(ctx context.Context, name string, data []byte, version uint64) error
+}
+
 // Config says what the service's answers are compared with. Store and Chains are
 // required; every other field that is zero takes its default. Nothing in it may be the
 // service's.
@@ -32,7 +41,7 @@ type Config struct {
 	Network bitcoin.Network  // the zero value is mainnet
 	Chains  []chains.Factory // with the wallet's own nodes, as in [swapper.Config]
 	// Store keeps what was agreed on, one small entry for each swap. The caller closes it.
-	Store   storage.Store
+	Store   Store
 	Bitcoin bitcoin.Backend // nil: mempool.space's servers; regtest has none
 	Prices  price.Source    // nil: the median of public services, see [price.Market]
 	// Policy bounds prices and fees as in [swapper.Config], and its zero value is as safe.
@@ -199,7 +208,7 @@ func (v *verifier) Close() (err error) {
 
 // notes are the part of the store's notes that belongs to one chain.
 type notes struct {
-	store  storage.Store
+	store  Store
 	prefix string
 }
 

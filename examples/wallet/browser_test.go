@@ -32,15 +32,21 @@ var shared struct {
 	sync.Mutex
 	browser context.Context
 	network *world
+	folder  string // of what verifies in the page
 	ends    []func()
 }
 
 func TestMain(m *testing.M) {
 	_ = flag.Set("test.parallel", "4") // they wait for blocks and windows most of the time
+	var err error
+	if shared.folder, err = os.MkdirTemp("", "wallet"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	for i := len(shared.ends) - 1; i >= 0; i-- {
 		shared.ends[i]()
 	}
+	_ = os.RemoveAll(shared.folder)
 	os.Exit(code)
 }
 
@@ -67,7 +73,11 @@ func start(o swappertest.Options, between func(http.Handler) http.Handler) (*wor
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = client.Run(context.Background()) }()
 	streams := events.New(client, events.Options{Now: n.Now})
-	w := &world{Network: n, client: client, mux: handler(n, client, streams)}
+	pages, err := handler(n, client, streams, packed())
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &world{Network: n, client: client, mux: pages}
 	if between != nil {
 		w.mux = between(w.mux)
 	}
@@ -82,6 +92,13 @@ func start(o swappertest.Options, between func(http.Handler) http.Handler) (*wor
 		_ = n.Close()
 	}, nil
 }
+
+// packed is what verifies in the page, compiled once for all tests.
+var packed = sync.OnceValue(func() *verifier {
+	v := prepare(context.Background(), shared.folder)
+	<-v.done
+	return v
+})
 
 // everyChain is the network that all tests share.
 func everyChain(t *testing.T) *world {
@@ -309,6 +326,7 @@ func (p tab) ask(from, to, field, amount string) {
 	p.press(kb.Enter)
 	p.until(`['deposit', 'sign'].includes(document.getElementById('view-swap').dataset.phase) || document.querySelector('#order .problem:not(:empty)')`)
 	p.phaseIs("deposit", "sign")
+	p.until(`!document.getElementById('go').hidden || document.getElementById('verified').classList.contains('refused')`)
 }
 
 // phaseIs demands a phase.

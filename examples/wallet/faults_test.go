@@ -139,7 +139,11 @@ func TestRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		address = socket.Addr().String()
-		server := &http.Server{Handler: handler(n, client, streams)}
+		pages, err := handler(n, client, streams, packed())
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Handler: pages}
 		go func() { _ = server.Serve(socket) }()
 		return sync.OnceFunc(func() {
 			_ = server.Close() // cuts every connection

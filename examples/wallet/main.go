@@ -5,7 +5,8 @@
 //	go run ./examples/wallet        # then open http://127.0.0.1:8080
 //
 // The page is static and needs no build step: it calls the operations of httpapi and reads
-// the stream of events. A button of the page has the local network's user sign, pay or wait
+// the stream of events. What verifies in the page is compiled when the program starts, with
+// the go command. A button of the page has the local network's user sign, pay or wait
 // for blocks; a browser wallet can send Citrea's transactions instead.
 package main
 
@@ -58,8 +59,18 @@ func run(ctx context.Context, out io.Writer, listen string) (err error) {
 	go func() { defer close(ended); _ = client.Run(ctx) }() // until it is closed
 	defer func() { client.Close(); <-ended }()
 
+	folder, err := os.MkdirTemp("", "wallet")
+	if err != nil {
+		return err
+	}
+	verifies := prepare(ctx, folder)
+	defer func() { <-verifies.done; err = errors.Join(err, os.RemoveAll(folder)) }()
 	streams := events.New(client, events.Options{Now: network.Now})
-	server := &http.Server{Handler: handler(network, client, streams), ReadHeaderTimeout: 10 * time.Second}
+	pages, err := handler(network, client, streams, verifies)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
 	server.RegisterOnShutdown(streams.Close)
 	socket, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -80,15 +91,22 @@ func run(ctx context.Context, out io.Writer, listen string) (err error) {
 	return nil
 }
 
-// handler serves the page, the operations with their events, and the local network's user.
-func handler(network *swappertest.Network, client *swapper.Client, streams *events.Streams) http.Handler {
+// handler serves the page, the operations with their events, the local network's user and
+// nodes, and what verifies in the page.
+func handler(network *swappertest.Network, client *swapper.Client, streams *events.Streams, verifies *verifier) (http.Handler, error) {
+	wallet, err := ownChains(network)
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	httpapi.Mount(mux, "/api", client, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}})
 	mux.Handle("/local/", http.StripPrefix("/local", (&user{network, client}).handler()))
-	about := newSite(network, client)
+	mux.Handle("/nodes/", serveNodes(network))
+	mux.Handle("/verify/", http.StripPrefix("/verify", verifies))
+	about := newSite(network, client, wallet, verifies)
 	mux.HandleFunc("GET /site", about.describe)
 	mux.HandleFunc("GET /rates", about.rates)
 	mux.HandleFunc("GET /qr", serveQR)
 	mux.Handle("/", servePage())
-	return mux
+	return mux, nil
 }

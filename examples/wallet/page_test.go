@@ -24,7 +24,11 @@ func TestHandler(t *testing.T) {
 	defer client.Close()
 	streams := events.New(client, events.Options{})
 	defer streams.Close()
-	h := handler(n, client, streams)
+	verifies := &verifier{done: make(chan struct{})} // is being compiled
+	h, err := handler(n, client, streams, verifies)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		method, path, body, site string
 		status                   int
@@ -47,6 +51,11 @@ func TestHandler(t *testing.T) {
 		{"POST", "/local/sign", `{"swapId":"00"}`, "", 404, "not_found"},
 		{"POST", "/local/mine", `{}`, "", 200, "{}"},
 		{"GET", "/local/mine", "", "", 405, ""},
+		{"GET", "/site", "", "", 200, `"verifier":"preparing"`},
+		{"GET", "/verify/verify.wasm", "", "", 503, "preparing"},
+		{"POST", "/nodes/CITREA/", `{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}`, "", 200, `"0x7a69"`},
+		{"GET", "/nodes/BITCOIN/blocks/tip/height", "", "", 200, ""},
+		{"GET", "/nodes/GOAT/", "", "", 404, ""},
 		{"GET", "/qr?text=lnbc1", "", "", 200, "<svg"},
 		{"GET", "/qr", "", "", 400, "1 to 2000"},
 		{"GET", "/qr?text=" + strings.Repeat("a", 2001), "", "", 400, "1 to 2000"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 	"net/http"
+	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
@@ -16,11 +17,15 @@ import (
 const evmChainID = 31337
 
 // site tells the page what the operations do not: the network's name, by which it chooses
-// links to explorers, how a browser wallet reaches the chains, and what tokens are worth.
+// links to explorers, how a browser wallet reaches the chains, what it verifies with, the
+// local network's time, and what tokens are worth.
 type site struct {
-	swaps  swapper.Service
-	prices price.Source
-	chains map[string]addedChain
+	swaps    swapper.Service
+	prices   price.Source
+	chains   map[string]addedChain
+	wallet   map[string]any // what the page verifies with
+	verifies *verifier
+	now      func() time.Time
 }
 
 // addedChain is the parameter of wallet_addEthereumChain (EIP-3085).
@@ -35,14 +40,14 @@ type addedChain struct {
 	} `json:"nativeCurrency"`
 }
 
-func newSite(n *swappertest.Network, swaps swapper.Service) *site {
+func newSite(n *swappertest.Network, swaps swapper.Service, wallet map[string]any, verifies *verifier) *site {
 	c := addedChain{ChainID: "0x" + big.NewInt(evmChainID).Text(16), Name: "Citrea (local)", RPC: []string{n.URL("CITREA")}}
 	c.Currency.Name, c.Currency.Symbol, c.Currency.Decimals = "Citrea BTC", "CBTC", 18
-	return &site{swaps: swaps, prices: price.NewCache(n.Config().Prices, 0, nil), chains: map[string]addedChain{"CITREA": c}}
+	return &site{swaps: swaps, prices: price.NewCache(n.Config().Prices, 0, nil), chains: map[string]addedChain{"CITREA": c}, wallet: wallet, verifies: verifies, now: n.Now}
 }
 
 func (s *site) describe(w http.ResponseWriter, _ *http.Request) {
-	answer(w, map[string]any{"network": "local", "chains": s.chains})
+	answer(w, map[string]any{"network": "local", "chains": s.chains, "wallet": s.wallet, "verifier": s.verifies.state(), "now": s.now().UnixMilli()})
 }
 
 // rates answers with the price source that quotes are checked against: micro-sats per whole

@@ -81,13 +81,21 @@ func (u *user) pay(w http.ResponseWriter, r *http.Request) {
 	answer(w, struct{}{})
 }
 
-// sign signs what a swap asks for now, and returns it for submitTransaction.
+// sign signs an action that the page has verified, or what a swap asks for now, and returns
+// it for submitTransaction.
 func (u *user) sign(w http.ResponseWriter, r *http.Request) {
-	var in struct{ SwapID string }
+	var in struct {
+		SwapID string
+		Action *swapper.Action
+	}
 	err := read(r, &in)
 	var signed []string
-	if err == nil {
-		me := u.network.User
+	me := u.network.User
+	switch {
+	case err != nil:
+	case in.Action != nil:
+		signed, err = me.Sign(in.Action)
+	default:
 		var s *swapper.GetSwapStatusOutput
 		if s, err = u.swaps.GetSwapStatus(r.Context(), swapper.GetSwapStatusInput{SwapID: in.SwapID,
 			BitcoinAddress: me.Address("BITCOIN"), BitcoinPublicKey: me.BitcoinPublicKey()}); err == nil {

@@ -157,11 +157,12 @@ async function order(open) {
   $('choices').disabled = true;
   text($('ask'), 'Asking the providers…');
   try {
-    const { swapKey, ...made } = await call('api/createSwap', {}, {
+    const request = {
       srcToken: src.id, dstToken: dst.id, amount: raw.toString(), amountType: exact === 'pay' ? 'EXACT_IN' : 'EXACT_OUT',
       srcAddress: link ?? (['BITCOIN', 'LIGHTNING'].includes(src.chainId) ? undefined : wallets.address(src.chainId)), dstAddress: $('recipient').value.trim(),
-    });
-    keep(made.swapId, { key: swapKey, link: Boolean(link), at: Date.now(), exact, recipient: $('recipient').value.trim() });
+    };
+    const { swapKey, ...made } = await call('api/createSwap', {}, request);
+    keep(made.swapId, { key: swapKey, request, link: Boolean(link), at: Date.now(), exact, recipient: $('recipient').value.trim() });
     quoted = made.swapId;
     await open(made.swapId);
   } catch (e) {

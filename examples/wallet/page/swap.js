@@ -10,6 +10,7 @@ import { explorer } from './explorers.js';
 import { send } from './browser-wallet.js';
 import { tokenOf } from './form.js';
 import { lost, whenBack } from './online.js';
+import { asksFor, check } from './verifier.js';
 import * as wallets from './wallets.js';
 
 let swap = null, stream = null, did = {}, events = 0, looking = false, now = null, network = '', gone = () => {}, leave = () => {}, newest = 0;
@@ -101,6 +102,7 @@ function render() {
   bar(p);
   deposit(p);
   const button = $('go');
+  if (p.button && !verified(p)) p.button = undefined;
   if (!p.button && document.activeElement === button) $('headline').focus({ preventScroll: true });
   hide(button, !p.button);
   text(button, p.button ?? '');
@@ -115,6 +117,37 @@ function render() {
   countdown();
   about(s, q);
   steps(s);
+}
+
+// verified shows what was verified of the signature that is asked for, and reports whether
+// it may be asked for.
+function verified(p) {
+  const asks = ['sign', 'claim', 'refund'].includes(p.name) && swap.currentAction;
+  hide($('verified'), !asks);
+  if (!asks) return true;
+  const stale = did.check?.how === 'refused' && Date.now() - did.check.at > 10_000; // a node may have been away
+  if (did.check?.of !== asked(swap) || stale) verify(stale);
+  const { how, words } = did.check;
+  $('verified').className = `verified ${how}`;
+  text($('verified-title'), { busy: 'Being verified', good: 'Verified by this page', unknown: 'Not verified', refused: 'Refused' }[how]);
+  text($('verified-words'), words);
+  return how === 'good' || how === 'unknown';
+}
+
+// verify has the action verified, once for what it asks for; act does so again with the
+// transactions that are signed.
+async function verify(again) {
+  const s = swap, mine = { ...(again ? did.check : { how: 'busy', words: 'The page asks its own nodes. The first time, verification is being prepared, which takes a moment.' }), of: asked(s), at: Date.now() };
+  did.check = mine;
+  let judged;
+  try {
+    const fresh = s.currentAction.txs ? s : await call('api/getSwapStatus', { swapId: s.swapId }); // events leave transactions out
+    judged = asked(fresh) === mine.of ? await check(fresh, kept(s.swapId)) : { of: 'what was asked for before' };
+  } catch (e) {
+    judged = { how: 'refused', words: reason(e).text };
+  }
+  Object.assign(mine, judged, { at: Date.now() });
+  if (swap?.swapId === s.swapId && did.check === mine) { if (mine.of === asked(swap)) render(); else did.check = undefined; }
 }
 
 // problemOf says what keeps an action from being built: these texts are made for the user.
@@ -239,17 +272,25 @@ async function act() {
       doing('sending');
       if (kept(s.swapId)?.link) await call('api/settleWithLnurl', {}, { swapId: s.swapId });
       else await call('local/pay', {}, { invoice: a.txs[0].address });
-    } else if (a.type === 'SignSmartChainTransaction' && wallets.theirs(a.requiredSigner)) {
-      doing('wallet');
-      // Events leave out what a stranger could use: the newest transactions come with the status.
-      const fresh = await call('api/getSwapStatus', { swapId: s.swapId });
-      if (asked(fresh) !== what) return update(fresh);
-      await send(wallets.theirs(a.requiredSigner), fresh.currentAction.txs, () => doing('sending'));
     } else {
       doing('wallet');
-      const { signedTxs } = await call('local/sign', {}, { swapId: s.swapId });
-      doing('sending');
-      await call('api/submitTransaction', {}, { swapId: s.swapId, signedTxs });
+      // Events leave out what a stranger could use: the newest transactions come with the status.
+      // What is signed is what was verified of them.
+      let action;
+      if (a.type === 'SignSmartChainTransaction') {
+        const fresh = await call('api/getSwapStatus', { swapId: s.swapId });
+        if (asked(fresh) !== what) return update(fresh);
+        const judged = await check(fresh, kept(s.swapId));
+        did.check = { of: what, ...judged };
+        if (judged.how === 'refused') return;
+        action = judged.action;
+      }
+      if (action && wallets.theirs(a.requiredSigner)) await send(wallets.theirs(a.requiredSigner), action.txs, () => doing('sending'));
+      else {
+        const { signedTxs } = await call('local/sign', {}, action ? { action } : { swapId: s.swapId });
+        doing('sending');
+        await call('api/submitTransaction', {}, { swapId: s.swapId, signedTxs });
+      }
     }
     if (swap?.swapId === s.swapId && asked(swap) === what) sent(what);
   } finally {

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/swappertest"
+)
+
+// A wallet in node uses the package as pack makes it, on every family of chains: what it
+// verifies, refuses and survives is in testdata/wallet.mjs.
+func TestNode(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("NOT TESTED: node is not installed, in which wallets in JavaScript run beside browsers")
+	}
+	folder := t.TempDir()
+	if out, err := exec.Command("go", "run", "./pack", "-o", folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	net := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	client, err := swapper.Open(t.Context(), net.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	service := httptest.NewServer(httpapi.New(client, httpapi.Options{}))
+	defer service.Close()
+
+	var network strings.Builder
+	if err := net.Describe(&network); err != nil {
+		t.Fatal(err)
+	}
+	type wallet struct {
+		Chain, Address string
+		Invoices       [3]string
+	}
+	var wallets []wallet
+	for _, chain := range []string{"CITREA", "SOLANA", "STARKNET"} {
+		wallets = append(wallets, wallet{chain, net.User.Address(chain), [3]string{net.Invoice(50_000), net.Invoice(50_000), net.Invoice(50_000)}})
+	}
+	facts, err := json.Marshal(map[string]any{"package": filepath.Join(folder, "index.js"), "service": service.URL, "network": json.RawMessage(network.String()),
+		"wallets": wallets, "now": net.Now().UnixMilli(), "full": depth.Full()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "wallet.mjs"))
+	run.Stdin = strings.NewReader(string(facts))
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A build has the families that it was asked for, and says so of the others.
+func TestPackRefuses(t *testing.T) {
+	out, err := exec.Command("go", "run", "./pack", "-o", t.TempDir(), "-chains", "evm,dogecoin").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `-chains has "dogecoin", must be some of evm, solana, starknet`) {
+		t.Errorf("%v, %s", err, out)
+	}
+}

@@ -1,0 +1,31 @@
+//go:build js && !nostarknet
+
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/starknet"
+)
+
+func init() {
+	families[starknet.ChainID] = func(on bitcoin.Network, text json.RawMessage) (chains.Factory, error) {
+		var c struct {
+			chain
+			Network *starknet.Network
+		}
+		if err := json.Unmarshal(text, &c); err != nil {
+			return nil, err
+		}
+		if c.Network == nil {
+			n, err := starknet.Preset(on)
+			if err != nil {
+				return nil, err
+			}
+			c.Network = &n
+		}
+		return starknet.Custom(starknet.Options{RPC: c.RPC, Tokens: c.Tokens, Network: c.Network}), nil
+	}
+}
