@@ -47,7 +47,7 @@ func (p Programs) ReadPlan(text chains.PlanText) (chains.Reading, error) {
 			r.Authorized = r.Authorized || step.Kind == chains.StepInit && !want[len(want)-1].Cosigner.IsZero()
 			wants = append(wants, want...)
 		}
-		r.MaxFee.Add(r.MaxFee, tx.maxFee())
+		r.MaxFee.Add(r.MaxFee, tx.MaxFee())
 		if text.Signed {
 			id, _ := tx.ID()
 			r.IDs = append(r.IDs, id.String())
@@ -96,9 +96,9 @@ func (p *Parsed) text() (string, error) {
 	return string(b), err
 }
 
-// maxFee is what signatures cost and what the transaction offers for compute units, in
-// lamports.
-func (p *Parsed) maxFee() *big.Int {
+// MaxFee is what signatures cost and what the transaction offers for compute units, in
+// lamports: the network charges all of it, whether or not the transaction succeeds.
+func (p *Parsed) MaxFee() *big.Int {
 	units, price := min(uint64(len(p.Instructions))*defaultUnits, MaxUnits), uint64(0)
 	for _, ix := range p.Instructions {
 		if limit, ok := limitOf(ix); ok {
