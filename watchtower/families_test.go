@@ -39,18 +39,14 @@ func onEVM(t *testing.T, n *devnet.Net) *side {
 	net := n.EVM
 	sequence := int64(0)
 	s := &side{name: "EVM", version: net.Deployment().Version, factory: n.Chain(), user: net.User.Address.Hex(), token: net.Contracts().Token.Hex(), fair: 5e6}
-	tower := &wallet.Wallet{EVM: net.Watchtower}
+	tower, user := &wallet.Wallet{EVM: net.Watchtower}, &wallet.Wallet{EVM: net.User}
+	s.wallet = signer{s.user, user.SignEVM}
 	s.signer = signer{net.Watchtower.Address.Hex(), tower.SignEVM}
 	s.native = func(address string) *big.Int {
 		return must[*big.Int](t)(net.Balance(t.Context(), evm.Native, common.HexToAddress(address)))
 	}
 	s.mine = func(t *testing.T) {
 		if err := net.Mine(1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.reorg = func(t *testing.T, blocks int) {
-		if err := net.Reorg(uint64(blocks)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,14 +82,14 @@ func onSolana(version string) func(t *testing.T, n *devnet.Net) *side {
 			t.Fatal(err)
 		}
 		sequence := uint64(0)
-		tower := &wallet.Wallet{Solana: net.Watchtower}
+		tower, user := &wallet.Wallet{Solana: net.Watchtower}, &wallet.Wallet{Solana: net.User}
 		return &side{name: "Solana", version: version, factory: n.SolanaChain(), user: net.User.Address.String(), token: solana.WBTC.String(), fair: 5e6,
+			wallet: signer{net.User.Address.String(), user.SignSolana},
 			signer: signer{net.Watchtower.Address.String(), tower.SignSolana},
 			native: func(address string) *big.Int {
 				return new(big.Int).SetUint64(net.Lamports(must[solwire.Key](t)(solwire.ParseKey(address))))
 			},
-			mine:  func(*testing.T) {},
-			reorg: nil,
+			mine: func(*testing.T) {},
 			open: func(t *testing.T, o opening) json.RawMessage {
 				t.Helper()
 				sequence++
@@ -119,14 +115,14 @@ func onStarknet(t *testing.T, n *devnet.Net) *side {
 		t.Fatal(err)
 	}
 	sequence := uint64(0)
-	tower := &wallet.Wallet{Starknet: &net.Watchtower.Key}
+	tower, user := &wallet.Wallet{Starknet: &net.Watchtower.Key}, &wallet.Wallet{Starknet: &net.User.Key}
 	return &side{name: "Starknet", version: "v1", factory: n.StarknetChain(), user: starkwire.Hex64(net.User.Address), token: starkwire.Hex64(starknet.WBTC), fair: 3e8,
+		wallet: signer{starkwire.Hex64(net.User.Address), user.SignStarknet},
 		signer: signer{starkwire.Hex64(net.Watchtower.Address), tower.SignStarknet},
 		native: func(address string) *big.Int {
 			return must[*big.Int](t)(net.Balance(starkwire.STRK, must[starkwire.Felt](t)(starkwire.ParseFelt(address))))
 		},
-		mine:  func(*testing.T) { net.Elapse() },
-		reorg: nil,
+		mine: func(*testing.T) { net.Elapse() },
 		open: func(t *testing.T, o opening) json.RawMessage {
 			t.Helper()
 			sequence++

@@ -39,13 +39,12 @@ type side struct {
 	token   string
 	fair    int64             // a bounty that a claim is worth
 	signer  watchtower.Signer // the operator's
+	wallet  watchtower.Signer // the user's
 	native  func(address string) *big.Int
 	// open opens an escrow of the LP's for the user.
 	open func(t *testing.T, o opening) json.RawMessage
 	// mine makes a block.
 	mine func(t *testing.T)
-	// reorg takes the last blocks back.
-	reorg func(t *testing.T, blocks int)
 }
 
 // opening is what an LP opens.
@@ -200,4 +199,24 @@ func (k *kit) balanced(t *watchtower.Tower, before *big.Int) {
 	if got := k.native(k.signer.Address()); got.Cmp(want) != 0 {
 		k.Errorf("the account has %s, by the books it has %s: %+v", got, want, b)
 	}
+}
+
+// sent are the transactions of the only record.
+func (k *kit) sent() (txs []chains.Signed) {
+	k.Helper()
+	for e, err := range k.store.Find(k.Context(), storage.Query{Index: "watchtower", Value: k.factory.ID()}) {
+		if err != nil {
+			k.Fatal(err)
+		}
+		var r struct {
+			Attempts []struct{ Txs []chains.Signed }
+		}
+		if err := json.Unmarshal(e.Body, &r); err != nil {
+			k.Fatal(err)
+		}
+		for _, a := range r.Attempts {
+			txs = append(txs, a.Txs...)
+		}
+	}
+	return txs
 }

@@ -1,0 +1,99 @@
+package watchtower_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+)
+
+// A reorganisation takes a claim back that was not final, and nodes forget it: the tower
+// sends the same one again.
+func TestAReorganisationAfterTheClaim(t *testing.T) {
+	k := newKit(t, family{"EVM", devnet.Options{EVM: func(o *evm.Options) { o.SafeDepth = 3 }}, onEVM})
+	secret := chains.Preimage{1}
+	data := k.open(t, opening{secret, k.fair})
+	for range 4 {
+		k.mine(t)
+	}
+	tower, _ := k.tower(k.config())
+	before := k.native(k.signer.Address())
+	if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
+		t.Fatal(err)
+	}
+	k.eventually("claimed, but not finally", func() bool { return k.state(data) == chains.EscrowClaimed })
+	k.EVM.SetMining(false)
+	if err := k.EVM.Reorg(1); err != nil {
+		t.Fatal(err)
+	}
+	k.EVM.DropPending()
+	if k.state(data) != chains.EscrowOpen || k.stored() != 1 {
+		t.Fatalf("the escrow is %s, %d records", k.state(data), k.stored())
+	}
+	k.EVM.SetMining(true)
+	k.eventually("claimed again", func() bool { k.mine(t); return k.state(data) == chains.EscrowClaimed })
+	k.eventually("over", func() bool { k.mine(t); return k.stored() == 0 })
+	if b := k.book(tower); b.Claims != 1 || b.Lost != 0 {
+		t.Errorf("books: %+v", b)
+	}
+	k.balanced(tower, before)
+}
+
+// A claim that is not mined is replaced by one that offers more, within the policy.
+func TestAStuckClaimIsReplaced(t *testing.T) {
+	k := newKit(t, families[0])
+	secret := chains.Preimage{1}
+	data := k.open(t, opening{secret, k.fair})
+	k.EVM.SetMining(false)
+	tower, _ := k.tower(k.config())
+	before := k.native(k.signer.Address())
+	if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
+		t.Fatal(err)
+	}
+	waiting := func() int { return len(k.sent()) }
+	k.eventually("sent", func() bool { return waiting() == 1 })
+	k.Clock.Add(3 * time.Minute)
+	k.eventually("replaced", func() bool { return waiting() == 2 })
+	sent := k.sent()
+	if sent[0].Nonce != sent[1].Nonce || sent[0].ID == sent[1].ID {
+		t.Errorf("%s with nonce %d is to replace %s with nonce %d", sent[1].ID, sent[1].Nonce, sent[0].ID, sent[0].Nonce)
+	}
+	k.EVM.SetMining(true)
+	k.mine(t)
+	k.eventually("over", func() bool { k.mine(t); return k.stored() == 0 })
+	if b := k.book(tower); b.Claims != 1 || b.Lost != 0 {
+		t.Errorf("books: %+v", b)
+	}
+	k.balanced(tower, before)
+}
+
+// Many swaps of one account are claimed one after the other, whatever happens to some.
+func TestManyAtOnce(t *testing.T) {
+	k := newKit(t, families[0])
+	var all [][]byte
+	tower, _ := k.tower(k.config())
+	before := k.native(k.signer.Address())
+	for n := range byte(20) {
+		secret := chains.Preimage{3, n}
+		data := k.open(t, opening{secret, k.fair})
+		if n%5 == 4 {
+			k.claim(data, secret)
+		}
+		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, data)
+	}
+	k.eventually("over", func() bool { k.mine(t); return k.stored() == 0 })
+	for i, data := range all {
+		if got := k.state(data); got != chains.EscrowClaimed {
+			t.Errorf("escrow %d is %s", i, got)
+		}
+	}
+	if b := k.book(tower); b.Claims != 16 || b.Left != 4 || b.Lost != 0 {
+		t.Errorf("books: %+v", b)
+	}
+	k.balanced(tower, before)
+}
