@@ -80,8 +80,16 @@ func (c *claimer) finish(ctx context.Context) error {
 	return c.config.Store.Delete(ctx, e.ID, e.Version)
 }
 
+func (b *book) earn(pay []amount) {
+	for _, p := range pay {
+		if n := bigs.OrZero(p.N); n.Sign() > 0 {
+			b.Earned[p.Token] = bigs.Add(bigs.OrZero(b.Earned[p.Token]), n)
+		}
+	}
+}
+
 // close enters what a record has cost and earned into the books, and deletes it.
-func (c *claimer) close(ctx context.Context, r *record, o outlook, statuses []chains.TxStatus) error {
+func (c *claimer) close(ctx context.Context, r *record, statuses []chains.TxStatus) error {
 	if err := c.finish(ctx); err != nil {
 		return err
 	}
@@ -96,17 +104,15 @@ func (c *claimer) close(ctx context.Context, r *record, o outlook, statuses []ch
 			s := statuses[at]
 			at++
 			spent.Add(spent, bigs.OrZero(s.Fee))
-			claimed = claimed || s.State == chains.TxConfirmed && i == len(a.Txs)-1
+			if n := i - len(a.Txs) + len(a.Pay); n >= 0 && s.State == chains.TxConfirmed {
+				claimed = true
+				b.earn(a.Pay[n])
+			}
 		}
 	}
 	switch {
-	case claimed && o.done:
+	case claimed:
 		b.Claims++
-		for _, p := range o.pay {
-			if n := bigs.OrZero(p.n); n.Sign() > 0 {
-				b.Earned[p.token] = bigs.Add(bigs.OrZero(b.Earned[p.token]), n)
-			}
-		}
 	case spent.Sign() > 0:
 		b.Lost++
 	default:
@@ -121,6 +127,8 @@ func (c *claimer) close(ctx context.Context, r *record, o outlook, statuses []ch
 	if err := c.config.Store.SetNote(ctx, c.bookName(), text, version); err != nil {
 		return err
 	}
-	c.log.Info("over", "record", r.label(), "claimed", claimed && o.done, "spent", spent)
+	r.Attempts = nil
+	c.mark(r)
+	c.log.Info("over", "record", r.label(), "claimed", claimed, "spent", spent)
 	return c.finish(ctx)
 }

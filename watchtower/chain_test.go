@@ -12,7 +12,7 @@ import (
 // A reorganisation takes a claim back that was not final, and nodes forget it: the tower
 // sends the same one again.
 func TestAReorganisationAfterTheClaim(t *testing.T) {
-	k := newKit(t, family{"EVM", devnet.Options{EVM: func(o *evm.Options) { o.SafeDepth = 3 }}, onEVM})
+	k := newKit(t, family{"EVM", true, devnet.Options{EVM: func(o *evm.Options) { o.SafeDepth = 3 }}, onEVM})
 	secret := chains.Preimage{1}
 	data := k.open(t, opening{secret, k.fair})
 	for range 4 {

@@ -26,6 +26,7 @@ type claimer struct {
 	log    *slog.Logger
 	heard  hearing
 	woken  chan struct{}
+	vaults map[string]string // that a claim is under way for: to the record's id. Used by the round alone
 }
 
 func openClaimer(ctx context.Context, c Config, a Account) (*claimer, error) {
@@ -36,7 +37,7 @@ func openClaimer(ctx context.Context, c Config, a Account) (*claimer, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &claimer{id: id, config: c, chain: chain, info: chain.Info(), signer: a.Signer, policy: a.Policy, log: log, woken: make(chan struct{}, 1)}
+	k := &claimer{id: id, config: c, chain: chain, info: chain.Info(), signer: a.Signer, policy: a.Policy, log: log, woken: make(chan struct{}, 1), vaults: map[string]string{}}
 	if k.self, err = chain.Address(a.Signer.Address(), false); err != nil {
 		return k, fmt.Errorf("the signer's address: %w", err)
 	}
@@ -84,6 +85,9 @@ func (c *claimer) round(ctx context.Context) error {
 	due, err := c.due(ctx, perRound)
 	if err != nil {
 		return err
+	}
+	for _, r := range due {
+		c.mark(r)
 	}
 	return c.look(ctx, due)
 }

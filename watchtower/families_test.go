@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
@@ -23,10 +24,10 @@ import (
 )
 
 var families = []family{
-	{"EVM", devnet.Options{}, onEVM},
-	{"Solana v1", devnet.Options{Solana: "v1"}, onSolana("v1")},
-	{"Solana v2", devnet.Options{Solana: "v2"}, onSolana("v2")},
-	{"Starknet", devnet.Options{Starknet: true}, onStarknet},
+	{"EVM", true, devnet.Options{}, onEVM},
+	{"Solana v1", false, devnet.Options{Solana: "v1"}, onSolana("v1")},
+	{"Solana v2", false, devnet.Options{Solana: "v2"}, onSolana("v2")},
+	{"Starknet", true, devnet.Options{Starknet: true}, onStarknet},
 }
 
 // nano is 10^-9 of a native token with some decimals.
@@ -49,6 +50,11 @@ func onEVM(t *testing.T, n *devnet.Net) *side {
 		if err := net.Mine(1); err != nil {
 			t.Fatal(err)
 		}
+	}
+	s.openVault = func(t *testing.T, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
+		t.Helper()
+		v := must[evmwire.Vault](t)(n.EVM.OpenVault(t.Context(), net.LP, 777, net.VaultParams(net.Contracts().Token, 10, int64(confirmations)), utxo, [2]uint64{1_000_000, 500_000}))
+		return chains.VaultID{Owner: v.Owner.Hex(), ID: v.ID}
 	}
 	s.open = func(t *testing.T, o opening) json.RawMessage {
 		t.Helper()
@@ -123,6 +129,11 @@ func onStarknet(t *testing.T, n *devnet.Net) *side {
 			return must[*big.Int](t)(net.Balance(starkwire.STRK, must[starkwire.Felt](t)(starkwire.ParseFelt(address))))
 		},
 		mine: func(*testing.T) { net.Elapse() },
+		openVault: func(t *testing.T, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
+			t.Helper()
+			v := must[starkwire.Vault](t)(lp.OpenVault(t.Context(), big.NewInt(777), [2]starkwire.Felt{starknet.WBTC, starkwire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1e10)}, confirmations, utxo, [2]uint64{1_000_000, 500_000}))
+			return chains.VaultID{Owner: starkwire.Hex64(v.Owner), ID: big.NewInt(777)}
+		},
 		open: func(t *testing.T, o opening) json.RawMessage {
 			t.Helper()
 			sequence++

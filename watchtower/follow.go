@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -28,11 +29,11 @@ func (c *claimer) follow(ctx context.Context, k chains.Contract, r *record, o ou
 	switch o.state {
 	case absent:
 		if now.After(o.until) && !waiting(statuses) {
-			return c.close(ctx, r, o, statuses)
+			return c.close(ctx, r, statuses)
 		}
 	case over:
 		if !waiting(statuses) || now.Sub(time.UnixMilli(r.Since)) > longestWait {
-			return c.close(ctx, r, o, statuses)
+			return c.close(ctx, r, statuses)
 		}
 	case open:
 		return c.pursue(ctx, k, r, o, statuses)
@@ -69,11 +70,19 @@ func waiting(all []chains.TxStatus) bool {
 func (c *claimer) pursue(ctx context.Context, k chains.Contract, r *record, o outlook, statuses []chains.TxStatus) error {
 	reverts := count(statuses, chains.TxReverted)
 	statuses = r.prune(statuses)
+	if r.executed(statuses) { // the chain shows its effect soon, or takes it back
+		r.later(c.now(), c.config.Every)
+		return c.save(ctx, r)
+	}
 	live := r.live()
 	if live == nil {
 		if reverts >= maxReverts {
 			c.log.Error("a claim fails again and again, and is left", "record", r.label())
-			return c.close(ctx, r, o, statuses)
+			return c.close(ctx, r, statuses)
+		}
+		if c.taken(r) {
+			r.later(c.now(), c.config.Every)
+			return c.save(ctx, r)
 		}
 		return c.claim(ctx, k, r, o, nil)
 	}
@@ -95,8 +104,19 @@ func (c *claimer) pursue(ctx context.Context, k chains.Contract, r *record, o ou
 		}
 		break
 	}
-	r.later(c.now(), c.config.Every) // the chain shows its effect soon, or takes it back
+	r.later(c.now(), c.config.Every)
 	return c.save(ctx, r)
+}
+
+// executed reports whether the last transaction of an attempt was.
+func (r *record) executed(statuses []chains.TxStatus) bool {
+	at := -1
+	for _, a := range r.Attempts {
+		if at += len(a.Txs); statuses[at].State == chains.TxConfirmed {
+			return true
+		}
+	}
+	return false
 }
 
 func count(all []chains.TxStatus, state chains.TxState) (n int) {
@@ -157,7 +177,9 @@ func (c *claimer) claim(ctx context.Context, k chains.Contract, r *record, o out
 			return err
 		}
 		if v == claim {
+			a.Pay = o.payOf(len(a.Txs))
 			r.Attempts = append(r.Attempts, a)
+			c.mark(r)
 			r.Failures = 0
 			r.later(c.now(), c.config.Every)
 			if err := c.save(ctx, r); err != nil { // before anything of it is sent
@@ -166,7 +188,6 @@ func (c *claimer) claim(ctx context.Context, k chains.Contract, r *record, o out
 			return c.send(ctx, r, r.live(), 0)
 		}
 	}
-	c.log.Info("a claim does not pay at the moment", "record", r.label(), "verdict", v)
 	r.later(c.now(), c.pause(c.now(), r))
 	return c.save(ctx, r)
 }
@@ -204,5 +225,14 @@ func (c *claimer) affordable(ctx context.Context, o outlook, txs []chains.Signed
 	for _, tx := range txs {
 		cost.Add(cost, tx.MaxFee)
 	}
-	return c.policy.judge(offer{pay, cost, own}), nil
+	return c.judge(offer{pay, cost, own}), nil
+}
+
+// payOf says what each of the last transactions of a claim earns: each claim has its own, or
+// the last has all.
+func (o outlook) payOf(txs int) [][]amount {
+	if len(o.pay) <= txs {
+		return o.pay
+	}
+	return [][]amount{slices.Concat(o.pay...)}
 }

@@ -43,6 +43,8 @@ type side struct {
 	native  func(address string) *big.Int
 	// open opens an escrow of the LP's for the user.
 	open func(t *testing.T, o opening) json.RawMessage
+	// openVault opens a vault of the LP's on an output; nil where there are none.
+	openVault func(t *testing.T, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID
 	// mine makes a block.
 	mine func(t *testing.T)
 }
@@ -55,9 +57,10 @@ type opening struct {
 
 // family starts a network and returns the part of one chain.
 type family struct {
-	name string
-	on   devnet.Options
-	side func(t *testing.T, n *devnet.Net) *side
+	name   string
+	vaults bool
+	on     devnet.Options
+	side   func(t *testing.T, n *devnet.Net) *side
 }
 
 func must[T any](t *testing.T) func(T, error) T {

@@ -15,11 +15,16 @@ import (
 // outlook is what the chain shows of a record.
 type outlook struct {
 	state outlookState
-	done  bool        // it is over because somebody claimed
 	step  chains.Step // that claims it
-	pay   []amount    // for whoever claims
-	cost  chains.Cost
+	pay   [][]amount  // for whoever claims, by claim: a withdrawal brings those before it
+	cost  []expense
 	until time.Time // while it may still come; of what is absent
+}
+
+// expense is a part of what a claim costs.
+type expense struct {
+	chains.Cost
+	times int64
 }
 
 type outlookState int
@@ -33,8 +38,8 @@ const (
 
 // amount is of a token, in its base units.
 type amount struct {
-	token string
-	n     *big.Int
+	Token string   `json:"token"`
+	N     *big.Int `json:"n"`
 }
 
 // lateOpening is how long after its expiry an escrow is waited for that is not there.
@@ -77,9 +82,9 @@ func (c *claimer) outlooks(ctx context.Context, k chains.Contract, escrows []cha
 
 // outlook reads what the chain says of an escrow.
 func (c *claimer) outlook(e chains.Escrow, f chains.EscrowFact) outlook {
-	o := outlook{state: early, done: f.State == chains.EscrowClaimed, until: time.Unix(e.Expiry, 0).Add(lateOpening),
-		step: chains.Step{Kind: chains.StepClaimSecret, Escrow: e}, pay: []amount{{e.DepositToken, e.ClaimerBounty}},
-		cost: chains.Cost{Kind: chains.CostClaimHTLC, Token: e.Token, Payer: c.self}}
+	o := outlook{state: early, until: time.Unix(e.Expiry, 0).Add(lateOpening),
+		step: chains.Step{Kind: chains.StepClaimSecret, Escrow: e}, pay: [][]amount{{{e.DepositToken, e.ClaimerBounty}}},
+		cost: []expense{{chains.Cost{Kind: chains.CostClaimHTLC, Token: e.Token, Payer: c.self}, 1}}}
 	if _, contradiction := errors.AsType[*chains.ContradictionError](f.Err); contradiction {
 		c.log.Warn("the nodes contradict each other, nothing is claimed", "err", f.Err)
 	}
@@ -96,7 +101,7 @@ func (c *claimer) outlook(e chains.Escrow, f chains.EscrowFact) outlook {
 	return o
 }
 
-// versions are the contracts of a chain, with what is asked of each.
+// each does something with those of each version of the contracts, some at a time.
 func each[T any](c *claimer, all []T, version func(T) string, do func(chains.Contract, []T) error) (failed error) {
 	for _, v := range c.info.Versions {
 		k, ok := c.chain.Contract(v.Name)
@@ -173,12 +178,14 @@ func (c *claimer) admitOne(ctx context.Context, k chains.Contract, h *heard, o o
 // pays is what a claim earns, in base units of the native token.
 func (c *claimer) pays(ctx context.Context, o outlook) (*big.Int, error) {
 	pay := new(big.Int)
-	for _, a := range o.pay {
-		n, err := c.worth(ctx, a.token, a.n)
-		if err != nil {
-			return nil, err
+	for _, of := range o.pay {
+		for _, a := range of {
+			n, err := c.worth(ctx, a.Token, a.N)
+			if err != nil {
+				return nil, err
+			}
+			pay.Add(pay, n)
 		}
-		pay.Add(pay, n)
 	}
 	return pay, nil
 }
@@ -192,37 +199,77 @@ func (c *claimer) estimate(ctx context.Context, k chains.Contract, o outlook, ow
 	if pay.Sign() == 0 && !own {
 		return leave, nil
 	}
-	cost, err := k.Estimate(ctx, o.cost, "")
-	if err != nil {
-		return wait, err
+	cost := new(big.Int)
+	for _, e := range o.cost {
+		n, err := k.Estimate(ctx, e.Cost, "")
+		if err != nil {
+			return wait, err
+		}
+		cost.Add(cost, n.Mul(n, big.NewInt(e.times)))
 	}
-	return c.policy.judge(offer{pay, cost, own}), nil
+	return c.judge(offer{pay, cost, own}), nil
+}
+
+func (c *claimer) judge(o offer) verdict {
+	v := c.policy.judge(o)
+	if v != claim {
+		c.log.Debug("a claim does not pay", "verdict", v, "pay", o.pay, "cost", o.cost, "own", o.own)
+	}
+	return v
 }
 
 // look follows the records that are due.
 func (c *claimer) look(ctx context.Context, due []*record) error {
-	return each(c, due, func(r *record) string { return r.Version }, func(k chains.Contract, some []*record) error {
-		escrows := make([]chains.Escrow, len(some))
-		for i, r := range some {
+	return each(c, due, func(r *record) string { return r.Version }, func(k chains.Contract, some []*record) (failed error) {
+		var of []*record
+		var escrows []chains.Escrow
+		for _, r := range some {
+			if r.Withdrawal != nil {
+				failed = errors.Join(failed, c.lookAt(ctx, k, r, outlook{}))
+				continue
+			}
 			e, err := k.Decode(r.Escrow)
 			if err != nil {
-				return fmt.Errorf("a stored escrow: %w", err)
+				failed = errors.Join(failed, c.shelve(ctx, r, fmt.Errorf("a stored escrow: %w", err)))
+				continue
 			}
-			escrows[i] = e
+			of, escrows = append(of, r), append(escrows, e)
+		}
+		if len(of) == 0 {
+			return failed
 		}
 		all, err := c.outlooks(ctx, k, escrows)
 		if err != nil {
-			return err
+			return errors.Join(failed, err)
 		}
-		var failed error
-		for i, r := range some {
-			all[i].step.Preimage, all[i].step.Public = r.Preimage, !r.Own || len(r.Attempts) > 0
-			if err := c.follow(ctx, k, r, all[i]); err != nil {
-				failed = errors.Join(failed, c.shelve(ctx, r, err))
-			}
+		for i, r := range of {
+			failed = errors.Join(failed, c.lookAt(ctx, k, r, all[i]))
 		}
 		return failed
 	})
+}
+
+// lookAt follows one record. The outlook is that of its escrow, if it has one.
+func (c *claimer) lookAt(ctx context.Context, k chains.Contract, r *record, o outlook) (err error) {
+	switch {
+	case r.Withdrawal != nil:
+		o, err = c.withdrawal(ctx, k, r)
+	case r.Payment != nil:
+		o, err = c.paid(ctx, k, r, o)
+	default:
+		o.step.Preimage, o.step.Public = r.Preimage, !r.Own || len(r.Attempts) > 0
+	}
+	if err != nil && r.Withdrawal != nil && c.now().Sub(time.UnixMilli(r.Since)) > bitcoinLife {
+		o, err = outlook{}, nil // what is absent for so long is given up
+	}
+	if err == nil {
+		err = c.follow(ctx, k, r, o)
+	}
+	c.mark(r)
+	if err != nil {
+		return c.shelve(ctx, r, err)
+	}
+	return nil
 }
 
 // shelve puts a record off after a failure.

@@ -23,17 +23,21 @@ type record struct {
 	Own      bool            `json:"own,omitempty"`
 	Escrow   json.RawMessage `json:"escrow,omitempty"`
 	Preimage chains.Preimage `json:"preimage"`
-	Seed     chains.Seed     `json:"seed"`               // also tells this record from a later one with its id
-	Since    int64           `json:"since"`              // Unix milliseconds
-	Next     int64           `json:"next"`               // when to look again, Unix milliseconds
-	Failures int             `json:"failures,omitempty"` // in a row
-	Attempts []attempt       `json:"attempts,omitempty"` // oldest first
+	// Instead of the preimage: the bitcoin payment that opens the escrow, or a withdrawal.
+	Payment    *Payment    `json:"payment,omitempty"`
+	Withdrawal *Withdrawal `json:"withdrawal,omitempty"`
+	Seed       chains.Seed `json:"seed"`               // also tells this record from a later one with its id
+	Since      int64       `json:"since"`              // Unix milliseconds
+	Next       int64       `json:"next"`               // when to look again, Unix milliseconds
+	Failures   int         `json:"failures,omitempty"` // in a row
+	Attempts   []attempt   `json:"attempts,omitempty"` // oldest first
 }
 
 // attempt is a claim that was signed. It is stored before any of it is sent.
 type attempt struct {
 	At   int64           `json:"at"`             // Unix milliseconds
 	Txs  []chains.Signed `json:"txs"`            // each is sent once the one before is executed
+	Pay  [][]amount      `json:"pay"`            // what each of the last of them earns
 	Dead bool            `json:"dead,omitempty"` // is not sent again
 }
 
