@@ -141,3 +141,49 @@ func TestWithdrawalsThatDoNotPay(t *testing.T) {
 		}
 	})
 }
+
+// An escrow that waits for a bitcoin payment is claimed by proof once Bitcoin has confirmed the
+// payment often enough; on Solana in several transactions, through an account for its data.
+func TestClaimsByProof(t *testing.T) {
+	everywhere(t, func(k *kit) {
+		wallet := must[*devbitcoin.Wallet](k.T)(k.Bitcoin.NewWallet(bitcoin.P2WPKH))
+		if _, err := k.Bitcoin.Faucet(wallet.Address, 10_000_000); err != nil {
+			k.Fatal(err)
+		}
+		at := chains.Condition{Kind: chains.Onchain, Script: wallet.Address.Script(), Sats: 100_000, Confirmations: 2}
+		data := k.open(k.T, opening{bounty: k.fair, pays: &at})
+		c := k.config()
+		c.Chains[0].Policy.Allowance = nano(1e12, int64(k.chain.Info().Native.Decimals))
+		tower, _ := k.tower(c)
+		if _, err := k.Bitcoin.Mine(1); err != nil {
+			k.Fatal(err)
+		}
+		tx := must[*wire.MsgTx](k.T)(wallet.Pay(2, wire.NewTxOut(100_000, wallet.Address.Script())))
+		p := watchtower.Payment{Chain: k.factory.ID(), Escrow: data, TxID: tx.TxHash(), Condition: at}
+		for tx.TxOut[p.Vout].Value != 100_000 {
+			p.Vout++
+		}
+		before := k.native(k.signer.Address())
+		if err := tower.Prove(k.Context(), p); err != nil {
+			k.Fatal(err)
+		}
+		other := p
+		other.Condition.Sats++
+		if err := tower.Prove(k.Context(), other); fault.CodeOf(err) != fault.InvalidInput {
+			k.Errorf("another condition was taken over: %v", err)
+		}
+		if _, err := k.Bitcoin.Mine(1); err != nil {
+			k.Fatal(err)
+		}
+		k.never("claimed with one confirmation of two", func() bool { return k.state(data) != chains.EscrowOpen })
+		if _, err := k.Bitcoin.Mine(1); err != nil {
+			k.Fatal(err)
+		}
+		k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
+		k.eventually("over", func() bool { k.mine(k.T); return k.stored() == 0 })
+		if b := k.book(tower); b.Claims != 1 || b.Lost != 0 {
+			k.Errorf("books: %+v", b)
+		}
+		k.balanced(tower, before)
+	})
+}

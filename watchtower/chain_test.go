@@ -14,7 +14,7 @@ import (
 func TestAReorganisationAfterTheClaim(t *testing.T) {
 	k := newKit(t, family{"EVM", true, devnet.Options{EVM: func(o *evm.Options) { o.SafeDepth = 3 }}, onEVM})
 	secret := chains.Preimage{1}
-	data := k.open(t, opening{secret, k.fair})
+	data := k.open(t, opening{secret: secret, bounty: k.fair})
 	for range 4 {
 		k.mine(t)
 	}
@@ -45,7 +45,7 @@ func TestAReorganisationAfterTheClaim(t *testing.T) {
 func TestAStuckClaimIsReplaced(t *testing.T) {
 	k := newKit(t, families[0])
 	secret := chains.Preimage{1}
-	data := k.open(t, opening{secret, k.fair})
+	data := k.open(t, opening{secret: secret, bounty: k.fair})
 	k.EVM.SetMining(false)
 	tower, _ := k.tower(k.config())
 	before := k.native(k.signer.Address())
@@ -77,7 +77,7 @@ func TestManyAtOnce(t *testing.T) {
 	before := k.native(k.signer.Address())
 	for n := range byte(20) {
 		secret := chains.Preimage{3, n}
-		data := k.open(t, opening{secret, k.fair})
+		data := k.open(t, opening{secret: secret, bounty: k.fair})
 		if n%5 == 4 {
 			k.claim(data, secret)
 		}

@@ -1,7 +1,6 @@
 package watchtower_test
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"math/big"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
@@ -60,9 +60,9 @@ func onEVM(t *testing.T, n *devnet.Net) *side {
 		t.Helper()
 		sequence++
 		d := must[evmwire.SwapData](t)(net.Deployment().NewSwapData(evmwire.Terms{
-			Kind: chains.HTLC, Offerer: net.LP.Address, Claimer: net.User.Address, Token: net.Contracts().Token, Amount: big.NewInt(1e9), PayOut: true,
+			Kind: o.condition().Kind, Offerer: net.LP.Address, Claimer: net.User.Address, Token: net.Contracts().Token, Amount: big.NewInt(1e9), PayOut: true,
 			SecurityDeposit: nano(5e6, 18), ClaimerBounty: nano(o.bounty, 18), DepositToken: evm.Native,
-			ClaimData: sha256.Sum256(o.secret[:]), Sequence: big.NewInt(sequence), Expiry: net.Time().Add(time.Hour).Unix(),
+			ClaimData: must[common.Hash](t)(net.Deployment().ClaimHash(o.condition())), Sequence: big.NewInt(sequence), Expiry: net.Time().Add(time.Hour).Unix(),
 		}))
 		if err := net.Deposit(t.Context(), net.LP, d.Token, d.Amount); err != nil {
 			t.Fatal(err)
@@ -99,8 +99,14 @@ func onSolana(version string) func(t *testing.T, n *devnet.Net) *side {
 			open: func(t *testing.T, o opening) json.RawMessage {
 				t.Helper()
 				sequence++
+				at := o.condition()
+				var output *[32]byte
+				if at.Kind == chains.Onchain {
+					hash := claimhash.TxoHash(int64(at.Sats), at.Script)
+					output = &hash
+				}
 				d := must[*solwire.SwapData](t)(programs.NewSwapData(solwire.Spec{
-					Kind: chains.HTLC, Claim: solwire.ClaimHash{PaymentHash: sha256.Sum256(o.secret[:])}, ClaimerBounty: uint64(o.bounty), SecurityDeposit: 5e6,
+					Kind: at.Kind, Claim: must[solwire.ClaimHash](t)(solwire.ClaimHashOf(at)), TxoHash: output, ClaimerBounty: uint64(o.bounty), SecurityDeposit: 5e6,
 					Offerer: net.LP.Address, Claimer: net.User.Address, Token: solana.WBTC, DepositToken: solwire.WSOL,
 					Amount: 50_000, PayOut: true, Sequence: sequence, Expiry: uint64(net.Time().Add(3 * time.Hour).Unix())}))
 				tx := must[*solwire.Tx](t)(programs.InitTx(d, net.User.Address, uint64(net.Time().Add(time.Minute).Unix()), solparty.FeeRate))
@@ -138,8 +144,8 @@ func onStarknet(t *testing.T, n *devnet.Net) *side {
 			t.Helper()
 			sequence++
 			d := must[starkwire.SwapData](t)(net.Deployment().NewSwapData(starkwire.Terms{
-				Kind: chains.HTLC, Offerer: lp.Address(), Claimer: net.User.Address, Token: starknet.WBTC, Amount: big.NewInt(50_000), PayOut: true,
-				SecurityDeposit: big.NewInt(5e17), ClaimerBounty: nano(o.bounty, 18), ClaimData: starkwire.ClaimDataHTLC(sha256.Sum256(o.secret[:])), Sequence: sequence,
+				Kind: o.condition().Kind, Offerer: lp.Address(), Claimer: net.User.Address, Token: starknet.WBTC, Amount: big.NewInt(50_000), PayOut: true,
+				SecurityDeposit: big.NewInt(5e17), ClaimerBounty: nano(o.bounty, 18), ClaimData: must[starkwire.Felt](t)(net.Deployment().ClaimHash(o.condition())), Sequence: sequence,
 				Expiry: net.Time().Add(time.Hour).Unix(),
 			}))
 			id := must[starkwire.Felt](t)(lp.Open(d, net.Time().Add(time.Minute).Unix()))

@@ -88,7 +88,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		for n, finished := byte(0), false; !finished; n++ {
 			for _, wrote := range []bool{false, true} {
 				secret := chains.Preimage{9, n, map[bool]byte{true: 1}[wrote]}
-				data := k.open(k.T, opening{secret, k.fair})
+				data := k.open(k.T, opening{secret: secret, bounty: k.fair})
 				claims++
 				c := k.config()
 				m := &mortal{Store: k.store, left: int(n), wrote: wrote, died: make(chan struct{})}
@@ -126,7 +126,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 func TestOthersClaimFirst(t *testing.T) {
 	everywhere(t, func(k *kit) {
 		secret := chains.Preimage{7}
-		data := k.open(k.T, opening{secret, k.fair})
+		data := k.open(k.T, opening{secret: secret, bounty: k.fair})
 		k.claim(data, secret)
 		tower, _ := k.tower(k.config())
 		before := k.native(k.signer.Address())
@@ -164,7 +164,7 @@ func (k *kit) claim(data []byte, secret chains.Preimage) {
 func TestThePolicyHolds(t *testing.T) {
 	everywhere(t, func(k *kit) {
 		secret, poor := chains.Preimage{1}, chains.Preimage{2}
-		data, unpaid := k.open(k.T, opening{secret, k.fair}), k.open(k.T, opening{poor, 0})
+		data, unpaid := k.open(k.T, opening{secret: secret, bounty: k.fair}), k.open(k.T, opening{secret: poor, bounty: 0})
 		c := k.config()
 		c.Chains[0].Policy = watchtower.Policy{MaxFee: big.NewInt(1)}
 		tower, stop := k.tower(c)

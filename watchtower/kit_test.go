@@ -3,6 +3,7 @@ package watchtower_test
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"log/slog"
 	"math/big"
@@ -52,7 +53,15 @@ type side struct {
 // opening is what an LP opens.
 type opening struct {
 	secret chains.Preimage
-	bounty int64 // as a part of a whole native token: in 10^-9
+	bounty int64             // as a part of a whole native token: in 10^-9
+	pays   *chains.Condition // instead of the secret
+}
+
+func (o opening) condition() chains.Condition {
+	if o.pays != nil {
+		return *o.pays
+	}
+	return chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256(o.secret[:])}
 }
 
 // family starts a network and returns the part of one chain.

@@ -16,7 +16,7 @@ func TestClaimsForAnOwnUser(t *testing.T) {
 	everywhere(t, func(k *kit) {
 		secret := chains.Preimage{1, 2, 3}
 		tower, _ := k.tower(k.config())
-		data := k.open(k.T, opening{secret, k.fair})
+		data := k.open(k.T, opening{secret: secret, bounty: k.fair})
 		before := k.native(k.signer.Address())
 		tokens := must[*big.Int](k.T)(k.chain.Balance(k.Context(), k.user, k.token))
 		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
@@ -58,9 +58,9 @@ func TestBelievesNoMessage(t *testing.T) {
 		c.Sources = []watchtower.Source{others}
 		tower, _ := k.tower(c)
 		secret := chains.Preimage{5}
-		data := k.open(k.T, opening{secret, k.fair})
-		unpaid := k.open(k.T, opening{chains.Preimage{6}, 0})
-		tiny := k.open(k.T, opening{chains.Preimage{7}, 1})
+		data := k.open(k.T, opening{secret: secret, bounty: k.fair})
+		unpaid := k.open(k.T, opening{secret: chains.Preimage{6}, bounty: 0})
+		tiny := k.open(k.T, opening{secret: chains.Preimage{7}, bounty: 1})
 		before := k.native(k.signer.Address())
 		for _, m := range []watchtower.Message{
 			k.message(data, chains.Preimage{8}), // does not open it

@@ -99,16 +99,27 @@ func (p *Parsed) text() (string, error) {
 // MaxFee is what signatures cost and what the transaction offers for compute units, in
 // lamports: the network charges all of it, whether or not the transaction succeeds.
 func (p *Parsed) MaxFee() *big.Int {
-	units, price := min(uint64(len(p.Instructions))*defaultUnits, MaxUnits), uint64(0)
+	signatures := int64(p.Message.Header.NumRequiredSignatures)
+	var units, price uint64
+	limit, limited := uint32(0), false
 	for _, ix := range p.Instructions {
-		if limit, ok := limitOf(ix); ok {
-			units = uint64(limit)
+		if n, ok := limitOf(ix); ok {
+			limit, limited = n, true
 		}
 		if v, ok := priceOf(ix); ok {
 			price = v
 		}
+		if ix.Program != BudgetProgram {
+			units += defaultUnits
+		}
+		if ix.Program == Ed25519Program && len(ix.Data) > 0 {
+			signatures += int64(ix.Data[0]) // that it checks
+		}
 	}
-	return add(FeeRate{Price: price}.PriorityFee(units), int64(p.Message.Header.NumRequiredSignatures)*signatureFee)
+	if limited {
+		units = uint64(limit)
+	}
+	return add(FeeRate{Price: price}.PriorityFee(min(units, MaxUnits)), signatures*signatureFee)
 }
 
 func priceOf(ix Instruction) (uint64, bool) {
