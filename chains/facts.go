@@ -119,7 +119,8 @@ type TxStatus struct {
 	Final  bool
 	// Fee is what its sender paid to the network, in base units of the native token, when
 	// confirmed or reverted; nil where the node does not say. On Solana it follows from the
-	// transaction itself, and is nil if only its ID is known.
+	// transaction itself, with the rent of token accounts that it creates, and is nil if only
+	// its ID is known.
 	Fee *big.Int
 }
 

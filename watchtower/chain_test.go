@@ -97,3 +97,21 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	k.balanced(tower, before)
 }
+
+// A user of Solana who has no account for the token gets one. The tower pays its rent, which
+// the books know.
+func TestPaysForATokenAccount(t *testing.T) {
+	k := newKit(t, families[2])
+	secret := chains.Preimage{1}
+	data := k.open(t, opening{secret: secret, bounty: k.fair, newcomer: true})
+	tower, _ := k.tower(k.config())
+	before := k.native(k.signer.Address())
+	if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
+		t.Fatal(err)
+	}
+	k.eventually("over", func() bool { return k.stored() == 0 })
+	if b := k.book(tower); b.Claims != 1 || b.Spent.Int64() < 2_000_000 {
+		t.Errorf("books: %+v", b)
+	}
+	k.balanced(tower, before)
+}

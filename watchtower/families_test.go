@@ -105,16 +105,20 @@ func onSolana(version string) func(t *testing.T, n *devnet.Net) *side {
 					hash := claimhash.TxoHash(int64(at.Sats), at.Script)
 					output = &hash
 				}
+				claimer, opener := net.User.Address, net.User
+				if o.newcomer {
+					claimer, opener = solwire.Key{1, 2, 3}, net.LP
+				}
 				d := must[*solwire.SwapData](t)(programs.NewSwapData(solwire.Spec{
 					Kind: at.Kind, Claim: must[solwire.ClaimHash](t)(solwire.ClaimHashOf(at)), TxoHash: output, ClaimerBounty: uint64(o.bounty), SecurityDeposit: 5e6,
-					Offerer: net.LP.Address, Claimer: net.User.Address, Token: solana.WBTC, DepositToken: solwire.WSOL,
+					Offerer: net.LP.Address, Claimer: claimer, Token: solana.WBTC, DepositToken: solwire.WSOL,
 					Amount: 50_000, PayOut: true, Sequence: sequence, Expiry: uint64(net.Time().Add(3 * time.Hour).Unix())}))
-				tx := must[*solwire.Tx](t)(programs.InitTx(d, net.User.Address, uint64(net.Time().Add(time.Minute).Unix()), solparty.FeeRate))
+				tx := must[*solwire.Tx](t)(programs.InitTx(d, opener.Address, uint64(net.Time().Add(time.Minute).Unix()), solparty.FeeRate))
 				tx.Blockhash = net.Head().Hash
 				if err := tx.Sign(net.LP.Key); err != nil {
 					t.Fatal(err)
 				}
-				must[*bank.Executed](t)(net.User.SendTx(t.Context(), tx))
+				must[*bank.Executed](t)(opener.SendTx(t.Context(), tx))
 				return must[[]byte](t)(json.Marshal(d))
 			}}
 	}

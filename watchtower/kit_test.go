@@ -52,9 +52,10 @@ type side struct {
 
 // opening is what an LP opens.
 type opening struct {
-	secret chains.Preimage
-	bounty int64             // as a part of a whole native token: in 10^-9
-	pays   *chains.Condition // instead of the secret
+	secret   chains.Preimage
+	bounty   int64             // as a part of a whole native token: in 10^-9
+	pays     *chains.Condition // instead of the secret
+	newcomer bool              // the user has no token account on Solana
 }
 
 func (o opening) condition() chains.Condition {

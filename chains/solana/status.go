@@ -99,7 +99,10 @@ func (c *chain) statusOf(tx chains.Signed, known *solrpc.Status, p *present) (s 
 	s = chains.TxStatus{State: chains.TxConfirmed, Block: chains.Block{Height: known.Slot}}
 	s.Final = known.Reached(solrpc.Finalized) && known.Slot <= p.finalSlot()
 	if parsed, err := wire.ParseTx(tx.Raw); err == nil {
-		s.Fee = parsed.MaxFee()
+		s.Fee = parsed.Cost()
+		if known.Err != nil {
+			s.Fee = parsed.MaxFee()
+		}
 	}
 	if known.Err != nil {
 		s.State, s.Reason = chains.TxReverted, c.explain(tx, known.Err)

@@ -122,6 +122,18 @@ func (p *Parsed) MaxFee() *big.Int {
 	return add(FeeRate{Price: price}.PriorityFee(min(units, MaxUnits)), signatures*signatureFee)
 }
 
+// Cost is [Parsed.MaxFee] with the rent of the token accounts that the transaction creates,
+// in lamports: what its payer loses if it succeeds, but for what the programs move.
+func (p *Parsed) Cost() *big.Int {
+	cost := p.MaxFee()
+	for _, ix := range p.Instructions {
+		if ix.Program == ATAProgram {
+			add(cost, TokenAccountRent)
+		}
+	}
+	return cost
+}
+
 func priceOf(ix Instruction) (uint64, bool) {
 	r := reader{data: ix.Data}
 	kind, price := r.u8(), r.u64()
