@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
@@ -100,4 +101,27 @@ func altered(t *testing.T, data json.RawMessage, sequence string) json.RawMessag
 		t.Fatal(err)
 	}
 	return text
+}
+
+// The network's own way: a user publishes over Nostr, and goes away.
+func TestHearsNostr(t *testing.T) {
+	everywhere(t, func(k *kit) {
+		o := watchtower.NostrOptions{Network: k.Bitcoin.Network(), Relays: []string{k.Nostr.URL()}}
+		c := k.config()
+		c.Sources = []watchtower.Source{must[*watchtower.NostrSource](k.T)(watchtower.NewNostrSource(o))}
+		tower, _ := k.tower(c)
+		user := must[*watchtower.Nostr](k.T)(watchtower.NewNostr(o))
+		defer user.Close()
+		secret := chains.Preimage{4}
+		data := k.open(k.T, opening{secret: secret, bounty: k.fair})
+		k.eventually("claimed", func() bool {
+			if err := user.Publish(k.Context(), k.message(data, secret)); err != nil { // ephemeral: until it is heard
+				k.Fatal(err)
+			}
+			k.mine(k.T)
+			time.Sleep(100 * time.Millisecond)
+			return k.state(data) == chains.EscrowClaimed
+		})
+		k.eventually("over", func() bool { k.mine(k.T); return k.book(tower).Claims == 1 })
+	})
 }
