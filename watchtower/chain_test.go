@@ -7,6 +7,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/evm/evmwire"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // A reorganisation takes a claim back that was not final, and nodes forget it: the tower
@@ -111,6 +113,63 @@ func TestPaysForATokenAccount(t *testing.T) {
 	}
 	k.eventually("over", func() bool { return k.stored() == 0 })
 	if b := k.book(tower); b.Claims != 1 || b.Spent.Int64() < 2_000_000 {
+		t.Errorf("books: %+v", b)
+	}
+	k.balanced(tower, before)
+}
+
+// Somebody claims while the tower's claim waits to be mined. It costs its fee and earns
+// nothing, and the books say so.
+func TestALostRace(t *testing.T) {
+	k := newKit(t, families[0])
+	secret := chains.Preimage{1}
+	data := k.open(t, opening{secret: secret, bounty: k.fair})
+	k.EVM.SetMining(false)
+	tower, _ := k.tower(k.config())
+	before := k.native(k.signer.Address())
+	if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
+		t.Fatal(err)
+	}
+	k.eventually("sent", func() bool { return len(k.sent()) == 1 })
+	k.send(data, secret, "20000000000,10000000000")
+	k.EVM.SetMining(true)
+	k.eventually("over", func() bool { k.mine(t); return k.stored() == 0 })
+	if b := k.book(tower); b.Lost != 1 || b.Claims != 0 || b.Spent.Sign() <= 0 || len(b.Earned) != 0 {
+		t.Errorf("books: %+v", b)
+	}
+	k.balanced(tower, before)
+}
+
+// An escrow whose claim always fails costs what three claims cost, however often its message
+// comes.
+func TestAnEscrowThatCannotBeClaimed(t *testing.T) {
+	k := newKit(t, families[0])
+	secret := chains.Preimage{1}
+	data := k.open(t, opening{secret: secret, bounty: k.fair})
+	refuse := func(on bool) {
+		t.Helper()
+		call := must[evmwire.Call](t)(evm.CallOf("TestToken", k.EVM.Contracts().Token, "refuse", k.EVM.User.Address, on))
+		if _, err := k.EVM.LP.Send(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse(true)
+	c := k.config()
+	others := make(crowd)
+	c.Sources = []watchtower.Source{others}
+	tower, _ := k.tower(c)
+	before := k.native(k.signer.Address())
+	others <- k.message(data, secret)
+	k.eventually("three claims", func() bool { return len(k.sent()) == 3 })
+	k.never("a fourth claim", func() bool {
+		others <- k.message(data, secret)
+		return len(k.sent()) > 3
+	})
+	refuse(false)
+	k.claim(data, secret)
+	k.Clock.Add(time.Hour)
+	k.eventually("over", func() bool { k.mine(t); return k.stored() == 0 })
+	if b := k.book(tower); b.Lost != 1 || b.Claims != 0 || b.Spent.Sign() <= 0 {
 		t.Errorf("books: %+v", b)
 	}
 	k.balanced(tower, before)

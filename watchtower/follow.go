@@ -76,11 +76,12 @@ func (c *claimer) pursue(ctx context.Context, k chains.Contract, r *record, o ou
 	}
 	live := r.live()
 	if live == nil {
-		if reverts >= maxReverts {
+		switch {
+		case reverts >= maxReverts: // it is kept, or the next message would begin anew
 			c.log.Error("a claim fails again and again, and is left", "record", r.label())
-			return c.close(ctx, r, statuses)
-		}
-		if c.taken(r) {
+			r.later(c.now(), longestPause)
+			return c.save(ctx, r)
+		case c.taken(r):
 			r.later(c.now(), c.config.Every)
 			return c.save(ctx, r)
 		}

@@ -147,8 +147,15 @@ func TestOthersClaimFirst(t *testing.T) {
 // claim claims as the user.
 func (k *kit) claim(data []byte, secret chains.Preimage) {
 	k.Helper()
+	k.send(data, secret, "")
+	k.eventually("claimed by the user", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
+}
+
+// send sends the user's claim, at a fee rate.
+func (k *kit) send(data []byte, secret chains.Preimage, rate string) {
+	k.Helper()
 	e := must[chains.Escrow](k.T)(k.contract.Decode(data))
-	plan := chains.Plan{SwapID: "user", Signer: k.user, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret}}}
+	plan := chains.Plan{SwapID: "user", Signer: k.user, FeeRate: rate, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret}}}
 	u := must[chains.Unsigned](k.T)(k.contract.Build(k.Context(), plan))
 	signed := must[[]string](k.T)(k.wallet.Sign(k.Context(), u.Txs))
 	for _, tx := range must[[]chains.Signed](k.T)(k.contract.Check(plan, signed)) {
@@ -156,7 +163,6 @@ func (k *kit) claim(data []byte, secret chains.Preimage) {
 			k.Fatal(err)
 		}
 	}
-	k.eventually("claimed by the user", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
 }
 
 // A gas price beyond the bounty lets the tower wait, and claim once it falls; an own user is

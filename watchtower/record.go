@@ -45,7 +45,7 @@ type attempt struct {
 const (
 	maxForeign  = 10_000 // records of others on a chain
 	maxAttempts = 8      // of a record
-	maxReverts  = 3      // executed without effect, of a record: then it is left
+	maxReverts  = 3      // executed without effect, of a record: no more are sent then
 )
 
 // index finds records by chain, in the order of when to look at them.

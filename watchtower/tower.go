@@ -70,7 +70,11 @@ func (t *Tower) Close() (err error) {
 func (t *Tower) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, source := range t.config.Sources {
-		all.Go(func() { _ = source.Listen(ctx, t.hear) })
+		all.Go(func() {
+			if err := source.Listen(ctx, t.hear); ctx.Err() == nil {
+				t.config.Log.Error("a source of messages has ended", "err", err)
+			}
+		})
 	}
 	for _, on := range t.on {
 		all.Go(func() { on.run(ctx) })
