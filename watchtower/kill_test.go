@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -20,7 +21,6 @@ type mortal struct {
 	left  int  // writes before the last one
 	wrote bool // the last one is made
 	dead  bool
-	died  chan struct{} // closed when it has
 }
 
 var errDead = errors.New("the process was killed")
@@ -36,7 +36,6 @@ func (m *mortal) write(do func() error) error {
 		return do()
 	}
 	m.dead = true
-	defer close(m.died)
 	if m.wrote {
 		_ = do()
 	}
@@ -82,44 +81,48 @@ func (m *mortal) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.En
 // A tower is killed at each write that it makes, before it is made and after. The next one
 // claims what is not claimed, pays for nothing twice, and enters everything once.
 func TestKilledAtEachWrite(t *testing.T) {
-	everywhere(t, func(k *kit) {
-		before := k.native(k.signer.Address())
-		claims, deaths := uint64(0), 0
-		for n, finished := byte(0), false; !finished; n++ {
-			for _, wrote := range []bool{false, true} {
-				secret := chains.Preimage{9, n, map[bool]byte{true: 1}[wrote]}
-				data := k.open(k.T, opening{secret: secret, bounty: k.fair})
-				claims++
-				c := k.config()
-				m := &mortal{Store: k.store, left: int(n), wrote: wrote, died: make(chan struct{})}
-				c.Store = m
-				tower, stop := k.tower(c)
-				_ = tower.Publish(k.Context(), k.message(data, secret))
-				k.eventually("killed, or over", func() bool {
-					k.mine(k.T)
-					return m.isDead() || k.state(data) == chains.EscrowClaimed && k.stored() == 0
-				})
-				stop()
-				if finished = !m.isDead(); !finished {
-					deaths++
-				}
-				tower, stop = k.tower(k.config())
-				if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil { // the engine says it again
-					k.Fatal(err)
-				}
-				k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
-				k.eventually("over", func() bool { k.mine(k.T); return k.stored() == 0 })
-				if b := k.book(tower); b.Claims != claims || b.Lost != 0 {
-					k.Errorf("write %d, made %t: %+v, want %d claims", n, wrote, b, claims)
-				}
-				k.balanced(tower, before)
-				stop()
+	for _, f := range depth.Of(1, families) {
+		t.Run(f.name, func(t *testing.T) { killedAtEachWrite(newKit(t, f)) })
+	}
+}
+
+func killedAtEachWrite(k *kit) {
+	before := k.native(k.signer.Address())
+	claims, deaths := uint64(0), 0
+	for n, finished := byte(0), false; !finished; n++ {
+		for _, wrote := range []bool{false, true} {
+			secret := chains.Preimage{9, n, map[bool]byte{true: 1}[wrote]}
+			data := k.open(k.T, opening{secret: secret, bounty: k.fair})
+			claims++
+			c := k.config()
+			m := &mortal{Store: k.store, left: int(n), wrote: wrote}
+			c.Store = m
+			tower, stop := k.tower(c)
+			_ = tower.Publish(k.Context(), k.message(data, secret))
+			k.eventually("killed, or over", func() bool {
+				k.mine(k.T)
+				return m.isDead() || k.state(data) == chains.EscrowClaimed && k.stored() == 0
+			})
+			stop()
+			if finished = !m.isDead(); !finished {
+				deaths++
 			}
+			tower, stop = k.tower(k.config())
+			if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil { // the engine says it again
+				k.Fatal(err)
+			}
+			k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
+			k.eventually("over", func() bool { k.mine(k.T); return k.stored() == 0 })
+			if b := k.book(tower); b.Claims != claims || b.Lost != 0 {
+				k.Errorf("write %d, made %t: %+v, want %d claims", n, wrote, b, claims)
+			}
+			k.balanced(tower, before)
+			stop()
 		}
-		if deaths < 8 {
-			k.Errorf("killed %d times", deaths)
-		}
-	})
+	}
+	if deaths < 8 {
+		k.Errorf("killed %d times", deaths)
+	}
 }
 
 // Whoever claims first has the bounty. The tower forgets, and its books say what it lost.
