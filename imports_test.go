@@ -147,6 +147,9 @@ func TestImportsPointOneWay(t *testing.T) {
 			{!devnet(name) && !under("internal/lp/lptest")(name), "is not for tests", under("internal/lp/lptest")},
 			{under("storage")(name), "knows bytes and keys", under("internal/swap", "chains", "tokens")},
 			{under("tokens", "fault")(name), "is at the bottom", under("internal", "chains", "storage", "httpapi")},
+			{under("watchtower")(name), "claims escrows and withdrawals, whoever made them", func(p string) bool {
+				return p == "." || under("internal/swap", "internal/engine", "internal/chainio", "internal/quote", "internal/lp", "httpapi")(p)
+			}},
 			{name == ".", "is under the HTTP mount", under("httpapi")},
 			{under("verify")(name), "verifies any service, over whatever wire, on any chain", func(p string) bool { return under("httpapi")(p) || smartChains(p) }},
 			{!under("verify", "examples", "cmd")(name), "is below the client that verifies a service", under("verify")},

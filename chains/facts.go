@@ -117,6 +117,11 @@ type TxStatus struct {
 	Block  Block  // when confirmed or reverted
 	Reason string // when reverted, the chain's reason; may be empty
 	Final  bool
+	// Fee is what its sender paid to the network, in base units of the native token, when
+	// confirmed or reverted; nil where the node does not say. On Solana it follows from the
+	// transaction itself, with the rent of token accounts that it creates, and is nil if only
+	// its ID is known.
+	Fee *big.Int
 }
 
 // Payout is what a transaction pays to an address.

@@ -170,6 +170,10 @@ type Signed struct {
 	Nonce   uint64 // EVM, Starknet
 	Step    int    // index into Plan.Steps
 	Reveals bool   // publishes a preimage: not to be sent before the escrow is final
+	// MaxFee is the most that the network can charge for it, in base units of the native
+	// token, with the rent of token accounts that it creates, but without its value, deposits
+	// and what a rollup charges for its own chain's data. It is not stored.
+	MaxFee *big.Int `json:"-"`
 }
 
 // Cost names an expense for [Contract.Estimate].

@@ -3,6 +3,9 @@ package watchtower
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
 
 	"github.com/swapper-go/swapper/chains"
 )
@@ -21,4 +24,22 @@ type Message struct {
 // called again with the same content, and is safe for concurrent use.
 type Messenger interface {
 	Publish(ctx context.Context, m Message) error
+}
+
+// Messengers are several ways to publish a message, for example a [Tower] of one's own and
+// [Nostr]. All of them get it, at the same time.
+type Messengers []Messenger
+
+// Publish returns nil once one of them took the message and all have answered.
+func (all Messengers) Publish(ctx context.Context, m Message) error {
+	failed := make([]error, len(all))
+	var done sync.WaitGroup
+	for i, one := range all {
+		done.Go(func() { failed[i] = one.Publish(ctx, m) })
+	}
+	done.Wait()
+	if slices.Contains(failed, nil) {
+		return nil
+	}
+	return errors.Join(failed...)
 }

@@ -1,6 +1,7 @@
 package chaintest
 
 import (
+	"math/big"
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
@@ -59,6 +60,9 @@ func testTransactions(k *kit) {
 	if done.Block.Height == 0 || done.Block.Hash == "" {
 		k.Errorf("a mined transaction: %+v", done)
 	}
+	if done.Fee == nil || done.Fee.Sign() <= 0 || tx.MaxFee == nil || done.Fee.Cmp(tx.MaxFee) > 0 {
+		k.Errorf("the fee is %v, of at most %v", done.Fee, tx.MaxFee)
+	}
 	k.must(k.chain.Send(k.Context(), tx)) // also when it is mined
 	k.must(k.k.Admit(k.Context(), plan, []chains.Signed{tx}))
 	k.eventually("the transaction to be final", func() bool {
@@ -112,7 +116,10 @@ func testReverted(k *kit) {
 	k.net.Hold(k.T, true)
 	plan := chains.Plan{SwapID: "race", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}}
 	var txs []chains.Signed
-	for _, by := range []Account{k.lp, k.net.Account(k.T)} {
+	racers := []Account{k.net.Account(k.T), k.net.Account(k.T)}
+	var before []*big.Int
+	for _, by := range racers {
+		before = append(before, k.balance(by.Address(), k.chain.Info().Native.Address))
 		txs = append(txs, k.prepare(by, plan)...)
 	}
 	for _, tx := range txs {
@@ -130,6 +137,12 @@ func testReverted(k *kit) {
 	})
 	if states[chains.TxConfirmed] != 1 || states[chains.TxReverted] != 1 {
 		k.Errorf("states of the claims: %v", states)
+	}
+	for i, s := range k.status(txs...) { // the claimer pays, the loser too
+		paid := before[i].Sub(before[i], k.balance(racers[i].Address(), k.chain.Info().Native.Address))
+		if s.Fee == nil || paid.Cmp(s.Fee) != 0 {
+			k.Errorf("a claim that is %s has cost %s, its fee is %v", s.State, paid, s.Fee)
+		}
 	}
 	k.state(e, chains.EscrowClaimed)
 }

@@ -79,7 +79,7 @@ func (k *contracts) Check(plan chains.Plan, signed []string) ([]chains.Signed, e
 	}
 	all := make([]chains.Signed, len(checked))
 	for i, tx := range checked {
-		all[i] = chains.Signed{ID: tx.ID.Hex(), Raw: tx.Raw(), From: tx.From.Hex(), Nonce: tx.Nonce, Step: steps[tx.Call], Reveals: calls[tx.Call].Reveals}
+		all[i] = chains.Signed{ID: tx.ID.Hex(), Raw: tx.Raw(), From: tx.From.Hex(), Nonce: tx.Nonce, Step: steps[tx.Call], Reveals: calls[tx.Call].Reveals, MaxFee: tx.MaxFee()}
 	}
 	return all, nil
 }

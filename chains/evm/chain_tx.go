@@ -3,6 +3,7 @@ package evm
 import (
 	"context"
 	"encoding/json"
+	"math/big"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -84,6 +85,23 @@ type receipt struct {
 	Status      hexutil.Uint64 `json:"status"`
 	BlockNumber hexutil.Uint64 `json:"blockNumber"`
 	BlockHash   common.Hash    `json:"blockHash"`
+	GasUsed     hexutil.Uint64 `json:"gasUsed"`
+	GasPrice    *hexutil.Big   `json:"effectiveGasPrice"`
+	// Citrea also charges for the difference of state that it writes to Bitcoin.
+	L1Rate  *hexutil.Big `json:"l1FeeRate"`
+	L1Bytes *hexutil.Big `json:"l1DiffSize"`
+}
+
+// fee is what the sender paid, in wei; nil if the receipt does not say.
+func (r *receipt) fee() *big.Int {
+	if r.GasPrice == nil {
+		return nil
+	}
+	fee := new(big.Int).Mul(new(big.Int).SetUint64(uint64(r.GasUsed)), r.GasPrice.ToInt())
+	if r.L1Rate != nil && r.L1Bytes != nil {
+		fee.Add(fee, new(big.Int).Mul(r.L1Rate.ToInt(), r.L1Bytes.ToInt()))
+	}
+	return fee
 }
 
 // Status takes one round trip, and a second one for transactions that look
@@ -149,7 +167,7 @@ func (c *chain) status(ctx context.Context, txs []chains.Signed) (all []chains.T
 		case a.receipt != nil && a.receipt.BlockNumber <= h.safe.Number:
 			all[i].Block = chains.Block{Height: uint64(a.receipt.BlockNumber), Hash: a.receipt.BlockHash.Hex()}
 			all[i].Final = all[i].Block.Height <= heads.Final.Height
-			all[i].State = chains.TxConfirmed
+			all[i].State, all[i].Fee = chains.TxConfirmed, a.receipt.fee()
 			if a.receipt.Status == 0 {
 				all[i].State = chains.TxReverted
 			}

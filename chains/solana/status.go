@@ -98,6 +98,12 @@ func (c *chain) statusOf(tx chains.Signed, known *rpc.Status, p *present) (s cha
 	}
 	s = chains.TxStatus{State: chains.TxConfirmed, Block: chains.Block{Height: known.Slot}}
 	s.Final = known.Reached(rpc.Finalized) && known.Slot <= p.finalSlot()
+	if parsed, err := wire.ParseTx(tx.Raw); err == nil {
+		s.Fee = parsed.Cost()
+		if known.Err != nil {
+			s.Fee = parsed.MaxFee()
+		}
+	}
 	if known.Err != nil {
 		s.State, s.Reason = chains.TxReverted, c.explain(tx, known.Err)
 	}

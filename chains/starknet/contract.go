@@ -120,7 +120,7 @@ func (k *contract) Check(plan chains.Plan, signed []string) ([]chains.Signed, er
 	}
 	all := make([]chains.Signed, len(checked))
 	for i, tx := range checked {
-		s := chains.Signed{ID: tx.ID, Raw: []byte(tx.String()), From: wire.Hex64(tx.Sender), Nonce: tx.Nonce}
+		s := chains.Signed{ID: tx.ID, Raw: []byte(tx.String()), From: wire.Hex64(tx.Sender), Nonce: tx.Nonce, MaxFee: tx.MaxFee()}
 		for n, call := range tx.Calls {
 			// Together, the claim would show its preimage while the escrow is not open yet.
 			if n > 0 && steps[call] != s.Step {

@@ -218,7 +218,9 @@ func (c *cli) newSwap(ctx context.Context, r *request) (*swapper.CreateSwapOutpu
 
 // inUnits says in units of a token what the bounds of an amount are.
 func inUnits(e *fault.Error, flag string, t swapper.Token) error {
-	unit := func(raw *big.Int) string { return tokens.NewAmount(raw, tokens.Token{Decimals: t.Decimals, DisplayDecimals: t.Decimals}).Decimal() + " " + t.Ticker }
+	unit := func(raw *big.Int) string {
+		return tokens.NewAmount(raw, tokens.Token{Decimals: t.Decimals, DisplayDecimals: t.Decimals}).Decimal() + " " + t.Ticker
+	}
 	switch {
 	case e.Min != nil && e.Max != nil:
 		return fault.New(e.Code, "-%s: must be from %s to %s", flag, unit(e.Min), unit(e.Max))

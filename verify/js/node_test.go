@@ -25,7 +25,7 @@ func TestNode(t *testing.T) {
 	if out, err := exec.Command("go", "run", "./pack", "-o", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	net := swappertest.StartWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	net := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	client, err := swapper.Open(t.Context(), net.Config())
 	if err != nil {
 		t.Fatal(err)

@@ -242,7 +242,7 @@ func (p Programs) CheckSigned(plan chains.Plan, signed []string) ([]chains.Signe
 	for i, tx := range txs {
 		id, _ := tx.ID()
 		step := steps[is[i]]
-		out[i] = chains.Signed{ID: id.String(), Raw: tx.Raw, From: tx.Payer.String(), Step: step, Reveals: plan.Steps[step].Kind == chains.StepClaimSecret}
+		out[i] = chains.Signed{ID: id.String(), Raw: tx.Raw, From: tx.Payer.String(), Step: step, Reveals: plan.Steps[step].Kind == chains.StepClaimSecret, MaxFee: tx.Cost()}
 	}
 	return out, nil
 }

@@ -47,7 +47,7 @@ func (p Programs) ReadPlan(text chains.PlanText) (chains.Reading, error) {
 			r.Authorized = r.Authorized || step.Kind == chains.StepInit && !want[len(want)-1].Cosigner.IsZero()
 			wants = append(wants, want...)
 		}
-		r.MaxFee.Add(r.MaxFee, tx.maxFee())
+		r.MaxFee.Add(r.MaxFee, tx.MaxFee())
 		if text.Signed {
 			id, _ := tx.ID()
 			r.IDs = append(r.IDs, id.String())
@@ -96,19 +96,42 @@ func (p *Parsed) text() (string, error) {
 	return string(b), err
 }
 
-// maxFee is what signatures cost and what the transaction offers for compute units, in
-// lamports.
-func (p *Parsed) maxFee() *big.Int {
-	units, price := min(uint64(len(p.Instructions))*defaultUnits, MaxUnits), uint64(0)
+// MaxFee is what signatures cost and what the transaction offers for compute units, in
+// lamports: the network charges all of it, whether or not the transaction succeeds.
+func (p *Parsed) MaxFee() *big.Int {
+	signatures := int64(p.Message.Header.NumRequiredSignatures)
+	var units, price uint64
+	limit, limited := uint32(0), false
 	for _, ix := range p.Instructions {
-		if limit, ok := limitOf(ix); ok {
-			units = uint64(limit)
+		if n, ok := limitOf(ix); ok {
+			limit, limited = n, true
 		}
 		if v, ok := priceOf(ix); ok {
 			price = v
 		}
+		if ix.Program != BudgetProgram {
+			units += defaultUnits
+		}
+		if ix.Program == Ed25519Program && len(ix.Data) > 0 {
+			signatures += int64(ix.Data[0]) // that it checks
+		}
 	}
-	return add(FeeRate{Price: price}.PriorityFee(units), int64(p.Message.Header.NumRequiredSignatures)*signatureFee)
+	if limited {
+		units = uint64(limit)
+	}
+	return add(FeeRate{Price: price}.PriorityFee(min(units, MaxUnits)), signatures*signatureFee)
+}
+
+// Cost is [Parsed.MaxFee] with the rent of the token accounts that the transaction creates,
+// in lamports: what its payer loses if it succeeds, but for what the programs move.
+func (p *Parsed) Cost() *big.Int {
+	cost := p.MaxFee()
+	for _, ix := range p.Instructions {
+		if ix.Program == ATAProgram {
+			add(cost, TokenAccountRent)
+		}
+	}
+	return cost
 }
 
 func priceOf(ix Instruction) (uint64, bool) {

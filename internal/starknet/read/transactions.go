@@ -215,7 +215,7 @@ func statusOf(receipt, progress rpc.Request, head *rpc.Head) (s chains.TxStatus)
 		if !accepted || block.Height > head.Height { // answered by a machine that is ahead of the others
 			return chains.TxStatus{State: chains.TxPending}
 		}
-		s = chains.TxStatus{State: chains.TxConfirmed, Final: true, Block: chains.Block{Height: block.Height, Hash: wire.Hex(block.Hash)}}
+		s = chains.TxStatus{State: chains.TxConfirmed, Final: true, Block: chains.Block{Height: block.Height, Hash: wire.Hex(block.Hash)}, Fee: got.Fee}
 		if block.Hash == head.Hash {
 			s.Block.Time = head.Time
 		}

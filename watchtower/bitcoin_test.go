@@ -1,0 +1,189 @@
+package watchtower_test
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/watchtower"
+)
+
+// vaulted is a vault with its wallets.
+type vaulted struct {
+	*kit
+	id          chains.VaultID
+	utxo        bitcoin.OutPoint // that the next withdrawal spends
+	owner, user *devbitcoin.Wallet
+}
+
+func (k *kit) vault(confirmations uint8) *vaulted {
+	k.Helper()
+	v := &vaulted{kit: k}
+	v.owner = must[*devbitcoin.Wallet](k.T)(k.Bitcoin.NewWallet(bitcoin.P2TR))
+	v.user = must[*devbitcoin.Wallet](k.T)(k.Bitcoin.NewWallet(bitcoin.P2WPKH))
+	v.utxo = must[bitcoin.OutPoint](k.T)(k.Bitcoin.Fund(v.owner.Address, 1000))
+	v.id = k.openVault(k.T, v.utxo, confirmations)
+	return v
+}
+
+// withdraw sends a withdrawal to the user that leaves shares to others.
+func (v *vaulted) withdraw(raw [2]uint64, shares bitcoin.FeeShares) watchtower.Withdrawal {
+	v.Helper()
+	t := v.T
+	paid := must[bitcoin.OutPoint](t)(v.Bitcoin.Fund(v.user.Address, 50_000))
+	data := must[[]byte](t)(v.contract.(chains.VaultContract).WithdrawalData(v.kit.user, raw))
+	script := must[[]byte](t)(rawtx.OpReturn(data))
+	s0, s1, err := shares.Sequences()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := wire.NewMsgTx(2)
+	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: v.utxo, Sequence: s0})
+	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: paid, Sequence: s1})
+	tx.AddTxOut(wire.NewTxOut(1000, v.owner.Address.Script()))
+	tx.AddTxOut(wire.NewTxOut(0, script))
+	tx.AddTxOut(wire.NewTxOut(45_000, v.owner.Address.Script()))
+	for _, w := range []*devbitcoin.Wallet{v.owner, v.user} {
+		if err := w.Sign(tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := must[bitcoin.Hash](t)(v.Bitcoin.Send(tx))
+	v.utxo = bitcoin.OutPoint{Hash: id}
+	return watchtower.Withdrawal{Chain: v.factory.ID(), Owner: v.id.Owner, ID: v.id.ID, TxID: id}
+}
+
+func (v *vaulted) claimed() uint32 {
+	v.Helper()
+	facts := must[[]chains.VaultFact](v.T)(v.contract.(chains.VaultContract).Vaults(v.Context(), []chains.VaultID{v.id}))
+	if facts[0].Err != nil {
+		v.Fatal(facts[0].Err)
+	}
+	return facts[0].Vault.Withdrawals
+}
+
+// withVaults runs a test where there are vaults.
+func withVaults(t *testing.T, run func(k *kit)) {
+	for _, f := range families {
+		if f.vaults {
+			t.Run(f.name, func(t *testing.T) { run(newKit(t, f)) })
+		}
+	}
+}
+
+// Withdrawals are claimed once Bitcoin has confirmed them as often as the vault demands, in
+// their order; the relay is brought up to date on the way. The books agree with the chain in
+// both tokens.
+func TestClaimsWithdrawals(t *testing.T) {
+	withVaults(t, func(k *kit) {
+		v := k.vault(2)
+		c := k.config()
+		c.Chains[0].Policy.Allowance = nano(1e12, int64(k.chain.Info().Native.Decimals))
+		tower, _ := k.tower(c)
+		before := k.native(k.signer.Address())
+		tokens := must[*big.Int](k.T)(k.chain.Balance(k.Context(), k.signer.Address(), k.token))
+		shares := bitcoin.FeeShares{Caller: 1000, Fronting: 500}
+		hand := func(w watchtower.Withdrawal) {
+			if err := tower.Withdraw(k.Context(), w); err != nil {
+				k.Fatal(err)
+			}
+		}
+		hand(v.withdraw([2]uint64{100_000, 20_000}, shares))
+		second := v.withdraw([2]uint64{200_000, 0}, shares)
+		hand(second)
+		hand(second) // twice
+		k.never("claimed with one confirmation of two", func() bool { return v.claimed() > 0 })
+		if _, err := k.Bitcoin.Mine(2); err != nil {
+			k.Fatal(err)
+		}
+		k.eventually("both claimed", func() bool { k.mine(k.T); return v.claimed() == 2 })
+		k.eventually("over", func() bool { k.mine(k.T); return k.stored() == 0 })
+		b := k.book(tower)
+		earned := must[*big.Int](k.T)(k.chain.Balance(k.Context(), k.signer.Address(), k.token))
+		earned.Sub(earned, tokens)
+		if b.Claims < 1 || b.Lost != 0 || b.Earned[k.token] == nil || b.Earned[k.token].Cmp(earned) != 0 || earned.Int64() != (1500+3000)*10 {
+			k.Errorf("the account earned %s, by the books %+v", earned, b)
+		}
+		k.balanced(tower, before)
+	})
+}
+
+// A vault's pay has worth by its price alone, and a claim that does not pay waits.
+func TestWithdrawalsThatDoNotPay(t *testing.T) {
+	withVaults(t, func(k *kit) {
+		v := k.vault(1)
+		tower, _ := k.tower(k.config())
+		w := v.withdraw([2]uint64{100_000, 0}, bitcoin.FeeShares{Caller: 1000})
+		if _, err := k.Bitcoin.Mine(1); err != nil {
+			k.Fatal(err)
+		}
+		if err := tower.Withdraw(k.Context(), w); err != nil {
+			k.Fatal(err)
+		}
+		k.never("claimed for tokens of no known worth", func() bool { return v.claimed() > 0 })
+		for what, wrong := range map[string]func(w *watchtower.Withdrawal){
+			"another chain":      func(w *watchtower.Withdrawal) { w.Chain = "OTHER" },
+			"another version":    func(w *watchtower.Withdrawal) { w.Version = "v9" },
+			"no number":          func(w *watchtower.Withdrawal) { w.ID = nil },
+			"no owner's address": func(w *watchtower.Withdrawal) { w.Owner = "owner" },
+		} {
+			other := w
+			wrong(&other)
+			if err := tower.Withdraw(k.Context(), other); fault.CodeOf(err) != fault.InvalidInput {
+				k.Errorf("%s was taken over: %v", what, err)
+			}
+		}
+	})
+}
+
+// An escrow that waits for a bitcoin payment is claimed by proof once Bitcoin has confirmed the
+// payment often enough; on Solana in several transactions, through an account for its data.
+func TestClaimsByProof(t *testing.T) {
+	everywhere(t, func(k *kit) {
+		wallet := must[*devbitcoin.Wallet](k.T)(k.Bitcoin.NewWallet(bitcoin.P2WPKH))
+		if _, err := k.Bitcoin.Faucet(wallet.Address, 10_000_000); err != nil {
+			k.Fatal(err)
+		}
+		at := chains.Condition{Kind: chains.Onchain, Script: wallet.Address.Script(), Sats: 100_000, Confirmations: 2}
+		data := k.open(k.T, opening{bounty: k.fair, pays: &at})
+		c := k.config()
+		c.Chains[0].Policy.Allowance = nano(1e12, int64(k.chain.Info().Native.Decimals))
+		tower, _ := k.tower(c)
+		if _, err := k.Bitcoin.Mine(1); err != nil {
+			k.Fatal(err)
+		}
+		tx := must[*wire.MsgTx](k.T)(wallet.Pay(2, wire.NewTxOut(100_000, wallet.Address.Script())))
+		p := watchtower.Payment{Chain: k.factory.ID(), Escrow: data, TxID: tx.TxHash(), Condition: at}
+		for tx.TxOut[p.Vout].Value != 100_000 {
+			p.Vout++
+		}
+		before := k.native(k.signer.Address())
+		if err := tower.Prove(k.Context(), p); err != nil {
+			k.Fatal(err)
+		}
+		other := p
+		other.Condition.Sats++
+		if err := tower.Prove(k.Context(), other); fault.CodeOf(err) != fault.InvalidInput {
+			k.Errorf("another condition was taken over: %v", err)
+		}
+		if _, err := k.Bitcoin.Mine(1); err != nil {
+			k.Fatal(err)
+		}
+		k.never("claimed with one confirmation of two", func() bool { return k.state(data) != chains.EscrowOpen })
+		if _, err := k.Bitcoin.Mine(1); err != nil {
+			k.Fatal(err)
+		}
+		k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
+		k.eventually("over", func() bool { k.mine(k.T); return k.stored() == 0 })
+		if b := k.book(tower); b.Claims != 1 || b.Lost != 0 {
+			k.Errorf("books: %+v", b)
+		}
+		k.balanced(tower, before)
+	})
+}

@@ -1,0 +1,161 @@
+package watchtower_test
+
+import (
+	"encoding/json"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	solparty "github.com/swapper-go/swapper/internal/devnet/solana/party"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+)
+
+var families = []family{
+	{"EVM", true, devnet.Options{}, onEVM},
+	{"Solana v1", false, devnet.Options{Solana: "v1"}, onSolana("v1")},
+	{"Solana v2", false, devnet.Options{Solana: "v2"}, onSolana("v2")},
+	{"Starknet", true, devnet.Options{Starknet: true}, onStarknet},
+}
+
+// nano is 10^-9 of a native token with some decimals.
+func nano(n int64, decimals int64) *big.Int {
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(decimals-9), nil)
+	return unit.Mul(unit, big.NewInt(n))
+}
+
+func onEVM(t *testing.T, n *devnet.Net) *side {
+	net := n.EVM
+	sequence := int64(0)
+	s := &side{name: "EVM", version: net.Deployment().Version, factory: n.Chain(), user: net.User.Address.Hex(), token: net.Contracts().Token.Hex(), fair: 5e6}
+	tower, user := &wallet.Wallet{EVM: net.Watchtower}, &wallet.Wallet{EVM: net.User}
+	s.wallet = signer{s.user, user.SignEVM}
+	s.signer = signer{net.Watchtower.Address.Hex(), tower.SignEVM}
+	s.native = func(address string) *big.Int {
+		return must[*big.Int](t)(net.Balance(t.Context(), evm.Native, common.HexToAddress(address)))
+	}
+	s.mine = func(t *testing.T) {
+		if err := net.Mine(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.openVault = func(t *testing.T, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
+		t.Helper()
+		v := must[evmwire.Vault](t)(n.EVM.OpenVault(t.Context(), net.LP, 777, net.VaultParams(net.Contracts().Token, 10, int64(confirmations)), utxo, [2]uint64{1_000_000, 500_000}))
+		return chains.VaultID{Owner: v.Owner.Hex(), ID: v.ID}
+	}
+	s.open = func(t *testing.T, o opening) json.RawMessage {
+		t.Helper()
+		sequence++
+		d := must[evmwire.SwapData](t)(net.Deployment().NewSwapData(evmwire.Terms{
+			Kind: o.condition().Kind, Offerer: net.LP.Address, Claimer: net.User.Address, Token: net.Contracts().Token, Amount: big.NewInt(1e9), PayOut: true,
+			SecurityDeposit: nano(5e6, 18), ClaimerBounty: nano(o.bounty, 18), DepositToken: evm.Native,
+			ClaimData: must[common.Hash](t)(net.Deployment().ClaimHash(o.condition())), Sequence: big.NewInt(sequence), Expiry: net.Time().Add(time.Hour).Unix(),
+		}))
+		if err := net.Deposit(t.Context(), net.LP, d.Token, d.Amount); err != nil {
+			t.Fatal(err)
+		}
+		a := chains.Auth{Prefix: "initialize", Timeout: net.Time().Add(10 * time.Minute).Unix()}
+		digest := must[common.Hash](t)(net.Network().InitDigest(net.Deployment(), d, a.Timeout))
+		a.Signature = must[string](t)(net.LP.SignDigest(digest))
+		calls := must[[]evmwire.Call](t)(net.Deployment().Init(d, net.User.Address, a))
+		if _, err := net.User.SendAll(t.Context(), calls); err != nil {
+			t.Fatal(err)
+		}
+		return must[[]byte](t)(json.Marshal(d))
+	}
+	return s
+}
+
+func onSolana(version string) func(t *testing.T, n *devnet.Net) *side {
+	return func(t *testing.T, n *devnet.Net) *side {
+		net := n.Solana
+		programs := must[solwire.Programs](t)(net.Network().Version(version))
+		lp := &solparty.Party{Net: net, Account: net.LP, Programs: programs}
+		if err := lp.Deposit(t.Context(), solana.WBTC, 1e9); err != nil {
+			t.Fatal(err)
+		}
+		sequence := uint64(0)
+		tower, user := &wallet.Wallet{Solana: net.Watchtower}, &wallet.Wallet{Solana: net.User}
+		return &side{name: "Solana", version: version, factory: n.SolanaChain(), user: net.User.Address.String(), token: solana.WBTC.String(), fair: 5e6,
+			wallet: signer{net.User.Address.String(), user.SignSolana},
+			signer: signer{net.Watchtower.Address.String(), tower.SignSolana},
+			native: func(address string) *big.Int {
+				return new(big.Int).SetUint64(net.Lamports(must[solwire.Key](t)(solwire.ParseKey(address))))
+			},
+			mine: func(*testing.T) {},
+			open: func(t *testing.T, o opening) json.RawMessage {
+				t.Helper()
+				sequence++
+				at := o.condition()
+				var output *[32]byte
+				if at.Kind == chains.Onchain {
+					hash := claimhash.TxoHash(int64(at.Sats), at.Script)
+					output = &hash
+				}
+				claimer, opener := net.User.Address, net.User
+				if o.newcomer {
+					claimer, opener = solwire.Key{1, 2, 3}, net.LP
+				}
+				d := must[*solwire.SwapData](t)(programs.NewSwapData(solwire.Spec{
+					Kind: at.Kind, Claim: must[solwire.ClaimHash](t)(solwire.ClaimHashOf(at)), TxoHash: output, ClaimerBounty: uint64(o.bounty), SecurityDeposit: 5e6,
+					Offerer: net.LP.Address, Claimer: claimer, Token: solana.WBTC, DepositToken: solwire.WSOL,
+					Amount: 50_000, PayOut: true, Sequence: sequence, Expiry: uint64(net.Time().Add(3 * time.Hour).Unix())}))
+				tx := must[*solwire.Tx](t)(programs.InitTx(d, opener.Address, uint64(net.Time().Add(time.Minute).Unix()), solparty.FeeRate))
+				tx.Blockhash = net.Head().Hash
+				if err := tx.Sign(net.LP.Key); err != nil {
+					t.Fatal(err)
+				}
+				must[*bank.Executed](t)(opener.SendTx(t.Context(), tx))
+				return must[[]byte](t)(json.Marshal(d))
+			}}
+	}
+}
+
+func onStarknet(t *testing.T, n *devnet.Net) *side {
+	net := n.Starknet
+	lp := net.Party(net.LP)
+	if err := lp.Deposit(t.Context(), starknet.WBTC, big.NewInt(1e9)); err != nil {
+		t.Fatal(err)
+	}
+	sequence := uint64(0)
+	tower, user := &wallet.Wallet{Starknet: &net.Watchtower.Key}, &wallet.Wallet{Starknet: &net.User.Key}
+	return &side{name: "Starknet", version: "v1", factory: n.StarknetChain(), user: starkwire.Hex64(net.User.Address), token: starkwire.Hex64(starknet.WBTC), fair: 3e8,
+		wallet: signer{starkwire.Hex64(net.User.Address), user.SignStarknet},
+		signer: signer{starkwire.Hex64(net.Watchtower.Address), tower.SignStarknet},
+		native: func(address string) *big.Int {
+			return must[*big.Int](t)(net.Balance(starkwire.STRK, must[starkwire.Felt](t)(starkwire.ParseFelt(address))))
+		},
+		mine: func(*testing.T) { net.Elapse() },
+		openVault: func(t *testing.T, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
+			t.Helper()
+			v := must[starkwire.Vault](t)(lp.OpenVault(t.Context(), big.NewInt(777), [2]starkwire.Felt{starknet.WBTC, starkwire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1e10)}, confirmations, utxo, [2]uint64{1_000_000, 500_000}))
+			return chains.VaultID{Owner: starkwire.Hex64(v.Owner), ID: big.NewInt(777)}
+		},
+		open: func(t *testing.T, o opening) json.RawMessage {
+			t.Helper()
+			sequence++
+			d := must[starkwire.SwapData](t)(net.Deployment().NewSwapData(starkwire.Terms{
+				Kind: o.condition().Kind, Offerer: lp.Address(), Claimer: net.User.Address, Token: starknet.WBTC, Amount: big.NewInt(50_000), PayOut: true,
+				SecurityDeposit: big.NewInt(5e17), ClaimerBounty: nano(o.bounty, 18), ClaimData: must[starkwire.Felt](t)(net.Deployment().ClaimHash(o.condition())), Sequence: sequence,
+				Expiry: net.Time().Add(time.Hour).Unix(),
+			}))
+			id := must[starkwire.Felt](t)(lp.Open(d, net.Time().Add(time.Minute).Unix()))
+			if err := net.Wait(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			return must[[]byte](t)(json.Marshal(d))
+		}}
+}

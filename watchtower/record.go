@@ -1,0 +1,197 @@
+package watchtower
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/storage"
+)
+
+// record is something to be claimed, as it is stored until it is over.
+type record struct {
+	id    string
+	entry uint64 // version of the stored entry
+
+	Version  string          `json:"version"` // of the contracts
+	Own      bool            `json:"own,omitempty"`
+	Escrow   json.RawMessage `json:"escrow,omitempty"`
+	Preimage chains.Preimage `json:"preimage"`
+	// Instead of the preimage: the bitcoin payment that opens the escrow, or a withdrawal.
+	Payment    *Payment    `json:"payment,omitempty"`
+	Withdrawal *Withdrawal `json:"withdrawal,omitempty"`
+	Seed       chains.Seed `json:"seed"`               // also tells this record from a later one with its id
+	Since      int64       `json:"since"`              // Unix milliseconds
+	Next       int64       `json:"next"`               // when to look again, Unix milliseconds
+	Failures   int         `json:"failures,omitempty"` // in a row
+	Attempts   []attempt   `json:"attempts,omitempty"` // oldest first
+}
+
+// attempt is a claim that was signed. It is stored before any of it is sent.
+type attempt struct {
+	At   int64           `json:"at"`             // Unix milliseconds
+	Txs  []chains.Signed `json:"txs"`            // each is sent once the one before is executed
+	Pay  [][]amount      `json:"pay"`            // what each of the last of them earns
+	Dead bool            `json:"dead,omitempty"` // is not sent again
+}
+
+// Bounds of what is stored.
+const (
+	maxForeign  = 10_000 // records of others on a chain
+	maxAttempts = 8      // of a record
+	maxReverts  = 3      // executed without effect, of a record: no more are sent then
+)
+
+// index finds records by chain, in the order of when to look at them.
+const index = "watchtower"
+
+func (c *claimer) key(r *record) []storage.Key {
+	return []storage.Key{{Index: index, Value: c.id, Order: r.Next}, {Index: index + "/whose", Value: c.whose(r.Own)}}
+}
+
+func (c *claimer) whose(own bool) string { return fmt.Sprintf("%s %t", c.id, own) }
+
+func (c *claimer) recordID(r *record, hash []byte) string {
+	return index + "/" + c.id + "/" + r.Version + "/" + hex.EncodeToString(hash)
+}
+
+func (c *claimer) write(r *record) (storage.Entry, error) {
+	body, err := json.Marshal(r)
+	return storage.Entry{ID: r.id, Version: r.entry, Body: body, Keys: c.key(r)}, err
+}
+
+func read(e storage.Entry) (*record, error) {
+	r := &record{id: e.ID, entry: e.Version}
+	if err := json.Unmarshal(e.Body, r); err != nil {
+		return nil, fmt.Errorf("stored record %s: %w: %w", storage.Label(e.ID), storage.ErrCorrupt, err)
+	}
+	return r, nil
+}
+
+// adopt stores a new record. One that is known already becomes the operator's own if the
+// new one is.
+func (c *claimer) adopt(ctx context.Context, r record, hash []byte) error {
+	r.id = c.recordID(&r, hash)
+	r.Since = c.now().UnixMilli()
+	r.Next = r.Since
+	if _, err := io.ReadFull(c.config.Rand, r.Seed[:]); err != nil {
+		return fmt.Errorf("generate randomness: %w", err)
+	}
+	e, err := c.write(&r)
+	if err != nil {
+		return err
+	}
+	err = c.config.Store.Create(ctx, e)
+	if errors.Is(err, storage.ErrExists) {
+		err = nil
+		if r.Own {
+			err = c.own(ctx, r.id)
+		}
+	}
+	if err == nil {
+		c.wake()
+	}
+	return err
+}
+
+// own marks a stored record as the operator's own.
+func (c *claimer) own(ctx context.Context, id string) (err error) {
+	for range 3 {
+		var e storage.Entry
+		if e, err = c.config.Store.Get(ctx, id); err != nil {
+			return err
+		}
+		r, err := read(e)
+		if err != nil || r.Own {
+			return err
+		}
+		r.Own, r.Next = true, c.now().UnixMilli()
+		if err = c.save(ctx, r); !errors.Is(err, storage.ErrConflict) {
+			return err
+		}
+	}
+	return err
+}
+
+// save stores a record that was read before.
+func (c *claimer) save(ctx context.Context, r *record) error {
+	e, err := c.write(r)
+	if err != nil {
+		return err
+	}
+	if err := c.config.Store.Update(ctx, e); err != nil {
+		return err
+	}
+	r.entry++
+	return nil
+}
+
+// later says when to look at a record again.
+func (r *record) later(now time.Time, pause time.Duration) { r.Next = now.Add(pause).UnixMilli() }
+
+// failed says so after a failure: the pause doubles.
+func (r *record) failed(now time.Time, pause time.Duration) {
+	r.Failures++
+	r.later(now, min(pause<<min(r.Failures, 16), longestPause))
+}
+
+// longestPause is between two looks at something that fails.
+const longestPause = 10 * time.Minute
+
+// live is the newest attempt that may still be executed, nil if there is none.
+func (r *record) live() *attempt {
+	if n := len(r.Attempts); n > 0 && !r.Attempts[n-1].Dead {
+		return &r.Attempts[n-1]
+	}
+	return nil
+}
+
+// sent are all transactions that may have been sent.
+func (r *record) sent() (all []chains.Signed) {
+	for _, a := range r.Attempts {
+		all = append(all, a.Txs...)
+	}
+	return all
+}
+
+// foreign counts the stored records of others, at most max.
+func (c *claimer) foreign(ctx context.Context, max int) (n int, err error) {
+	for _, err := range c.config.Store.Find(ctx, storage.Query{Index: index + "/whose", Value: c.whose(false)}) {
+		if err != nil && !errors.Is(err, storage.ErrCorrupt) {
+			return n, err
+		}
+		if n++; n >= max {
+			break
+		}
+	}
+	return n, nil
+}
+
+// due returns the records that are to be looked at now, at most max, the longest waiting first.
+func (c *claimer) due(ctx context.Context, max int) (all []*record, err error) {
+	q := storage.Query{Index: index, Value: c.id, Range: &storage.Range{Max: c.now().UnixMilli()}, Ahead: max}
+	for e, err := range c.config.Store.Find(ctx, q) {
+		if err == nil {
+			var r *record
+			if r, err = read(e); err == nil {
+				all = append(all, r)
+			}
+		}
+		if err != nil && !errors.Is(err, storage.ErrCorrupt) {
+			return nil, err
+		}
+		if err != nil {
+			c.log.Error("a record cannot be read", "record", storage.Label(e.ID), "err", err)
+		}
+		if len(all) == max {
+			break
+		}
+	}
+	return slices.Clip(all), nil
+}
