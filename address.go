@@ -19,14 +19,6 @@ func (in *ParseAddressInput) Validate() error {
 	return first(required("address", in.Address, maxAddressText))
 }
 
-// The types of addresses that are not on a smart chain. The type of a
-// smart-chain address is its chain identifier.
-const (
-	addressBitcoin   = "BITCOIN"
-	addressLightning = "LIGHTNING"
-	addressLNURL     = "LNURL"
-)
-
 // ParseAddressOutput is the result of parseAddress.
 type ParseAddressOutput struct {
 	Address string  `json:"address"` // without scheme and query

@@ -24,9 +24,6 @@ type CPFP struct {
 	EffectiveFeeRate float64 `json:"effectiveFeeRate"` // sats/vB
 }
 
-// maxInputCosts is how many coins LPs take (protocol: lp-protocol.md §5.8).
-const maxInputCosts = 250
-
 // SPVRequest asks for a quote from Bitcoin to a smart chain through a vault
 // (protocol: lp-protocol.md §5.8).
 type SPVRequest struct {
@@ -41,7 +38,7 @@ type SPVRequest struct {
 	CallerFeeRate   *async.Future[*big.Int] // the watchtower's share, parts per 100 000 of the payout
 	StickyAddress   *bool                   // nil: not sent
 
-	// Inputs, at most [maxInputCosts], and InputFeeRate (sats/vB) are for
+	// Inputs, at most 250 as LPs take them (protocol: lp-protocol.md §5.8), and InputFeeRate (sats/vB) are for
 	// swapping a whole wallet only.
 	Inputs       *async.Future[[]InputCost]
 	InputFeeRate *async.Future[float64]
