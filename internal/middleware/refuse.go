@@ -1,6 +1,6 @@
 // Package middleware is what the API and the packages of middleware share: errors with a status
-// of their own and the refusals of middleware, in the form of the API's errors, a record of how a
-// request was answered, and files that may be replaced while the process runs.
+// of their own, the refusals of middleware in the form of the API's errors, and a record of how
+// a request was answered.
 package middleware
 
 import (

@@ -1,4 +1,4 @@
-package middleware
+package watched
 
 import (
 	"errors"
@@ -27,11 +27,11 @@ func TestReadAgain(t *testing.T) {
 		}
 		return string(text), err
 	}
-	if _, err := Watch(nil, read, path); err == nil {
+	if _, err := New(nil, read, path); err == nil {
 		t.Error("a file that is not there")
 	}
 	write("one")
-	v, err := Watch(nil, read, path)
+	v, err := New(nil, read, path)
 	if err != nil {
 		t.Fatal(err)
 	}

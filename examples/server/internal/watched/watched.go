@@ -1,4 +1,6 @@
-package middleware
+// Package watched holds the contents of files that may be replaced while the process
+// runs.
+package watched
 
 import (
 	"crypto/sha256"
@@ -13,9 +15,8 @@ import (
 // lookEvery is how often the files are looked at, at most.
 const lookEvery = time.Second
 
-// Watched is what some files say, which may be replaced while the process runs. It is safe
-// for concurrent use; make one with [Watch].
-type Watched[T any] struct {
+// Value is what some files say. It is safe for concurrent use; make one with [New].
+type Value[T any] struct {
 	Now func() time.Time // the clock; it may be replaced before the first Get
 
 	paths []string
@@ -28,20 +29,20 @@ type Watched[T any] struct {
 	looked  time.Time
 }
 
-// Watch reads the files, so that wrong ones are found at the start. read returns what
+// New reads the files, so that wrong ones are found at the start. read returns what
 // they say; log may be nil.
-func Watch[T any](log *slog.Logger, read func() (T, error), paths ...string) (*Watched[T], error) {
+func New[T any](log *slog.Logger, read func() (T, error), paths ...string) (*Value[T], error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	v := &Watched[T]{Now: time.Now, paths: paths, read: read, log: log}
+	v := &Value[T]{Now: time.Now, paths: paths, read: read, log: log}
 	v.looked = v.Now()
 	return v, v.reload()
 }
 
 // Get returns what the files say, as of a second ago at most. Files that cannot be
 // read, as between the writing of two that belong together, change nothing.
-func (v *Watched[T]) Get() T {
+func (v *Value[T]) Get() T {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if now := v.Now(); now.Sub(v.looked) >= lookEvery {
@@ -53,7 +54,7 @@ func (v *Watched[T]) Get() T {
 	return v.current
 }
 
-func (v *Watched[T]) reload() error {
+func (v *Value[T]) reload() error {
 	stamps := make([][sha256.Size]byte, len(v.paths))
 	for i, path := range v.paths {
 		text, err := os.ReadFile(path)
