@@ -106,6 +106,9 @@ func (c *Client) askParts(ctx context.Context) map[string]PartStats {
 			if n, ok := ch.(chains.Contradictions); ok {
 				p.Contradictions = n.Contradictions()
 			}
+			if s, ok := ch.(chains.Subscriptions); ok {
+				p.Subscriptions = s.Subscriptions()
+			}
 			return err
 		}
 	}

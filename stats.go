@@ -3,6 +3,8 @@ package swapper
 import (
 	"math/big"
 	"time"
+
+	"github.com/swapper-go/swapper/chains"
 )
 
 // Stats is what a client has under way, and how what it depends on responds: for
@@ -80,4 +82,8 @@ type PartStats struct {
 	// URLs, how often another node contradicted it in what must not be decided by one alone,
 	// since the client was opened. With one element no node can contradict it.
 	Contradictions []uint64
+	// Subscriptions are, for each WebSocket URL of a smart chain in the order of its
+	// configuration, the state of its connection. Of the processes on a store one listens, so that
+	// in the others none is alive.
+	Subscriptions []chains.Subscription
 }

@@ -13,6 +13,7 @@ import (
 // evmConfig is an EVM chain. What is left out is the preset's.
 type evmConfig struct {
 	RPC       []string          `secret:"url"` // http or https, in order of preference; required
+	WebSocket []string          `secret:"url"` // ws or wss: nodes that tell of events, which need not be those of rpc
 	ChainID   uint64            // required without a preset
 	Contracts []contractsConfig // the first is the one that new swaps use; required without a preset
 	Tokens    []tokenConfig     // with the native coin, at the zero address; required without a preset
@@ -44,7 +45,7 @@ func (c *evmConfig) factory(id string, on bitcoin.Network) (chains.Factory, erro
 
 // options puts what is configured over the preset.
 func (c *evmConfig) options(id string, on bitcoin.Network) (evm.Options, error) {
-	o := evm.Options{RPC: c.RPC, Tokens: tokens.Known(id)}
+	o := evm.Options{RPC: c.RPC, WebSocket: c.WebSocket, Tokens: tokens.Known(id)}
 	if err := checkRPC(c.RPC); err != nil {
 		return o, err
 	}

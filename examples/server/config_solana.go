@@ -11,11 +11,12 @@ import (
 // testnets, or the cluster whose genesis hash is given. What is left out is the
 // preset's.
 type solanaConfig struct {
-	RPC      []string        `secret:"url"` // http or https, in order of preference; required
-	Genesis  string          // genesis hash of the cluster, base58; required without a preset
-	Programs []programConfig // required without a preset
-	Version  string          // of the swap program that new swaps use, v1 or v2
-	Tokens   []tokenConfig   // with SOL, at the mint of its wrapped form
+	RPC       []string        `secret:"url"` // http or https, in order of preference; required
+	WebSocket []string        `secret:"url"` // ws or wss: nodes that tell of events, which need not be those of rpc
+	Genesis   string          // genesis hash of the cluster, base58; required without a preset
+	Programs  []programConfig // required without a preset
+	Version   string          // of the swap program that new swaps use, v1 or v2
+	Tokens    []tokenConfig   // with SOL, at the mint of its wrapped form
 }
 
 // programConfig is one version of the swap program.
@@ -27,7 +28,7 @@ type programConfig struct {
 func (solanaConfig) listKey() string { return "rpc" }
 
 func (c *solanaConfig) factory(_ string, on bitcoin.Network) (chains.Factory, error) {
-	o := solana.Options{RPC: c.RPC, Version: c.Version}
+	o := solana.Options{RPC: c.RPC, WebSocket: c.WebSocket, Version: c.Version}
 	if err := checkRPC(c.RPC); err != nil {
 		return nil, err
 	}

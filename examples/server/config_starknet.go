@@ -11,6 +11,7 @@ import (
 // or the network that is described. What is left out is the preset's.
 type starknetConfig struct {
 	RPC       []string                  `secret:"url"` // http or https, in order of preference; required
+	WebSocket []string                  `secret:"url"` // ws or wss: nodes that tell of events, which need not be those of rpc
 	ChainID   string                    // as nodes name it; required without a preset
 	Contracts []starknetContractsConfig // the first is the one that new swaps use; required without a preset
 	Tokens    []tokenConfig             // with STRK, in which fees are paid
@@ -36,7 +37,7 @@ func (c *starknetConfig) factory(_ string, on bitcoin.Network) (chains.Factory, 
 	if err := checkRPC(c.RPC); err != nil {
 		return nil, err
 	}
-	o := starknet.Options{RPC: c.RPC}
+	o := starknet.Options{RPC: c.RPC, WebSocket: c.WebSocket}
 	n, err := starknet.Preset(on)
 	switch {
 	case c.network != nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
 )
 
 // source says what it is told to.
@@ -50,7 +51,7 @@ func full() *swapper.Stats {
 			{URL: "https://lp.example", Loaded: true, Strikes: 3, Answered: 5, Refused: 2, Failed: 1, Took: 1500 * time.Millisecond, LastAnswer: time.Unix(100, 0)},
 			{URL: "https://lp.example/again", Loaded: true}, {URL: "https://liar.example", Excluded: time.Unix(200, 0)},
 		},
-		Parts: map[string]swapper.PartStats{"CITREA": {Took: time.Second, Height: 7, Relay: 5, Time: time.Unix(300, 0), Contradictions: []uint64{0, 4}}, "bitcoin": {Err: errors.New("https://node.internal/secret is down")}},
+		Parts: map[string]swapper.PartStats{"CITREA": {Took: time.Second, Height: 7, Relay: 5, Time: time.Unix(300, 0), Contradictions: []uint64{0, 4}, Subscriptions: []chains.Subscription{{Alive: true, Messages: 9}, {Lost: 2}}}, "bitcoin": {Err: errors.New("https://node.internal/secret is down")}},
 	}
 }
 
@@ -77,6 +78,8 @@ func TestSnapshot(t *testing.T) {
 	for _, line := range []string{
 		`swapper_part_up{part="CITREA"} 1`, `swapper_part_up{part="bitcoin"} 0`, `swapper_part_height{part="CITREA"} 7`, `swapper_part_relay_height{part="CITREA"} 5`, `swapper_part_block_time_seconds{part="CITREA"} 300`,
 		`swapper_node_contradictions_total{node="1",part="CITREA"} 0`, `swapper_node_contradictions_total{node="2",part="CITREA"} 4`,
+		`swapper_subscription_up{node="1",part="CITREA"} 1`, `swapper_subscription_up{node="2",part="CITREA"} 0`,
+		`swapper_subscription_messages_total{node="1",part="CITREA"} 9`, `swapper_subscription_lost_total{node="2",part="CITREA"} 2`,
 		`swapper_swaps{chain="CITREA",state="COMMITTED",type="TO_BTC"} 3`, `swapper_money_under_way{token="CITREA-CBTC"} 1.5`,
 		`swapper_effects{kind="send",phase="running"} 1`, `swapper_effects{kind="send",phase="waiting"} 2`,
 		`swapper_provider_calls_total{outcome="answered",provider="lp.example"} 5`, `swapper_provider_calls_total{outcome="refused",provider="lp.example"} 2`,

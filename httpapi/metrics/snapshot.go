@@ -43,6 +43,10 @@ var (
 
 	contradictions = gauge("swapper_node_contradictions_total", "Settled questions in which other nodes of a chain contradicted one; nodes are numbered from 1 in the order of their URLs.", "part", "node")
 
+	subscribed    = gauge("swapper_subscription_up", "1 while the connection to a node's WebSocket is subscribed and new blocks come; one process of those on a store listens.", "part", "node")
+	subscriptions = gauge("swapper_subscription_lost_total", "Connections to a node's WebSocket that ended, or could not be opened.", "part", "node")
+	messages      = gauge("swapper_subscription_messages_total", "Messages that came over a node's WebSocket.", "part", "node")
+
 	swaps    = gauge("swapper_swaps", "Swaps that are followed, by type, chain and state.", "type", "chain", "state")
 	underWay = gauge("swapper_money_under_way", "What went into the swaps that are neither over nor unused quotes, in whole tokens.", "token")
 	effects  = gauge("swapper_effects", "What swaps need done in the outside world: running, or waiting to be tried again.", "kind", "phase")
@@ -62,7 +66,7 @@ var (
 
 // Describe implements [prometheus.Collector].
 func (s *snapshot) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{partUp, partSeconds, partHeight, partRelay, partTime, contradictions, swaps, underWay, effects, instances, shards, calls, took, strikes, excluded, loaded, heard, storeBytes} {
+	for _, d := range []*prometheus.Desc{partUp, partSeconds, partHeight, partRelay, partTime, contradictions, subscribed, subscriptions, messages, swaps, underWay, effects, instances, shards, calls, took, strikes, excluded, loaded, heard, storeBytes} {
 		to <- d
 	}
 }
@@ -98,6 +102,12 @@ func (s *snapshot) Collect(to chan<- prometheus.Metric) {
 		}
 		for i, n := range p.Contradictions {
 			count(contradictions, float64(n), name, strconv.Itoa(i+1))
+		}
+		for i, s := range p.Subscriptions {
+			node := strconv.Itoa(i + 1)
+			set(subscribed, yes(s.Alive), name, node)
+			count(subscriptions, float64(s.Lost), name, node)
+			count(messages, float64(s.Messages), name, node)
 		}
 	}
 	set(instances, float64(stats.Instances))
