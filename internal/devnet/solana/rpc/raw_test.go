@@ -182,13 +182,13 @@ func TestErrors(t *testing.T) {
 func TestBodies(t *testing.T) {
 	k := newManual(t, bank.Options{})
 	for body, want := range map[string]string{
-		``:                            `{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}`,
-		`[]`:                          `{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}`,
-		`{"id":1,"method":"getSlot"}`: `{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid request"},"id":1}`,
-		`{"jsonrpc":"2.0","id":"a","method":"getSlot"}`:                `{"jsonrpc":"2.0","result":0,"id":"a"}`,
-		`{"jsonrpc":"2.0","id":1,"method":"getSlot","params":{"a":1}}`: `{"jsonrpc":"2.0","error":{"code":-32602,"message":"Invalid params: expected an array of parameters"},"id":1}`,
-		`[{"jsonrpc":"2.0","id":1,"method":"getSlot"},{"jsonrpc":"2.0","id":2,"method":"getX"}]`: `[{"jsonrpc":"2.0","result":0,"id":1},` +
-			`{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":2}]`,
+		``:                            `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`,
+		`[]`:                          `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`,
+		`{"id":1,"method":"getSlot"}`: `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request"}}`,
+		`{"jsonrpc":"2.0","id":"a","method":"getSlot"}`:                `{"jsonrpc":"2.0","id":"a","result":0}`,
+		`{"jsonrpc":"2.0","id":1,"method":"getSlot","params":{"a":1}}`: `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params: expected an array of parameters"}}`,
+		`[{"jsonrpc":"2.0","id":1,"method":"getSlot"},{"jsonrpc":"2.0","id":2,"method":"getX"}]`: `[{"jsonrpc":"2.0","id":1,"result":0},` +
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"Method not found"}}]`,
 	} {
 		if status, text := k.post(body); status != 200 || strings.TrimSpace(string(text)) != want {
 			t.Errorf("%s: %d %s", body, status, text)
