@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/swapper-go/swapper/internal/btc/single"
-
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper"
@@ -18,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/lp"
 	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/swap"

@@ -9,12 +9,11 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/btc/single"
-
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 )
 

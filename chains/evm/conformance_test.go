@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/btc/single"
-
 	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -30,6 +28,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"

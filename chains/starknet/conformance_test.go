@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/btc/single"
-
 	btcwire "github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
@@ -24,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"

@@ -7,14 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/btc/single"
-
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/btc/single"
-
 	"github.com/btcsuite/btcd/btcutil/psbt"
 	"github.com/btcsuite/btcd/wire"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"

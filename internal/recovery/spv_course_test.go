@@ -4,15 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/swapstate"
-
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestVaultSwapAfterADoubleSpend follows a transaction that was handed to the LP

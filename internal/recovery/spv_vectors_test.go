@@ -5,15 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/swapstate"
-
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 

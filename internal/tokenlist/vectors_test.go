@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/tokenlist"
-
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
