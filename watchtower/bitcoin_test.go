@@ -114,6 +114,31 @@ func TestClaimsWithdrawals(t *testing.T) {
 	})
 }
 
+// A withdrawal that the vault does not cover would close it: it is never claimed.
+func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
+	withVaults(t, func(k *kit) {
+		v := k.vault(1)
+		c := k.config()
+		c.Chains[0].Policy.Allowance = nano(1e12, int64(k.chain.Info().Native.Decimals))
+		tower, _ := k.tower(c)
+		w := v.withdraw([2]uint64{1 << 62, 0}, bitcoin.FeeShares{Caller: 1000})
+		if _, err := k.Bitcoin.Mine(2); err != nil {
+			k.Fatal(err)
+		}
+		if err := tower.Withdraw(k.Context(), w); err != nil {
+			k.Fatal(err)
+		}
+		k.never("claimed, which closed the vault", func() bool {
+			k.mine(k.T)
+			facts := must[[]chains.VaultFact](k.T)(v.contract.(chains.VaultContract).Vaults(k.Context(), []chains.VaultID{v.id}))
+			return facts[0].Err == nil && !facts[0].Vault.Open
+		})
+		if b := k.book(tower); b.Claims > 0 {
+			k.Errorf("a claim was paid for: %+v", b)
+		}
+	})
+}
+
 // A vault's pay has worth by its price alone, and a claim that does not pay waits.
 func TestWithdrawalsThatDoNotPay(t *testing.T) {
 	withVaults(t, func(k *kit) {
