@@ -17,7 +17,7 @@ import (
 // programs builds every program of a module into one folder, and returns their import paths.
 func programs(t *testing.T, module, into string) (paths []string) {
 	t.Helper()
-	list := exec.Command("go", "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
+	list := exec.Command("go", "list", "-f", `{{if and (eq .Name "main") .GoFiles}}{{.ImportPath}}{{end}}`, "./...")
 	list.Dir = module
 	out, err := list.Output()
 	if err != nil {

@@ -22,14 +22,22 @@ func main() {
 	out := flag.String("o", "", "folder that gets the package")
 	chains := flag.String("chains", strings.Join(families, ","), "families that are compiled in")
 	flag.Parse()
-	if *out == "" || flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
+	switch {
+	case flag.NArg() > 0:
+		refuse("%q is not a flag", flag.Arg(0))
+	case *out == "":
+		refuse("-o is required: the folder that gets the package")
 	}
 	if err := pack(*out, strings.Split(*chains, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
+}
+
+func refuse(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "pack: "+format+"\n", args...)
+	flag.Usage()
+	os.Exit(2)
 }
 
 // families of chains; each can be left out.
