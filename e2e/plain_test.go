@@ -35,7 +35,7 @@ var notTheirs = []string{
 	"actionError", // additions: interface-additions
 	"swapKey",
 	"quote.fees.networkInput",
-	"escrow.nonce", "escrow.confirmations",
+	"escrow.nonce", "escrow.confirmations", "escrow.address", "vault",
 	"currentAction<SignPSBT>.txs[]<FUNDED_PSBT>.networkFee",
 	"currentAction<SignPSBT>.txs[]<RAW_PSBT>.maxNetworkFee",
 	"flags",                // of version 1.0.1 of the interface, which the recording predates
