@@ -103,9 +103,9 @@ func (w *world) live() {
 	}
 	w.note("the world is fair from now on")
 	w.settled(2 * time.Hour)
-	// What waits for its time alone: days pass while nobody is there, fifteen at most. An escrow that
-	// was seen once, and is not there, is looked for for fourteen.
-	for days := 1; days <= 8 && w.left() > 0; days *= 2 {
+	// What waits for its time alone: days pass while nobody is there, 31 at most. An escrow that was
+	// seen once, and is not there, is looked for until fourteen days after it would have expired.
+	for days := 1; days <= 16 && w.left() > 0; days *= 2 {
 		for _, at := range w.places {
 			at.down.Store(true)
 			w.stop(at)
