@@ -158,7 +158,7 @@ func TestClaimsOnSolanaAgain(t *testing.T) {
 	s.mine(2)
 	s.never("off, but claimed", func() bool { return len(s.tower.Claims()) > 0 })
 	s.tower.Behave(watchtower.Behaviour{})
-	s.eventually("claimed", func() bool { return s.state(d) == chains.EscrowClaimed })
+	s.eventually("claimed and noted", func() bool { return s.state(d) == chains.EscrowClaimed && len(s.tower.Claims()) == 1 })
 	if err := s.net.Forget(1); err != nil {
 		t.Fatal(err)
 	}
