@@ -141,8 +141,8 @@ func verifiesEveryLeaf(w *world) {
 				heard = append(heard, answered{flow.name, s.name, text})
 			}
 			t.Logf("%d changes were tried and %d refused", a.tried, a.refused)
-			if a.tried < 100 || a.refused < a.tried/10 {
-				t.Errorf("%d changes were tried and %d refused, want at least 100, and a tenth of them", a.tried, a.refused)
+			if a.tried < 100 || a.refused < a.tried/20 {
+				t.Errorf("%d changes were tried and %d refused, want at least 100, and one of twenty", a.tried, a.refused)
 			}
 		})
 	}
@@ -302,12 +302,25 @@ func (a *alterations) shownBefore(out *swapper.GetSwapStatusOutput) bool {
 	return out.CurrentAction != nil && asText(a.T, out.CurrentAction) == a.invoice
 }
 
+// claimedHere reports that the wallet is asked for its claim where the truth lets it wait for a
+// watchtower, because the service asks for a signature. It is harmless: the claim is made here,
+// of nothing that the service said, and costs the network's fee.
+func (a *alterations) claimedHere(want, got *swapper.GetSwapStatusOutput) bool {
+	if want.CurrentAction == nil || want.CurrentAction.Wait == nil || got.CurrentAction == nil || got.CurrentAction.SignSmartChainTransaction == nil {
+		return false
+	}
+	sign := got.CurrentAction.SignSmartChainTransaction
+	said := a.told.status.CurrentAction
+	return sign.Name == swapper.NameSettleManually && strings.HasPrefix(sign.Description, "Takes ") &&
+		(said == nil || said.SignSmartChainTransaction == nil || !slices.Equal(sign.Txs, said.SignSmartChainTransaction.Txs))
+}
+
 // believed are the parts in which what the wallet sees differs from the truth, but for what
 // is withheld and what is harmless.
 func (a *alterations) believed(want, got *swapper.GetSwapStatusOutput) (all []string) {
 	a.Helper()
 	honest, seen := leaves(a.T, want), leaves(a.T, got)
-	none := withheld(got) || a.shownBefore(got)
+	none := withheld(got) || a.shownBefore(got) || a.claimedHere(want, got)
 	paths := maps.Clone(honest)
 	maps.Copy(paths, seen)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
