@@ -18,15 +18,7 @@ const (
 )
 
 func (q *request) getAccountInfo() (any, *Error) {
-	k, err := q.key(0)
-	if err != nil {
-		return nil, err
-	}
-	c, err := q.config(1)
-	if err != nil {
-		return nil, err
-	}
-	return q.read(c, func(v *bank.View) (any, *Error) {
+	return q.about(func(v *bank.View, k wire.Key, c config) (any, *Error) {
 		a, err := account(v, k, c)
 		return in(v, a), err
 	})
@@ -69,15 +61,7 @@ func (q *request) getMultipleAccounts() (any, *Error) {
 }
 
 func (q *request) getBalance() (any, *Error) {
-	k, err := q.key(0)
-	if err != nil {
-		return nil, err
-	}
-	c, err := q.config(1)
-	if err != nil {
-		return nil, err
-	}
-	return q.read(c, func(v *bank.View) (any, *Error) {
+	return q.about(func(v *bank.View, k wire.Key, _ config) (any, *Error) {
 		a, _ := v.Account(k)
 		return in(v, a.Lamports), nil
 	})

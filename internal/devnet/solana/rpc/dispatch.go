@@ -169,6 +169,19 @@ func commitment(text string) (bank.Commitment, *Error) {
 	return 0, wrongParams("unknown variant `" + text + "`, expected one of `processed`, `confirmed`, `finalized`")
 }
 
+// about is [request.read] for a method whose parameters are a key and options.
+func (q *request) about(f func(*bank.View, wire.Key, config) (any, *Error)) (any, *Error) {
+	k, err := q.key(0)
+	if err != nil {
+		return nil, err
+	}
+	c, err := q.config(1)
+	if err != nil {
+		return nil, err
+	}
+	return q.read(c, func(v *bank.View) (any, *Error) { return f(v, k, c) })
+}
+
 // read calls f with the ledger as the options want it.
 func (q *request) read(c config, f func(*bank.View) (any, *Error)) (value any, err *Error) {
 	level, err := commitment(c.Commitment)

@@ -32,7 +32,7 @@ func (c *socket) subscribe(q call, f Fault) (r reply, ok bool) {
 		c.last++
 		s.id, s.method = c.last, strings.TrimSuffix(q.Method, "Subscribe")+"Notification"
 		c.subs[s.id] = s
-		// What is so already is no news, but for a transaction.
+		// A subscription tells of changes only, except that a transaction which was executed before is told of too.
 		if q.Method != "signatureSubscribe" {
 			c.bank().Read(s.level, f.Behind, func(v *bank.View) { s.news(v) })
 		}

@@ -32,15 +32,7 @@ func decimal(amount uint64, decimals uint8) string {
 }
 
 func (q *request) getTokenAccountBalance() (any, *Error) {
-	k, err := q.key(0)
-	if err != nil {
-		return nil, err
-	}
-	c, err := q.config(1)
-	if err != nil {
-		return nil, err
-	}
-	return q.read(c, func(v *bank.View) (any, *Error) {
+	return q.about(func(v *bank.View, k wire.Key, _ config) (any, *Error) {
 		if _, ok := v.Account(k); !ok {
 			return nil, &Error{Code: -32602, Message: "Invalid param: could not find account"}
 		}
@@ -53,15 +45,7 @@ func (q *request) getTokenAccountBalance() (any, *Error) {
 }
 
 func (q *request) getTokenSupply() (any, *Error) {
-	k, err := q.key(0)
-	if err != nil {
-		return nil, err
-	}
-	c, err := q.config(1)
-	if err != nil {
-		return nil, err
-	}
-	return q.read(c, func(v *bank.View) (any, *Error) {
+	return q.about(func(v *bank.View, k wire.Key, _ config) (any, *Error) {
 		if _, ok := v.Account(k); !ok {
 			return nil, &Error{Code: -32602, Message: "Invalid param: could not find account"}
 		}
@@ -77,15 +61,7 @@ func (q *request) getTokenSupply() (any, *Error) {
 const mostLargest = 20
 
 func (q *request) getTokenLargestAccounts() (any, *Error) {
-	k, err := q.key(0)
-	if err != nil {
-		return nil, err
-	}
-	c, err := q.config(1)
-	if err != nil {
-		return nil, err
-	}
-	return q.read(c, func(v *bank.View) (any, *Error) {
+	return q.about(func(v *bank.View, k wire.Key, _ config) (any, *Error) {
 		if _, ok := v.Mint(k); !ok {
 			return nil, &Error{Code: -32602, Message: "Invalid param: not a Token mint"}
 		}
