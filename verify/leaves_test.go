@@ -140,9 +140,9 @@ func verifiesEveryLeaf(w *world) {
 				}
 				heard = append(heard, answered{flow.name, s.name, text})
 			}
-			t.Logf("%d changes were tried and %d refused", a.tried, a.refused)
-			if a.tried < 100 || a.refused < a.tried/20 {
-				t.Errorf("%d changes were tried and %d refused, want at least 100, and one of twenty", a.tried, a.refused)
+			t.Logf("%d changes of the swap's own answers that are not harmless were tried and %d refused", a.tried, a.refused)
+			if a.tried < 100 || a.refused < a.tried/10 {
+				t.Errorf("%d changes of the swap's own answers that are not harmless were tried and %d refused, want at least 100, and a tenth of them", a.tried, a.refused)
 			}
 		})
 	}
@@ -244,6 +244,7 @@ func (a *alterations) try(s stage, answer []byte, heard []answered) {
 		a.invoice = asText(a.T, honest.CurrentAction)
 	}
 	all := changes(a.T, answer)
+	own := maps.Clone(all)
 	tried := map[bool]bool{}
 	for _, other := range slices.Backward(heard) {
 		if same := other.stage == s.name; depth.Full() || !tried[same] { // the last of this stage, and of the others
@@ -254,7 +255,17 @@ func (a *alterations) try(s stage, answer []byte, heard []answered) {
 		}
 	}
 	for path, text := range all {
-		a.tried++
+		leaf, _, _ := strings.Cut(path, " ")
+		_, counts := own[path] // there are as many grafts as there were answers before
+		counts = counts && harmlessInStatus[leaf] == ""
+		if counts {
+			a.tried++
+		}
+		refused := func() {
+			if counts {
+				a.refused++
+			}
+		}
 		wrong := []string{"once"}
 		for range 2 { // blocks go by meanwhile
 			if len(wrong) == 0 {
@@ -270,11 +281,11 @@ func (a *alterations) try(s stage, answer []byte, heard []answered) {
 			case heard && !told:
 				a.Fatalf("%s: %s: the secret was told", s.name, path)
 			case err != nil:
-				a.refused++
+				refused()
 				wrong = nil
 			default:
 				if wrong = a.believed(honest, got); len(wrong) == 0 && withheld(got) && !withheld(honest) {
-					a.refused++
+					refused()
 				}
 			}
 		}
