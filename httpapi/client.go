@@ -22,7 +22,7 @@ type client struct {
 
 var _ swapper.Service = (*client)(nil)
 
-// ClientOptions are the options of [NewClient]. The zero value is the usual.
+// ClientOptions are the options of [NewClient]. The zero value means the defaults.
 type ClientOptions struct {
 	// HTTP sends the requests. It is copied, and the copy refuses redirects unless the
 	// client has its own CheckRedirect.

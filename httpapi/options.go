@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Options are the options of [New] and [Mount]. The zero value is the usual.
+// Options are the options of [New] and [Mount]. The zero value means the defaults.
 type Options struct {
-	// BasePath is below which the handler serves, such as "/api". Leading and trailing
+	// BasePath is the path below which the handler serves, such as "/api". Leading and trailing
 	// slashes do not matter; "" and "/" mean the root. [Mount] sets it.
 	BasePath string
 	// AcceptUnknown makes the handler ignore unknown input fields and parameters, as the

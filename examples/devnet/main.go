@@ -64,7 +64,7 @@ func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
 	f.StringVar(&o.Listen.Control, "control", "127.0.0.1:0", "address of the control calls")
 	f.StringVar(&o.EVM.Chain, "chain", "CITREA", "identifier of the EVM chain")
 	f.Uint64Var(&o.EVM.ChainID, "chain-id", 0, "EVM chain id; 0: 31337")
-	f.Func("token", "where a token stands, as WBTC=0x... or USDC=0x...; may be repeated", func(text string) error {
+	f.Func("token", "address of a token, as WBTC=0x... or USDC=0x...; may be repeated", func(text string) error {
 		ticker, at, _ := strings.Cut(text, "=")
 		o.EVM.Tokens[ticker] = at
 		return nil

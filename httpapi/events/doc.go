@@ -25,7 +25,7 @@
 // The stream of a swap begins with the swap's present status; the stream of a signer begins
 // with each of its newest pending swaps. From then on a swap is sent whenever a user would
 // see a difference in its state, steps, confirmations or action; new transactions for the
-// same action are no difference. Changes that come faster than the reader reads are merged: a
+// same action do not count as a difference. Changes that come faster than the reader reads are merged: a
 // reader may miss a step on the way, but never the latest one. Events of one swap come in order.
 //
 // # Going on after a break

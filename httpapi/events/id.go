@@ -8,7 +8,7 @@ import (
 	"github.com/swapper-go/swapper"
 )
 
-// place is where a reader stands: what the id of an event says.
+// place is the position of a reader in the stream: what the id of an event says.
 type place struct {
 	at      swapper.Timestamp // of the change
 	version uint64            // of the stored swap

@@ -56,7 +56,7 @@ func (o *peerChanges) news(c Change) (Change, bool) {
 	return c, true
 }
 
-// knows reports whether a version is no news.
+// knows reports whether a version was heard of before.
 func (o *peerChanges) knows(id string, version uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -86,7 +86,7 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 		g.log.Warn("building the swap's action failed", "swap", storage.Label(q.ID), "err", err)
 		err = fault.New(fault.Internal, "the transactions to sign could not be built; try again later")
 	}
-	if _, ok := errors.AsType[*chains.ContradictionError](v.Blocked); ok { // what one of the nodes says of the step is no better reason
+	if _, ok := errors.AsType[*chains.ContradictionError](v.Blocked); ok { // it explains more than an error of one node about the same step
 		err = v.Blocked
 	}
 	s := &Status{Record: res.Record, View: v, Problem: err}

@@ -121,8 +121,8 @@ func (g *Engine) accepted(ctx context.Context, id string, in swap.Submit, ids []
 // errUnderWay refuses a submission beside a fresh one.
 var errUnderWay = fault.New(fault.InvalidState, "another submission is in progress: wait a few minutes for its outcome, or have the swap's owner sign")
 
-// await returns when what was handed in has had its effect. had says that it had it
-// before: then it is no matter that the last submission, another one, failed.
+// await returns when what was handed in has had its effect. had says that it had the effect
+// before the call: then a failure of the last submission, which is another one, does not count.
 func (g *Engine) await(ctx context.Context, id string, from *swap.Record, had bool) error {
 	already := !from.Submission.Open()
 	settled := func(r *swap.Record) (bool, error) {

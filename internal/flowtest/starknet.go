@@ -13,7 +13,7 @@ var prime, _ = new(big.Int).SetString("80000000000001100000000000000000000000000
 
 // Felt returns the text of a felt in the one form that the library writes: made-up
 // addresses of the vectors are beyond the prime, and the reference reduces them where the
-// library refuses them. A text that is no number stays.
+// library refuses them. A text that is not a number is returned unchanged.
 func Felt(text string) string {
 	n, ok := new(big.Int).SetString(text, 0)
 	if !ok || n.Sign() < 0 {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/coder/websocket"
@@ -102,7 +101,7 @@ func (c *connection) next(ctx context.Context, patience time.Duration) (m messag
 func (n *Nodes) open(ctx context.Context, i int) (*connection, error) {
 	opening, cancel := context.WithTimeoutCause(ctx, opening, errors.New("the node took too long"))
 	defer cancel()
-	conn, err := ws.Dial(opening, n.options.URLs[i], transport(n.options.HTTP), maxSize)
+	conn, err := ws.Dial(opening, n.options.URLs[i], n.options.HTTP, maxSize)
 	if err != nil {
 		return nil, err
 	}
@@ -112,13 +111,6 @@ func (n *Nodes) open(ctx context.Context, i int) (*connection, error) {
 		return nil, err
 	}
 	return c, nil
-}
-
-func transport(t http.RoundTripper) http.RoundTripper {
-	if t == nil {
-		return http.DefaultTransport
-	}
-	return t
 }
 
 func (c *connection) subscribe(ctx context.Context, o *Options) error {

@@ -41,7 +41,7 @@ type Observation struct {
 	Txs        Fact[map[string]chains.TxStatus] // of the submission, by id: what is asked changes within a pass
 	GasTx      Fact[GasFact]                    // a trusted payout
 	Received   Fact[[]*bitcoin.Tx]              // what pays to the address of the swap
-	Init       Fact[Millis]                     // until when an authorisation to open can be used; Err is a *chains.AuthError if it is no good
+	Init       Fact[Millis]                     // until when an authorisation to open can be used; Err is a *chains.AuthError if it is invalid
 	Refunded   Fact[RefundedFact]               // what an LP says it paid back
 	Rival      Fact[bool]                       // another stored swap pays for the same
 }
@@ -147,7 +147,7 @@ type PayoutAsk struct {
 // not to be found: it may yet appear.
 type PayoutFact struct {
 	Proven        bool
-	False         error // an *lp.LPError: what is presented is no payment, whatever a node says; nil if that is not known
+	False         error // an *lp.LPError: what is presented is not a payment, whatever a node says; nil if that is not known
 	TxID          bitcoin.Hash
 	Vout          uint32
 	Address       string // "" if the script has none

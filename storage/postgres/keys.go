@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// encodeKeys writes the keys as they stand in an entry's row: their number (uvarint),
+// encodeKeys writes the keys as an entry's row has them: their number (uvarint),
 // and for each the index and the value (uvarint length, bytes), Order (varint) and 1
 // if it is unique, else 0.
 func encodeKeys(keys []storage.Key) []byte {

@@ -126,7 +126,7 @@ func (v *verifier) entries(ctx context.Context, c *pgx.Conn, after string) (last
 	return last, more, problems, nil
 }
 
-// place is where a key stands in the indexes.
+// place is the position of a key in the indexes.
 type place struct {
 	index, value, id []byte
 	order            int64

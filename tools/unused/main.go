@@ -1,6 +1,6 @@
 // Command unused fails for functions that only tests call, and lists them: those of the
 // module that nothing of its public surface, of its programs or of its local network comes
-// to. Exported names of packages below internal are no surface. It counts those that the
+// to. Exported names of packages below internal are not part of the public surface. It counts those that the
 // local network (internal/devnet) alone calls, by package, and lists them with -v: they
 // are the other half of an encoding that production has, or belong to the network.
 //

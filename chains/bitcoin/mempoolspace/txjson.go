@@ -44,7 +44,7 @@ type statusJSON struct {
 	Time      int64  `json:"block_time"`
 }
 
-// status is where a transaction stands; the zero value is the mempool.
+// status names the block of a transaction; the zero value is the mempool.
 type status struct {
 	confirmed bool
 	height    uint32

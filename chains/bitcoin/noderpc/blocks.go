@@ -49,7 +49,7 @@ func blockHash(a answer, height uint32) (bitcoin.Hash, error) {
 	return bitcoin.ParseHash(text)
 }
 
-// place is where a block stands, as the node tells with its header.
+// place is the position of a block in the chain, as the node tells with its header.
 type place struct {
 	Height        uint32 `json:"height"`
 	Confirmations int64  `json:"confirmations"` // 0 or less outside of the best chain

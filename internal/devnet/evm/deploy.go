@@ -95,7 +95,7 @@ func (d *deployer) deploy(name string, args ...any) common.Address {
 	return d.create(code)
 }
 
-// token returns where a token stands that was placed, and deploys another.
+// token returns the address of a token that was placed, and deploys any other.
 func (d *deployer) token(ticker string) common.Address {
 	if at, ok := d.net.options.Tokens[ticker]; ok {
 		return at
@@ -141,7 +141,7 @@ func (d *deployer) finish(ctx context.Context) error {
 }
 
 // Deploy puts a contract of the network's sources on chain once more, with other
-// arguments, and returns where it stands.
+// arguments, and returns its address.
 func (n *Net) Deploy(ctx context.Context, name string, args ...any) (common.Address, error) {
 	d := deployer{net: n}
 	n.faucet.mu.Lock()

@@ -38,7 +38,7 @@ func (n *Net) OpenVault(ctx context.Context, owner *Account, id int64, p wire.Va
 	return n.ReadVault(ctx, v)
 }
 
-// ReadVault returns a vault as it stands now. One that is closed is an error.
+// ReadVault returns the state of a vault now. One that is closed is an error.
 func (n *Net) ReadVault(ctx context.Context, v wire.Vault) (wire.Vault, error) {
 	data, err := wire.VaultCall(v.VaultRef)
 	if err != nil {

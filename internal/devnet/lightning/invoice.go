@@ -170,7 +170,7 @@ func (d *Node) Settle(preimage [32]byte) error {
 }
 
 // Cancel refuses the payment that an invoice holds, and all later ones. Canceling
-// twice is no error; what is settled stays.
+// twice is not an error; what is settled stays.
 func (d *Node) Cancel(hash [32]byte) error {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()

@@ -128,7 +128,7 @@ func (p *params) parse(raw []byte) error {
 }
 
 // reader reads parameters one after the other, in the order of the calls, and
-// remembers the first that is no good.
+// remembers the first that is missing or invalid.
 type reader struct {
 	ctx context.Context
 	url url.Values // of the query

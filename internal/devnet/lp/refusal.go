@@ -15,7 +15,7 @@ func (r *Refusal) Error() string { return r.Msg }
 
 func refuse(code int, msg string) error { return &Refusal{Code: code, Msg: msg} }
 
-// badBody refuses a request with a parameter that is missing or no good.
+// badBody refuses a request with a parameter that is missing or invalid.
 func badBody(what string) error {
 	if what != "" {
 		what = " (" + what + ")"

@@ -31,7 +31,7 @@ func serveStreamed(call streamedCall, bodyTime time.Duration, mutate func(*http.
 		control := http.NewResponseController(w)
 		_ = control.EnableFullDuplex()                                // HTTP/2 is so anyway
 		_ = control.SetReadDeadline(time.Now().Add(bodyTime))         // the client's connection decides
-		in := newParams(req.Header.Get("Content-Type") == streamType) // exactly: with a charset it is no stream
+		in := newParams(req.Header.Get("Content-Type") == streamType) // the exact text: with a charset the body is read whole
 		bodyEnd := make(chan error, 1)
 		go func() {
 			err := in.read(req.Body)

@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 )
 
-// state is where a deal stands.
+// state is the state of a deal.
 type state int
 
 const (

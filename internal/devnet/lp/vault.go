@@ -18,7 +18,7 @@ type vaulted interface {
 	openVault(ctx context.Context, v chains.Vault) (chains.Vault, error)
 	// fillVault puts more raw units into one.
 	fillVault(ctx context.Context, v chains.Vault, raw [2]uint64) (chains.Vault, error)
-	// readVault returns a vault as it stands now. One that is closed is an error.
+	// readVault returns the state of a vault now. One that is closed is an error.
 	readVault(ctx context.Context, v chains.Vault) (chains.Vault, error)
 	// claimVault claims withdrawals in their order, once the relay knows their blocks.
 	claimVault(ctx context.Context, v chains.Vault, all []chains.Withdrawal) error

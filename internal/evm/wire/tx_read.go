@@ -26,7 +26,7 @@ func (d Deployment) ReadStep(input []byte) (chains.Step, SwapData, error) {
 		return chains.Step{}, SwapData{}, err
 	}
 	if c.Timeout != nil && !c.Timeout.IsInt64() {
-		return chains.Step{}, SwapData{}, fmt.Errorf("has an authorization that ends at %s, which is no time", c.Timeout)
+		return chains.Step{}, SwapData{}, fmt.Errorf("has an authorization that ends at %s, must be a Unix time in seconds below 2^63", c.Timeout)
 	}
 	auth := func(prefix string) chains.Auth {
 		a := chains.Auth{Prefix: prefix, Timeout: c.Timeout.Int64()}

@@ -187,7 +187,7 @@ func Number(t testing.TB, s string) *big.Int {
 	t.Helper()
 	v, ok := new(big.Int).SetString(s, 10)
 	if !ok {
-		t.Fatalf("%q is no number", s)
+		t.Fatalf("%q is not a decimal number", s)
 	}
 	return v
 }

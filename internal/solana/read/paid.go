@@ -23,7 +23,7 @@ func Paid(ctx context.Context, node rpc.Node, tx wire.Signature, to wire.Key) (p
 		return p, err
 	}
 	p.Amount = new(big.Int)
-	if !seen.Known || errors.Is(seen.Err, wire.ErrTxForm) { // what cannot be read is no transfer
+	if !seen.Known || errors.Is(seen.Err, wire.ErrTxForm) { // a transaction that cannot be read transfers nothing that counts
 		return p, nil
 	}
 	if seen.Err != nil {

@@ -82,7 +82,7 @@ func (r *Reader) past(ctx context.Context, txs []*wire.SeenTx, signer wire.Key, 
 	return past, nil
 }
 
-// openedFor returns the escrow that was opened, nil if signer is no party to it.
+// openedFor returns the escrow that was opened, nil if signer is not a party to it.
 func (r *Reader) openedFor(o wire.Occurrence, signer wire.Key) (*chains.Escrow, error) {
 	if o.Opened == nil {
 		return nil, errors.New("the call that opened it is not told")

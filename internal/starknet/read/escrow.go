@@ -75,7 +75,7 @@ func (r *Reader) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 		}
 		hash, err := wire.FeltOfBytes(e.Hash)
 		if err != nil {
-			continue // no escrow has a hash that is no felt
+			continue // a hash that is not a felt belongs to no escrow
 		}
 		hashes[i] = &hash
 		if _, ended := r.memory.known.Ended(hash); ended {

@@ -87,7 +87,7 @@ func (l *Ledger) known(ctx context.Context, id wire.Felt) (known bool, err error
 // a second one, to all nodes, for transactions that look replaced. One is confirmed or
 // reverted when it is in a block that was accepted on L2; in the block that is being made
 // it is pending. One of which only the ID is set is never reported as replaced. A text
-// that is no id is unknown (protocol: chain-starknet.md §3).
+// that is not an id is unknown (protocol: chain-starknet.md §3).
 func (l *Ledger) Status(ctx context.Context, txs []chains.Signed) ([]chains.TxStatus, error) {
 	if len(txs) == 0 {
 		return nil, nil

@@ -58,7 +58,7 @@ func (b *blockJSON) prices() Prices {
 // maxNumber bounds heights and times: they stay numbers when they are added to.
 const maxNumber = math.MaxInt64 / 4
 
-// UnmarshalJSON implements [json.Unmarshaler]. What is not accepted yet is no block: it
+// UnmarshalJSON implements [json.Unmarshaler]. What is not accepted yet does not count as a block: it
 // has no hash, whatever a node calls it.
 func (b *Block) UnmarshalJSON(data []byte) error {
 	var j blockJSON

@@ -16,7 +16,7 @@ func (d Deployment) ReadStep(c Call) (chains.Step, SwapData, error) {
 	none := func(err error) (chains.Step, SwapData, error) { return chains.Step{}, SwapData{}, err }
 	auth := func(prefix string, signature []Felt, timeout uint64) (a chains.Auth, err error) {
 		if timeout > math.MaxInt64 {
-			return a, fmt.Errorf("has an authorization that ends at %d, which is no time", timeout)
+			return a, fmt.Errorf("has an authorization that ends at %d, must be a Unix time in seconds below 2^63", timeout)
 		}
 		a = chains.Auth{Prefix: prefix, Timeout: int64(timeout)}
 		if len(signature) > 0 {

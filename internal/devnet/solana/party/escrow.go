@@ -21,7 +21,7 @@ func blockOf(b *bank.Block) chains.Block {
 // ErrMoving says that the state of an escrow has just changed and is not confirmed yet.
 var ErrMoving = errors.New("the escrow has just changed")
 
-// Facts returns how escrows stand in the newest confirmed block, in their order. One
+// Facts returns the states of escrows at the newest confirmed block, in their order. One
 // that stands otherwise in a newer block already has [ErrMoving] as its error, so that
 // what has been done is not done twice.
 func Facts(b *bank.Bank, p wire.Programs, of []*wire.SwapData) []chains.EscrowFact {

@@ -119,7 +119,7 @@ func (w abiWriter) typeOf(t string) string {
 	return full
 }
 
-// abiTypes are the types that are no numbers, which every ABI has with it.
+// abiTypes are the types other than numbers, which every ABI includes.
 func abiTypes() []any {
 	var w abiWriter
 	structure := func(name, members string) any {

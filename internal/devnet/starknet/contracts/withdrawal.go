@@ -36,7 +36,7 @@ func (w withdrawal) frontingID(id bitcoin.Hash) Felt {
 // advance is what somebody who advances the withdrawal pays.
 func (w withdrawal) advance() [2]uint64 { return both(w.amounts, [2]uint64{w.executionFee, 0}) }
 
-// refusal is why a transaction is no withdrawal; "" if it is one.
+// refusal says why a transaction is not a withdrawal; "" if it is one.
 type refusal string
 
 const (

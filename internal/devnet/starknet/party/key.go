@@ -50,7 +50,7 @@ func (k Key) Public() wire.Felt { return k.public }
 // Deploy is what makes the account.
 func (k Key) Deploy() wire.Deploy { return wire.OpenZeppelin(k.public) }
 
-// Address is where the account stands, or will.
+// Address is the address of the account, deployed or not.
 func (k Key) Address() wire.Felt { return k.address }
 
 // Sign signs a hash: r and s.

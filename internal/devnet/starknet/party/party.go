@@ -142,7 +142,7 @@ func (p *Party) Refund(ctx context.Context, s wire.SwapData, now time.Time) (wir
 	return p.send(ctx, call, err)
 }
 
-// Facts returns how escrows stand in the newest accepted block, in their order, with
+// Facts returns the states of escrows at the newest accepted block, in their order, with
 // what they were claimed with.
 func (p *Party) Facts(hashes ...wire.Felt) ([]chains.EscrowFact, error) {
 	head := p.Net.Head() // what is read after it is as new, at least

@@ -31,7 +31,7 @@ func (p *Party) OpenVault(ctx context.Context, id *big.Int, tokens [2]wire.Felt,
 	return p.Vault(v.VaultRef)
 }
 
-// Vault returns a vault as it stands in the newest accepted block, closed or not.
+// Vault returns the state of a vault, open or closed, at the newest accepted block.
 func (p *Party) Vault(ref wire.VaultRef) (wire.Vault, error) {
 	answer, err := p.Net.Call(p.Deployment().VaultManager.Address, wire.EntryGetVault, ref.Felts()...)
 	if err != nil {

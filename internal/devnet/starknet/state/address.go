@@ -41,7 +41,7 @@ var places = lru.New[place, Felt](10_000)
 // place is a step on the way to an element of a map.
 type place struct{ at, key Felt }
 
-// Key returns where a variable stands in a contract's storage: one of its own, or an
+// Key returns the storage key of a variable of a contract: one of its own, or an
 // element of a map under keys, as Cairo's compiler places them. A value of several
 // felts continues after it ([At]).
 func Key(variable string, keys ...Felt) Felt {
