@@ -103,15 +103,16 @@ func (t *Template) packet() (*psbt.Packet, error) {
 	if _, err := coinselect.SumOutputs(t.Outputs); err != nil {
 		return nil, err
 	}
-	for i := range t.Outputs {
-		tx.AddTxOut(&t.Outputs[i])
+	for _, out := range t.Outputs {
+		tx.AddTxOut(&out) // a copy: what is done to the transaction leaves the template as it is
 	}
 	p, err := psbt.NewFromUnsignedTx(tx)
 	if err != nil {
 		return nil, err
 	}
 	for i := range t.Inputs {
-		p.Inputs[i].WitnessUtxo = &t.Inputs[i].Output
+		out := t.Inputs[i].Output
+		p.Inputs[i].WitnessUtxo = &out
 	}
 	return p, nil
 }
