@@ -134,14 +134,14 @@ func (c *socket) unsubscribe(q loopback.Call) loopback.Reply {
 // behind says nothing.
 func (c *socket) tell(id string, result json.RawMessage) bool {
 	f := *c.fault.Load()
+	if f.Rewrite != nil {
+		result = f.Rewrite("eth_subscription", nil, result)
+	}
 	switch {
 	case f.Down, c.node != c.Server.node.Load():
 		return false
 	case f.Silent, f.Behind > 0:
 		return true
-	}
-	if f.Rewrite != nil {
-		result = f.Rewrite("eth_subscription", nil, result)
 	}
 	return c.send(map[string]any{"jsonrpc": "2.0", "method": "eth_subscription", "params": map[string]any{"subscription": id, "result": result}})
 }

@@ -1,6 +1,7 @@
 package evm_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/ethereum/go-ethereum"
@@ -42,9 +43,18 @@ func TestSubscriptions(t *testing.T) {
 		t.Errorf("heard of the log %+v", log)
 	}
 	// A server that is behind or silent says nothing, and none outlives its server.
-	n.Server().Misbehave(evm.Fault{Silent: true})
+	kept := make(chan struct{}, 3)
+	n.Server().Misbehave(evm.Fault{Silent: true, Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+		if method == "eth_subscription" {
+			kept <- struct{}{}
+		}
+		return result
+	}})
 	if err := n.Mine(3); err != nil {
 		t.Fatal(err)
+	}
+	for range 3 {
+		<-kept
 	}
 	n.Server().Misbehave(evm.Fault{})
 	if err := n.Mine(1); err != nil {
