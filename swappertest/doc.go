@@ -44,10 +44,12 @@
 // mined by [Network.Mine], by [Options.MineEvery], or while [User.Finish] waits. The
 // EVM chain, Solana and Starknet take a transaction into a block as soon as it comes in.
 //
-// If you write your own loop, mine while the action is a Wait or is missing, as [User.Finish] does: in the
-// state SOFT_CLAIMED the provider has sent bitcoin and waits for its confirmations, and the user has
-// nothing to do. Do not mine while a payment over Lightning is held: the provider
-// returns it after 25 blocks.
+// If you write your own loop, mine while the action is a Wait and the swap comes from Bitcoin: the swap
+// needs blocks on top of the user's payment. In the state SOFT_CLAIMED there is no action: the provider has
+// sent bitcoin and waits for its confirmations. If no block comes within half a second, the network mines
+// one by itself, until the payout is deep enough; with [Options.HoldPayouts] it waits for you, so that a
+// test can look at that state. Do not mine while a payment over Lightning is held: the provider returns it
+// after 25 blocks.
 //
 // # What differs from public networks
 //

@@ -19,7 +19,8 @@ import (
 type Options struct {
 	LPs          int           // liquidity providers; 0: one
 	NextProtocol bool          // the providers speak the next version of the network's protocol (docs/protocol/lp-next.md)
-	MineEvery    time.Duration // a Bitcoin block is mined this often; 0: only by Mine, and while User.Finish waits
+	MineEvery    time.Duration // a Bitcoin block is mined this often; 0: by Mine, while User.Finish waits, and for payouts
+	HoldPayouts  bool          // bitcoin that a provider sends to a user stays unconfirmed until Mine; else the network confirms it within seconds
 	FeeRate      float64       // sat/vB that the providers' wallets pay; 0: 2
 
 	EVM      EVMOptions
@@ -127,8 +128,12 @@ func (o Options) network() (devnet.Options, error) {
 	if o.NextProtocol {
 		version = devnet.Newer
 	}
+	payoutBlock := 500 * time.Millisecond
+	if o.HoldPayouts {
+		payoutBlock = 0
+	}
 	return devnet.Options{
-		LPs: o.LPs, Version: version, Watchtower: true,
+		LPs: o.LPs, Version: version, Watchtower: true, PayoutBlock: payoutBlock,
 		Bitcoin: func(b *bitcoin.Options) { b.Address = o.Listen.Bitcoin },
 		EVM: func(e *evm.Options) {
 			e.Chain, e.ChainID, e.Tokens, e.BaseFee, e.L1FeeRate, e.Address = o.EVM.Chain, o.EVM.ChainID, tokens, o.EVM.BaseFee, o.EVM.L1FeeRate, o.Listen.EVM

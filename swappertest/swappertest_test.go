@@ -74,59 +74,102 @@ func TestEveryDirection(t *testing.T) {
 	}
 }
 
-// A loop of one's own ends if it does what the action says and mines while that is a Wait or missing, and a
-// state without an action says what it waits for.
+// A loop of one's own ends if it does what the action says, whatever it mines for: a Wait or no action, a Wait
+// alone, or the confirmations of the user's own payment alone. A state without an action says what it waits for.
 func TestALoopOfOnesOwnEnds(t *testing.T) {
 	t.Parallel()
-	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
-	c := open(t, n.Config())
-	u := n.User
-	for name, input := range map[string]swapper.CreateSwapInput{
-		"to Bitcoin":        in("CITREA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, u.Address("CITREA"), u.Address("BITCOIN")),
-		"to Lightning":      in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, u.Address("CITREA"), n.Invoice(20_000)),
-		"from Bitcoin":      in("BITCOIN-BTC", "CITREA-WBTC", 60_000, swapper.ExactIn, u.Address("BITCOIN"), u.Address("CITREA")),
-		"into an escrow":    in("BITCOIN-BTC", "SOLANA-WBTC", 60_000, swapper.ExactIn, "", u.Address("SOLANA")),
-		"to Bitcoin, other": in("SOLANA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, u.Address("SOLANA"), u.Address("BITCOIN")),
+	for loop, mines := range map[string]func(*swapper.Action) bool{
+		"mines on Wait and without an action": func(a *swapper.Action) bool { return a == nil || a.Wait != nil },
+		"mines on Wait alone":                 func(a *swapper.Action) bool { return a != nil && a.Wait != nil },
+		"mines for its own payment alone":     ownPayment,
 	} {
-		t.Run(name, func(t *testing.T) {
-			created, err := c.CreateSwap(t.Context(), input)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-				now, err := c.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: created.SwapID, BitcoinAddress: u.Address("BITCOIN"), BitcoinPublicKey: u.BitcoinPublicKey()})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if now.IsFinished {
-					if !now.IsSuccess {
-						t.Errorf("ended as %s", now.State.Name)
+		t.Run(loop, func(t *testing.T) {
+			t.Parallel()
+			n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+			c := open(t, n.Config())
+			u := n.User
+			for name, input := range map[string]swapper.CreateSwapInput{
+				"to Bitcoin":        in("CITREA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, u.Address("CITREA"), u.Address("BITCOIN")),
+				"to Lightning":      in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, u.Address("CITREA"), n.Invoice(20_000)),
+				"from Bitcoin":      in("BITCOIN-BTC", "CITREA-WBTC", 60_000, swapper.ExactIn, u.Address("BITCOIN"), u.Address("CITREA")),
+				"into an escrow":    in("BITCOIN-BTC", "SOLANA-WBTC", 60_000, swapper.ExactIn, "", u.Address("SOLANA")),
+				"to Bitcoin, other": in("SOLANA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, u.Address("SOLANA"), u.Address("BITCOIN")),
+			} {
+				t.Run(name, func(t *testing.T) {
+					created, err := c.CreateSwap(t.Context(), input)
+					if err != nil {
+						t.Fatal(err)
 					}
-					return
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("it stands in %s: %s", now.State.Name, now.State.Description)
-				}
-				switch a := now.CurrentAction; {
-				case a == nil || a.Wait != nil:
-					if a == nil && !strings.Contains(now.State.Description, "once") {
-						t.Errorf("%s has no action and does not say what is missing: %s", now.State.Name, now.State.Description)
+					status := followUntil(t, n, c, created.SwapID, mines, func(s *swapper.GetSwapStatusOutput) bool { return s.IsFinished })
+					if !status.IsSuccess {
+						t.Errorf("ended as %s", status.State.Name)
 					}
-					err = n.Mine(1)
-				case a.SendToAddress != nil:
-					_, err = n.SendBitcoin(a.SendToAddress.Txs[0].Address, a.SendToAddress.Txs[0].Amount.RawAmount.Int64())
-				default:
-					var signed []string
-					if signed, err = u.Sign(a); err == nil {
-						_, err = c.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: created.SwapID, SignedTxs: signed})
-					}
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				})
 			}
 		})
 	}
+}
+
+// ownPayment reports whether an action waits for the confirmations of what the user has paid.
+func ownPayment(a *swapper.Action) bool {
+	return a != nil && a.Wait != nil && a.Wait.Name == swapper.NameBitcoinConfirmations
+}
+
+// followUntil does what a swap asks for, mines a block where mines says so, and returns the first status that
+// done accepts.
+func followUntil(t *testing.T, n *swappertest.Network, c *swapper.Client, id string, mines func(*swapper.Action) bool, done func(*swapper.GetSwapStatusOutput) bool) *swapper.GetSwapStatusOutput {
+	t.Helper()
+	u := n.User
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		now, err := c.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: u.Address("BITCOIN"), BitcoinPublicKey: u.BitcoinPublicKey()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done(now) {
+			return now
+		}
+		if now.IsFinished || time.Now().After(deadline) {
+			t.Fatalf("it is in %s: %s", now.State.Name, now.State.Description)
+		}
+		a := now.CurrentAction
+		switch {
+		case a == nil && !strings.Contains(now.State.Description, "once"):
+			t.Errorf("%s has no action and does not say what is missing: %s", now.State.Name, now.State.Description)
+		case a == nil, a.Wait != nil:
+		case a.SendToAddress != nil:
+			_, err = n.SendBitcoin(a.SendToAddress.Txs[0].Address, a.SendToAddress.Txs[0].Amount.RawAmount.Int64())
+		default:
+			var signed []string
+			if signed, err = u.Sign(a); err == nil {
+				_, err = c.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
+			}
+		}
+		if err == nil && mines(a) {
+			err = n.Mine(1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// With HoldPayouts the network leaves a payout unconfirmed until it is told to mine.
+func TestHoldPayouts(t *testing.T) {
+	t.Parallel()
+	n := swappertest.Start(t, swappertest.Options{HoldPayouts: true})
+	c := open(t, n.Config())
+	created, err := c.CreateSwap(t.Context(), in("CITREA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, n.User.Address("CITREA"), n.User.Address("BITCOIN")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	softClaimed := func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name == "SOFT_CLAIMED" }
+	followUntil(t, n, c, created.SwapID, ownPayment, softClaimed)
+	time.Sleep(1500 * time.Millisecond) // three times as long as the network waits without the option
+	status, err := c.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: created.SwapID})
+	if err != nil || !softClaimed(status) {
+		t.Fatalf("%+v, %v; want SOFT_CLAIMED", status, err)
+	}
+	followUntil(t, n, c, created.SwapID, func(a *swapper.Action) bool { return a == nil }, func(s *swapper.GetSwapStatusOutput) bool { return s.IsSuccess })
 }
 
 // A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.

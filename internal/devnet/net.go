@@ -34,6 +34,10 @@ type Options struct {
 	Watchtower bool          // somebody claims for users who are not there
 	TowerEvery time.Duration // how often the watchtower looks; 0: its own default
 
+	// PayoutBlock is how long a payout of an LP waits for the next Bitcoin block until
+	// the network mines that block by itself, in the system's time; 0: it waits for Mine.
+	PayoutBlock time.Duration
+
 	// Network is where all servers listen; nil: loopback sockets.
 	Network *loopback.Network
 
@@ -174,6 +178,9 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 			return err
 		}
 		n.closers = append(n.closers, n.Tower)
+	}
+	if o.PayoutBlock > 0 {
+		n.closers = append(n.closers, n.confirmPayouts(o.PayoutBlock))
 	}
 	for _, start := range o.Services {
 		s, err := start(ctx, n)

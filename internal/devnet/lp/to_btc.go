@@ -257,3 +257,22 @@ func (d *toBTC) claim(ctx context.Context, l *LP) error {
 	}
 	return d.side.claimBitcoin(ctx, d.swap, id, 0, d.confirmations)
 }
+
+// PayoutWaits reports whether bitcoin that the LP has sent to a user is in the mempool,
+// or needs more blocks until the LP can claim the escrow.
+func (l *LP) PayoutWaits() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tip, _ := l.btc.Tip()
+	for _, each := range l.live {
+		d, ok := each.(*toBTC)
+		if !ok || d.state != sent {
+			continue
+		}
+		id := d.tx.TxHash()
+		if _, merkle, err := l.btc.Proof(id); err == nil && tip+1 < merkle.Height+d.confirmations || l.btc.InMempool(id) {
+			return true
+		}
+	}
+	return false
+}
