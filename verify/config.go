@@ -120,6 +120,14 @@ type opened struct {
 	reader *chainio.Reader // builds and checks transactions as for a service's own users
 }
 
+// has reports that the chain of a swap is configured, by an error if it is not.
+func (o *opened) has(t terms) error {
+	if id := t.smart().Chain; o.byID[id] == nil {
+		return fault.New(fault.Unsupported, "the swap is on %s, which is not configured", id)
+	}
+	return nil
+}
+
 // chains opens the chains unless they are open. A failure is not kept: the next
 // operation tries again.
 func (v *verifier) chains(ctx context.Context) (*opened, error) {

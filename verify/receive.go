@@ -118,12 +118,9 @@ func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t ter
 	}
 	state := swapper.SwapState{Name: "UNKNOWN"}
 	if refused == nil {
-		state = got.State
-		state.Description = wordOfService + state.Description
+		state = asTold(got.State)
 	}
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
-		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
-	ended(&out.ListSwapOutput, t, fact)
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, state, fact)}
 	if open && t.Revealed != 0 { // the secret is out: only the claim counts
 		return out, v.claim(ctx, o, in, t, got, out)
 	}

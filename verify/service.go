@@ -34,6 +34,9 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	if err != nil {
 		return nil, err
 	}
+	if err := o.has(t); err != nil {
+		return nil, err
+	}
 	if in.Secret != "" {
 		if err := t.learn(in.Secret); err != nil {
 			return nil, err
@@ -62,12 +65,9 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 		return nil, refused
 	}
 	if refused == nil {
-		state = got.State
-		state.Description = wordOfService + state.Description
+		state = asTold(got.State)
 	}
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
-		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
-	ended(&out.ListSwapOutput, t, fact)
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, state, fact)}
 	switch {
 	case due:
 		out.CurrentAction, err = v.refund(ctx, o, in, t)
@@ -113,7 +113,7 @@ func (v *verifier) told(ctx context.Context, o *opened, t terms, in swapper.GetS
 	if got == nil {
 		return nil, fault.New(fault.Upstream, "the service gave no answer")
 	}
-	return got, v.unchanged(o, in.SwapID, t, got.SwapOutputBase)
+	return got, v.unchanged(o, "", in.SwapID, t, got.SwapOutputBase)
 }
 
 // act fills in the action of a status.
@@ -154,20 +154,20 @@ func wait(said swapper.Wait) *swapper.Wait {
 	return w
 }
 
-// unchanged compares a later answer with what was agreed.
-func (v *verifier) unchanged(o *opened, id string, t terms, got swapper.SwapOutputBase) error {
+// unchanged compares a later answer with what was agreed; at is where in the answer the swap is.
+func (v *verifier) unchanged(o *opened, at, id string, t terms, got swapper.SwapOutputBase) error {
 	q := got.Quote
 	amount := func(field string, got, want *big.Int) error {
-		return same(ReasonAgreed, "quote."+field+".rawAmount", text(got), text(want))
+		return same(ReasonAgreed, at+"quote."+field+".rawAmount", text(got), text(want))
 	}
 	return errors.Join(
-		same(ReasonID, "swapId", got.SwapID, id),
-		same(ReasonType, "swapType", string(got.SwapType), string(t.Type)),
-		ofToken("quote.inputAmount", q.InputAmount, t.Src),
-		ofToken("quote.outputAmount", q.OutputAmount, t.Dst),
+		same(ReasonID, at+"swapId", got.SwapID, id),
+		same(ReasonType, at+"swapType", string(got.SwapType), string(t.Type)),
+		ofToken(at+"quote.inputAmount", q.InputAmount, t.Src),
+		ofToken(at+"quote.outputAmount", q.OutputAmount, t.Dst),
 		amount("inputAmount", q.InputAmount.RawAmount, t.Input),
 		amount("outputAmount", q.OutputAmount.RawAmount, t.Output),
-		v.sameRecipient(o, t, q.OutputAddress),
+		v.sameRecipient(o, at, t, q.OutputAddress),
 	)
 }
 
@@ -243,16 +243,6 @@ func notYet(operation string) error {
 // SettleWithLnurl implements [swapper.Service]: it refuses.
 func (v *verifier) SettleWithLnurl(context.Context, swapper.SettleWithLnurlInput) (*swapper.SettleWithLnurlOutput, error) {
 	return nil, notYet("settleWithLnurl")
-}
-
-// ListSwaps implements [swapper.Service]: it refuses.
-func (v *verifier) ListSwaps(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
-	return nil, notYet("listSwaps")
-}
-
-// ListPendingSwaps implements [swapper.Service]: it refuses.
-func (v *verifier) ListPendingSwaps(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
-	return nil, notYet("listPendingSwaps")
 }
 
 // ParseAddress implements [swapper.Service]: the text is read here, and the service is not
