@@ -94,6 +94,8 @@ func (v *verifier) askAbout(ctx context.Context, o *opened, all []entry) {
 	for i := range all {
 		e := &all[i]
 		switch {
+		case v.reachesFrom(e.Src) != nil && e.Vault != nil:
+			e.unseen = v.reachesFrom(e.Src)
 		case e.Vault != nil && len(e.Vault.Sent) > 0:
 			if left -= len(e.Vault.Sent); left < 0 {
 				e.unseen = errNotAsked

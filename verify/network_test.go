@@ -122,6 +122,8 @@ func TestThroughAService(t *testing.T) {
 				{"secrets are kept", keepsSecrets},
 				{"escrows for Lightning payments", opensFromLightning},
 				{"lists", lies},
+				{"balances", balances},
+				{"a wallet without a Bitcoin backend", withoutBitcoin},
 				{"early refund", refunds},
 				{"claim without the service", claimsAlone},
 				{"bitcoin is paid to a vault", paysVaults},

@@ -65,6 +65,9 @@ func (v *verifier) fromBitcoin(o *opened, t *terms, in swapper.CreateSwapInput) 
 			return fault.Invalid(field, "applies only to swaps from Lightning")
 		}
 	}
+	if err := v.reachesFrom(t.Src); err != nil {
+		return fault.At("srcToken", err)
+	}
 	if _, err := io.ReadFull(v.config.Rand, t.Seed[:]); err != nil {
 		return fmt.Errorf("make a seed: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/balance"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -34,7 +35,7 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	if err != nil {
 		return nil, err
 	}
-	if err := o.has(t); err != nil {
+	if err := v.reaches(o, t); err != nil {
 		return nil, err
 	}
 	if in.Secret != "" {
@@ -236,13 +237,9 @@ func (v *verifier) GetSwapLimits(ctx context.Context, in swapper.GetSwapLimitsIn
 	return v.service.GetSwapLimits(ctx, in)
 }
 
-func notYet(operation string) error {
-	return fault.New(fault.Unsupported, "%s is not verified yet, and is not passed on to the service", operation)
-}
-
 // SettleWithLnurl implements [swapper.Service]: it refuses.
 func (v *verifier) SettleWithLnurl(context.Context, swapper.SettleWithLnurlInput) (*swapper.SettleWithLnurlOutput, error) {
-	return nil, notYet("settleWithLnurl")
+	return nil, fault.New(fault.Unsupported, "settleWithLnurl is not verified yet, and is not passed on to the service")
 }
 
 // ParseAddress implements [swapper.Service]: the text is read here, and the service is not
@@ -273,7 +270,34 @@ func (v *verifier) ParseAddress(ctx context.Context, in swapper.ParseAddressInpu
 	return &swapper.ParseAddressOutput{Address: r.Address, Type: r.Type, Min: amount(r.Min), Max: amount(r.Max), Amount: amount(r.Amount)}, nil
 }
 
-// GetSpendableBalance implements [swapper.Service]: it refuses.
-func (v *verifier) GetSpendableBalance(context.Context, swapper.GetSpendableBalanceInput) (*swapper.GetSpendableBalanceOutput, error) {
-	return nil, notYet("getSpendableBalance")
+// GetSpendableBalance implements [swapper.Service] by the wallet's own nodes, and the service
+// is not asked.
+func (v *verifier) GetSpendableBalance(ctx context.Context, in swapper.GetSpendableBalanceInput) (*swapper.GetSpendableBalanceOutput, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	o, err := v.chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := o.tokens.Resolve(in.Token)
+	if err == nil {
+		err = v.reachesFrom(token)
+	}
+	if err != nil {
+		return nil, fault.At("token", err)
+	}
+	own := balance.Estimator{Bitcoin: v.config.Bitcoin, Chain: func(id string) (chains.Chain, bool) { c, ok := o.byID[id]; return c, ok }}
+	got, err := own.Estimate(ctx, balance.Query{Token: token, Wallet: in.Wallet, TargetChain: in.TargetChain, GasDrop: in.GasDrop,
+		FeeRate: in.FeeRate, MinFeeRate: in.MinBitcoinFeeRate, FeeMultiplier: in.FeeMultiplier})
+	if err != nil {
+		return nil, err
+	}
+	out := &swapper.GetSpendableBalanceOutput{Balance: swapper.AmountOf(got.Amount)}
+	if token == tokens.BTC() {
+		out.FeeRate = &got.FeeRateSatVB
+	}
+	return out, nil
 }

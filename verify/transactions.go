@@ -245,7 +245,7 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 	if err != nil {
 		return nil, err
 	}
-	if err := o.has(t); err != nil {
+	if err := v.reaches(o, t); err != nil {
 		return nil, err
 	}
 	switch {

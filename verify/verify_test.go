@@ -292,7 +292,8 @@ func TestUnverifiedIsNotAsked(t *testing.T) {
 		"parse a link":        {fault.Unsupported, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "me@example.com"}))},
 		"parse nothing":       {fault.InvalidInput, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{}))},
 		"parse anything":      {fault.InvalidInput, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "sun1"}))},
-		"balance":             {fault.Unsupported, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{}))},
+		"balance":             {fault.InvalidInput, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{}))},
+		"a foreign token":     {fault.Unsupported, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: "moon1", Token: "MARS-X"}))},
 		"secret":              {fault.NotFound, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a", Secret: swapper.Secret(strings.Repeat("0", 64))}))},
 		"unknown swap":        {fault.NotFound, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a"}))},
 	} {
@@ -506,6 +507,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 		"store":               func(c *verify.Config) { c.Store = nil },
 		"chains":              func(c *verify.Config) { c.Chains = nil },
 		"bitcoin":             func(c *verify.Config) { c.Bitcoin = nil },
+		"noBitcoin":           func(c *verify.Config) { c.NoBitcoin = true },
 		"policy.tolerancePPM": func(c *verify.Config) { c.Policy.TolerancePPM = -1 },
 	} {
 		c := good
