@@ -41,7 +41,8 @@ type Store interface {
 type Config struct {
 	Network bitcoin.Network  // the zero value is mainnet
 	Chains  []chains.Factory // with the wallet's own nodes, as in [swapper.Config]
-	// Store keeps what was agreed on, one small entry for each swap. The caller closes it.
+	// Store keeps what was agreed on, one small entry for each swap. The caller closes it. A
+	// wallet that lives no longer than its swaps takes a [storage.Memory].
 	Store   Store
 	Bitcoin bitcoin.Backend // nil: mempool.space's servers; regtest has none
 	// NoBitcoin is for a wallet without any Bitcoin backend. Swaps from Bitcoin and the balances
