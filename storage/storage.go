@@ -3,7 +3,7 @@
 // compare-and-set.
 //
 // Package storage/bolt keeps a [Store] in one file, storage/postgres in a
-// PostgreSQL database; package storagetest holds the conformance suite that
+// PostgreSQL database, and [Memory] keeps one in memory; package storagetest holds the conformance suite that
 // every implementation passes unchanged. A store that several processes share also
 // implements [Leaser], with which they divide the work.
 package storage

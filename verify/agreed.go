@@ -142,6 +142,12 @@ func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t te
 // wordOfService marks what is the service's word.
 const wordOfService = "Told by the service, not verified: "
 
+// asTold marks a state as the service's word.
+func asTold(s swapper.SwapState) swapper.SwapState {
+	s.Description = wordOfService + s.Description
+	return s
+}
+
 // base shows a swap by what was agreed, in a state.
 func (t terms) base(id string, s swapper.SwapState) swapper.SwapOutputBase {
 	fees := swapper.SwapQuoteFees{Swap: swapper.AmountOf(tokens.NewAmount(t.SwapFee, t.Src))}

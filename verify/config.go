@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // Store is the part of [storage.Store] that is used, under the same contract.
@@ -40,10 +41,15 @@ type Store interface {
 type Config struct {
 	Network bitcoin.Network  // the zero value is mainnet
 	Chains  []chains.Factory // with the wallet's own nodes, as in [swapper.Config]
-	// Store keeps what was agreed on, one small entry for each swap. The caller closes it.
+	// Store keeps what was agreed on, one small entry for each swap. The caller closes it. A
+	// wallet that lives no longer than its swaps takes a [storage.Memory].
 	Store   Store
 	Bitcoin bitcoin.Backend // nil: mempool.space's servers; regtest has none
-	Prices  price.Source    // nil: the median of public services, see [price.Market]
+	// NoBitcoin is for a wallet without any Bitcoin backend. Swaps from Bitcoin and the balances
+	// of its addresses are refused then, because nothing shows what happens on Bitcoin. Swaps to
+	// Bitcoin need none: the smart chain shows their end.
+	NoBitcoin bool
+	Prices    price.Source // nil: the median of public services, see [price.Market]
 	// Policy bounds prices and fees as in [swapper.Config], and its zero value is as safe.
 	// AnyFee and AnyNode change nothing here: a service announces no fees.
 	Policy swapper.Policy
@@ -84,7 +90,11 @@ func Wrap(service swapper.Service, c Config) (swapper.Service, error) {
 		c.Prices = price.Market(price.Options{Client: &http.Client{Transport: c.HTTP}, Now: c.Now})
 	}
 	v := &verifier{service: service, config: c, turn: make(chan struct{}, 1)}
-	if c.Bitcoin == nil {
+	switch {
+	case c.NoBitcoin && c.Bitcoin != nil:
+		return nil, fault.Invalid("noBitcoin", "cannot be set beside a Bitcoin backend")
+	case c.NoBitcoin:
+	case c.Bitcoin == nil:
 		if mempoolspace.DefaultURLs(c.Network) == nil {
 			return nil, fault.Invalid("bitcoin", "is required on %s, which has no public Bitcoin backend", c.Network)
 		}
@@ -94,7 +104,7 @@ func Wrap(service swapper.Service, c Config) (swapper.Service, error) {
 		}
 		v.config.Bitcoin = b
 		v.ours, _ = any(b).(io.Closer)
-	} else if c.Bitcoin.Network() != c.Network {
+	case c.Bitcoin.Network() != c.Network:
 		return nil, fault.Invalid("bitcoin", "the backend serves %s, but the configured network is %s", c.Bitcoin.Network(), c.Network)
 	}
 	return v, nil
@@ -118,6 +128,22 @@ type opened struct {
 	tokens *tokenlist.Registry
 	parser *address.Parser
 	reader *chainio.Reader // builds and checks transactions as for a service's own users
+}
+
+// reaches reports by an error that the wallet has no nodes of its own for a swap.
+func (v *verifier) reaches(o *opened, t terms) error {
+	if id := t.smart().Chain; o.byID[id] == nil {
+		return fault.New(fault.Unsupported, "the swap is on %s, which is not configured", id)
+	}
+	return v.reachesFrom(t.Src)
+}
+
+// reachesFrom reports likewise of payments in a token.
+func (v *verifier) reachesFrom(paid tokens.Token) error {
+	if v.config.NoBitcoin && paid == tokens.BTC() {
+		return fault.New(fault.Unsupported, "nothing that happens on Bitcoin can be verified: the wallet has no Bitcoin backend of its own (verify.Config.Bitcoin)")
+	}
+	return nil
 }
 
 // chains opens the chains unless they are open. A failure is not kept: the next

@@ -69,9 +69,7 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	if err != nil {
 		return nil, err
 	}
-	state := got.State
-	state.Description = wordOfService + state.Description
-	return &swapper.CreateSwapOutput{SwapOutputBase: t.base(got.SwapID, state), SwapKey: got.SwapKey}, nil
+	return &swapper.CreateSwapOutput{SwapOutputBase: t.base(got.SwapID, asTold(got.State)), SwapKey: got.SwapKey}, nil
 }
 
 // wanted reads what a request says of the swap's terms. It refuses what cannot be
@@ -183,7 +181,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 		ofToken("quote.outputAmount", q.OutputAmount, t.Dst),
 		ofToken("quote.fees.swap", q.Fees.Swap, t.Src),
 		ofToken("quote.fees.networkOutput", network, t.Src),
-		v.sameRecipient(o, *t, q.OutputAddress),
+		v.sameRecipient(o, "", *t, q.OutputAddress),
 	); err != nil {
 		return err
 	}
@@ -232,10 +230,10 @@ func ofToken(field string, got swapper.Amount, want tokens.Token) error {
 
 // sameRecipient compares by what is paid: addresses by their canonical text, invoices
 // whatever their case.
-func (v *verifier) sameRecipient(o *opened, t terms, said string) error {
+func (v *verifier) sameRecipient(o *opened, at string, t terms, said string) error {
 	got := said
-	if t.receives() {
-		if to, err := o.byID[t.Dst.Chain].Address(said); err == nil {
+	if chain := o.byID[t.Dst.Chain]; chain != nil {
+		if to, err := chain.Address(said); err == nil {
 			got = to
 		}
 	} else if to, err := bitcoin.ParseAddress(said, v.config.Network); err == nil {
@@ -243,5 +241,5 @@ func (v *verifier) sameRecipient(o *opened, t terms, said string) error {
 	} else if t.Type == swapper.SwapToBTCLN && strings.EqualFold(said, t.Recipient) {
 		got = t.Recipient
 	}
-	return same(ReasonRecipient, "quote.outputAddress", got, t.Recipient)
+	return same(ReasonRecipient, at+"quote.outputAddress", got, t.Recipient)
 }

@@ -91,12 +91,9 @@ func (v *verifier) fromDeposit(ctx context.Context, o *opened, version uint64, t
 	}
 	state := swapper.SwapState{Name: "UNKNOWN"}
 	if refused == nil {
-		state = got.State
-		state.Description = wordOfService + state.Description
+		state = asTold(got.State)
 	}
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
-		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
-	ended(&out.ListSwapOutput, t, fact)
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, state, fact)}
 	open := known && fact.State == chains.EscrowOpen && fact.Final
 	switch {
 	case out.IsFinished || known && fact.State != chains.EscrowNone && !open:

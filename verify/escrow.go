@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/swapper-go/swapper"
@@ -15,27 +16,49 @@ func (v *verifier) fact(ctx context.Context, o *opened, t terms) *chains.EscrowF
 	if t.Escrow == nil {
 		return nil
 	}
-	k, ok := o.byID[t.smart().Chain].Contract(t.Escrow.Version)
-	if !ok {
-		return &chains.EscrowFact{Err: fault.New(fault.Unsupported, "the contracts %s of %s are not known", t.Escrow.Version, t.smart().Chain)}
-	}
-	facts, err := k.Escrows(ctx, []chains.EscrowQuery{{Escrow: t.Escrow, Settled: true}})
-	if err != nil {
-		return &chains.EscrowFact{Err: err}
-	}
-	return &facts[0]
+	return &v.facts(ctx, o, []terms{t})[0]
 }
 
-// ended fills in what the wallet's own nodes say of how a swap went. What is not final is
-// no end.
-func ended(out *swapper.ListSwapOutput, t terms, fact *chains.EscrowFact) {
+// facts are what the wallet's own nodes say of escrows of one contract set, asked at once.
+func (v *verifier) facts(ctx context.Context, o *opened, of []terms) []chains.EscrowFact {
+	var facts []chains.EscrowFact
+	chain, version := of[0].smart().Chain, of[0].Escrow.Version
+	var k chains.Contract
+	known := false
+	if ch := o.byID[chain]; ch != nil {
+		k, known = ch.Contract(version)
+	}
+	err := error(fault.New(fault.Unsupported, "the contracts %s of %s are not known", version, chain))
+	if known {
+		queries := make([]chains.EscrowQuery, len(of))
+		for i, t := range of {
+			queries[i] = chains.EscrowQuery{Escrow: t.Escrow, Settled: true}
+		}
+		facts, err = k.Escrows(ctx, queries)
+	}
+	if err != nil {
+		facts = make([]chains.EscrowFact, len(of))
+		for i := range facts {
+			facts[i].Err = err
+		}
+	}
+	return facts
+}
+
+// byEscrowNow shows a swap by what was agreed and by what the wallet's own nodes say of how
+// its escrow is. What is not final is no end.
+func (v *verifier) byEscrowNow(id string, t terms, state swapper.SwapState, fact *chains.EscrowFact) swapper.ListSwapOutput {
+	out := swapper.ListSwapOutput{SwapOutputBase: t.base(id, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}
 	switch {
 	case fact == nil:
 		out.State.Description = "No escrow is agreed on. " + out.State.Description
-		return
+		return out
+	case errors.Is(fact.Err, errNotAsked):
+		out.State.Description = "The wallet's own nodes were not asked about the escrow. " + out.State.Description
+		return out
 	case fact.Err != nil:
 		out.State.Description = "The wallet's own nodes do not say how the escrow is. " + out.State.Description
-		return
+		return out
 	}
 	out.IsExpired = out.IsExpired && fact.State == chains.EscrowNone
 	out.IsFinished = fact.Final && (fact.State == chains.EscrowClaimed || fact.State == chains.EscrowRefunded)
@@ -51,4 +74,5 @@ func ended(out *swapper.ListSwapOutput, t terms, fact *chains.EscrowFact) {
 		how += ", which is not final yet"
 	}
 	out.State.Description = strings.TrimSpace("By the wallet's own nodes " + how + ". " + out.State.Description)
+	return out
 }

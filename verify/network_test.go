@@ -121,6 +121,9 @@ func TestThroughAService(t *testing.T) {
 				{"invoices that are refused", refusesInvoices},
 				{"secrets are kept", keepsSecrets},
 				{"escrows for Lightning payments", opensFromLightning},
+				{"lists", lies},
+				{"balances", balances},
+				{"a wallet without a Bitcoin backend", withoutBitcoin},
 				{"early refund", refunds},
 				{"claim without the service", claimsAlone},
 				{"bitcoin is paid to a vault", paysVaults},
@@ -449,6 +452,53 @@ func refundsAlone(w *world) {
 	}
 	if after := w.balance(); after.Cmp(before) != 0 {
 		w.Errorf("the user has %s, had %s", after, before)
+	}
+}
+
+// A list shows of the wallet's own swaps what its own nodes show, and marks the others. Every
+// change of it by the service is refused, or changes nothing of what was agreed.
+func lies(w *world) {
+	v := w.wallet()
+	paid, open := w.out(v, swapper.SwapToBTCLN), w.out(v, swapper.SwapToBTC)
+	if _, err := w.net.User.Finish(w.Context(), v, paid.SwapID); err != nil {
+		w.Fatal(err)
+	}
+	if _, err := w.action(v, open.SwapID); err != nil {
+		w.Fatal(err)
+	}
+	other := w.out(w.service.Service, swapper.SwapToBTC)
+	in := swapper.ListSwapsInput{Signer: w.net.User.Address(w.chain)}
+	honest, err := w.service.Service.ListSwaps(w.Context(), in)
+	if err != nil {
+		w.Fatal(err)
+	}
+	var told []swapper.ListSwapOutput
+	for _, o := range honest {
+		if o.SwapID == paid.SwapID || o.SwapID == open.SwapID || o.SwapID == other.SwapID {
+			told = append(told, o)
+		}
+	}
+	if len(told) != 3 {
+		w.Fatalf("the service lists %d of 3 swaps", len(told))
+	}
+	for i := range told { // the ends are turned round
+		told[i].IsFinished, told[i].IsSuccess = !told[i].IsFinished, !told[i].IsSuccess
+	}
+	s := &service{Service: w.service.Service, listed: told}
+	w.service.Service = s
+	got, err := v.ListSwaps(w.Context(), in)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for i, o := range got {
+		want := map[string]string{paid.SwapID: "By the wallet's own nodes the provider has proven", open.SwapID: "By the wallet's own nodes the escrow is not open", other.SwapID: "Not a swap"}[o.SwapID]
+		if o.SwapID != told[i].SwapID || !strings.HasPrefix(o.State.Description, want) || o.SwapID != other.SwapID && o.IsSuccess != (o.SwapID == paid.SwapID) {
+			w.Errorf("got %+v, want %q", o, want)
+		}
+	}
+	tried, refused := triesList(w.T, v, s, asText(w.T, told))
+	if tried < 100 || refused < 30 {
+		w.Errorf("%d changes were tried and %d refused, want at least 100 and 30", tried, refused)
 	}
 }
 

@@ -65,6 +65,9 @@ func (v *verifier) fromBitcoin(o *opened, t *terms, in swapper.CreateSwapInput) 
 			return fault.Invalid(field, "applies only to swaps from Lightning")
 		}
 	}
+	if err := v.reachesFrom(t.Src); err != nil {
+		return fault.At("srcToken", err)
+	}
 	if _, err := io.ReadFull(v.config.Rand, t.Seed[:]); err != nil {
 		return fmt.Errorf("make a seed: %w", err)
 	}
@@ -118,12 +121,9 @@ func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t ter
 	}
 	state := swapper.SwapState{Name: "UNKNOWN"}
 	if refused == nil {
-		state = got.State
-		state.Description = wordOfService + state.Description
+		state = asTold(got.State)
 	}
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
-		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
-	ended(&out.ListSwapOutput, t, fact)
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, state, fact)}
 	if open && t.Revealed != 0 { // the secret is out: only the claim counts
 		return out, v.claim(ctx, o, in, t, got, out)
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/balance"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -32,6 +33,9 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	}
 	o, err := v.chains(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := v.reaches(o, t); err != nil {
 		return nil, err
 	}
 	if in.Secret != "" {
@@ -62,12 +66,9 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 		return nil, refused
 	}
 	if refused == nil {
-		state = got.State
-		state.Description = wordOfService + state.Description
+		state = asTold(got.State)
 	}
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
-		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}}
-	ended(&out.ListSwapOutput, t, fact)
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, state, fact)}
 	switch {
 	case due:
 		out.CurrentAction, err = v.refund(ctx, o, in, t)
@@ -113,7 +114,7 @@ func (v *verifier) told(ctx context.Context, o *opened, t terms, in swapper.GetS
 	if got == nil {
 		return nil, fault.New(fault.Upstream, "the service gave no answer")
 	}
-	return got, v.unchanged(o, in.SwapID, t, got.SwapOutputBase)
+	return got, v.unchanged(o, "", in.SwapID, t, got.SwapOutputBase)
 }
 
 // act fills in the action of a status.
@@ -154,20 +155,20 @@ func wait(said swapper.Wait) *swapper.Wait {
 	return w
 }
 
-// unchanged compares a later answer with what was agreed.
-func (v *verifier) unchanged(o *opened, id string, t terms, got swapper.SwapOutputBase) error {
+// unchanged compares a later answer with what was agreed; at is where in the answer the swap is.
+func (v *verifier) unchanged(o *opened, at, id string, t terms, got swapper.SwapOutputBase) error {
 	q := got.Quote
 	amount := func(field string, got, want *big.Int) error {
-		return same(ReasonAgreed, "quote."+field+".rawAmount", text(got), text(want))
+		return same(ReasonAgreed, at+"quote."+field+".rawAmount", text(got), text(want))
 	}
 	return errors.Join(
-		same(ReasonID, "swapId", got.SwapID, id),
-		same(ReasonType, "swapType", string(got.SwapType), string(t.Type)),
-		ofToken("quote.inputAmount", q.InputAmount, t.Src),
-		ofToken("quote.outputAmount", q.OutputAmount, t.Dst),
+		same(ReasonID, at+"swapId", got.SwapID, id),
+		same(ReasonType, at+"swapType", string(got.SwapType), string(t.Type)),
+		ofToken(at+"quote.inputAmount", q.InputAmount, t.Src),
+		ofToken(at+"quote.outputAmount", q.OutputAmount, t.Dst),
 		amount("inputAmount", q.InputAmount.RawAmount, t.Input),
 		amount("outputAmount", q.OutputAmount.RawAmount, t.Output),
-		v.sameRecipient(o, t, q.OutputAddress),
+		v.sameRecipient(o, at, t, q.OutputAddress),
 	)
 }
 
@@ -236,23 +237,9 @@ func (v *verifier) GetSwapLimits(ctx context.Context, in swapper.GetSwapLimitsIn
 	return v.service.GetSwapLimits(ctx, in)
 }
 
-func notYet(operation string) error {
-	return fault.New(fault.Unsupported, "%s is not verified yet, and is not passed on to the service", operation)
-}
-
 // SettleWithLnurl implements [swapper.Service]: it refuses.
 func (v *verifier) SettleWithLnurl(context.Context, swapper.SettleWithLnurlInput) (*swapper.SettleWithLnurlOutput, error) {
-	return nil, notYet("settleWithLnurl")
-}
-
-// ListSwaps implements [swapper.Service]: it refuses.
-func (v *verifier) ListSwaps(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
-	return nil, notYet("listSwaps")
-}
-
-// ListPendingSwaps implements [swapper.Service]: it refuses.
-func (v *verifier) ListPendingSwaps(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
-	return nil, notYet("listPendingSwaps")
+	return nil, fault.New(fault.Unsupported, "settleWithLnurl is not verified yet, and is not passed on to the service")
 }
 
 // ParseAddress implements [swapper.Service]: the text is read here, and the service is not
@@ -283,7 +270,34 @@ func (v *verifier) ParseAddress(ctx context.Context, in swapper.ParseAddressInpu
 	return &swapper.ParseAddressOutput{Address: r.Address, Type: r.Type, Min: amount(r.Min), Max: amount(r.Max), Amount: amount(r.Amount)}, nil
 }
 
-// GetSpendableBalance implements [swapper.Service]: it refuses.
-func (v *verifier) GetSpendableBalance(context.Context, swapper.GetSpendableBalanceInput) (*swapper.GetSpendableBalanceOutput, error) {
-	return nil, notYet("getSpendableBalance")
+// GetSpendableBalance implements [swapper.Service] by the wallet's own nodes, and the service
+// is not asked.
+func (v *verifier) GetSpendableBalance(ctx context.Context, in swapper.GetSpendableBalanceInput) (*swapper.GetSpendableBalanceOutput, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	o, err := v.chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := o.tokens.Resolve(in.Token)
+	if err == nil {
+		err = v.reachesFrom(token)
+	}
+	if err != nil {
+		return nil, fault.At("token", err)
+	}
+	own := balance.Estimator{Bitcoin: v.config.Bitcoin, Chain: func(id string) (chains.Chain, bool) { c, ok := o.byID[id]; return c, ok }}
+	got, err := own.Estimate(ctx, balance.Query{Token: token, Wallet: in.Wallet, TargetChain: in.TargetChain, GasDrop: in.GasDrop,
+		FeeRate: in.FeeRate, MinFeeRate: in.MinBitcoinFeeRate, FeeMultiplier: in.FeeMultiplier})
+	if err != nil {
+		return nil, err
+	}
+	out := &swapper.GetSpendableBalanceOutput{Balance: swapper.AmountOf(got.Amount)}
+	if token == tokens.BTC() {
+		out.FeeRate = &got.FeeRateSatVB
+	}
+	return out, nil
 }

@@ -245,6 +245,9 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 	if err != nil {
 		return nil, err
 	}
+	if err := v.reaches(o, t); err != nil {
+		return nil, err
+	}
 	switch {
 	case t.Type == swapper.SwapSPVVaultFromBTC:
 		return v.submitVault(ctx, o, version, t, in)

@@ -113,13 +113,9 @@ func (v *verifier) throughVault(ctx context.Context, o *opened, version uint64, 
 	}
 	state := swapper.SwapState{Name: "UNKNOWN"}
 	if refused == nil {
-		state = got.State
-		state.Description = wordOfService + state.Description
+		state = asTold(got.State)
 	}
-	sent := t.Vault != nil && len(t.Vault.Sent) > 0
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{
-		SwapOutputBase: t.base(in.SwapID, state), IsExpired: !sent && !t.Expiry.Time().After(v.config.Now())}}
-	shown(&out.ListSwapOutput, t, seen, unseen)
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.throughVaultNow(in.SwapID, t, state, seen, unseen)}
 	if unseen != nil || out.IsFinished {
 		return out, nil
 	}
@@ -151,10 +147,15 @@ func (v *verifier) throughVault(ctx context.Context, o *opened, version uint64, 
 	return out, nil
 }
 
-// shown fills in what the wallet's own nodes say of how a swap through a vault went.
-func shown(out *swapper.ListSwapOutput, t terms, seen *withdrawal, unseen error) {
+// throughVaultNow shows a swap through a vault by what was agreed and by what the wallet's own
+// nodes say of how it went.
+func (v *verifier) throughVaultNow(id string, t terms, state swapper.SwapState, seen *withdrawal, unseen error) swapper.ListSwapOutput {
+	sent := t.Vault != nil && len(t.Vault.Sent) > 0
+	out := swapper.ListSwapOutput{SwapOutputBase: t.base(id, state), IsExpired: !sent && !t.Expiry.Time().After(v.config.Now())}
 	how := ""
 	switch {
+	case errors.Is(unseen, errNotAsked):
+		how = "The wallet's own nodes were not asked about the payment"
 	case unseen != nil:
 		how = "The wallet's own nodes do not say how the payment is"
 	case seen == nil:
@@ -179,6 +180,7 @@ func shown(out *swapper.ListSwapOutput, t terms, seen *withdrawal, unseen error)
 		}
 	}
 	out.State.Description = strings.TrimSpace(how + ". " + out.State.Description)
+	return out
 }
 
 const fieldPSBT = "currentAction.txs[0]"

@@ -62,6 +62,7 @@ type service struct {
 	created *swapper.CreateSwapOutput
 	status  *swapper.GetSwapStatusOutput
 	tokens  []swapper.Token
+	listed  []swapper.ListSwapOutput
 	asked   int
 	secrets int // heard
 }
@@ -83,6 +84,8 @@ func (s *service) GetSupportedTokens(context.Context, swapper.GetSupportedTokens
 	return s.tokens, nil
 }
 
+func clock() time.Time { return noon }
+
 func wrap(t *testing.T, s swapper.Service) swapper.Service {
 	t.Helper()
 	return wrapWith(t, s, swapper.Policy{})
@@ -90,7 +93,7 @@ func wrap(t *testing.T, s swapper.Service) swapper.Service {
 
 func wrapWith(t *testing.T, s swapper.Service, p swapper.Policy) swapper.Service {
 	t.Helper()
-	v, err := verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storagetest.Memory), Bitcoin: regtest{}, Prices: prices, Now: func() time.Time { return noon }})
+	v, err := verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storagetest.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,12 +287,13 @@ func TestUnverifiedIsNotAsked(t *testing.T) {
 		"gas":                 {fault.InvalidInput, create(func(in *swapper.CreateSwapInput) { in.GasAmount = big.NewInt(1) })},
 		"submit":              {fault.NotFound, second(v.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"0x"}}))},
 		"settle":              {fault.Unsupported, second(v.SettleWithLnurl(t.Context(), swapper.SettleWithLnurlInput{}))},
-		"list":                {fault.Unsupported, second(v.ListSwaps(t.Context(), swapper.ListSwapsInput{}))},
-		"list pending":        {fault.Unsupported, second(v.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{}))},
+		"list":                {fault.InvalidInput, second(v.ListSwaps(t.Context(), swapper.ListSwapsInput{}))},
+		"list pending":        {fault.InvalidInput, second(v.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{}))},
 		"parse a link":        {fault.Unsupported, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "me@example.com"}))},
 		"parse nothing":       {fault.InvalidInput, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{}))},
 		"parse anything":      {fault.InvalidInput, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "sun1"}))},
-		"balance":             {fault.Unsupported, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{}))},
+		"balance":             {fault.InvalidInput, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{}))},
+		"a foreign token":     {fault.Unsupported, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: "moon1", Token: "MARS-X"}))},
 		"secret":              {fault.NotFound, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a", Secret: swapper.Secret(strings.Repeat("0", 64))}))},
 		"unknown swap":        {fault.NotFound, second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "a"}))},
 	} {
@@ -503,6 +507,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 		"store":               func(c *verify.Config) { c.Store = nil },
 		"chains":              func(c *verify.Config) { c.Chains = nil },
 		"bitcoin":             func(c *verify.Config) { c.Bitcoin = nil },
+		"noBitcoin":           func(c *verify.Config) { c.NoBitcoin = true },
 		"policy.tolerancePPM": func(c *verify.Config) { c.Policy.TolerancePPM = -1 },
 	} {
 		c := good

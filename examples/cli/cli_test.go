@@ -350,7 +350,7 @@ func TestRemoteServiceIsVerified(t *testing.T) {
 	b.has(t, []string{"list", me}, "SWAP")
 	good := `{"network": "testnet4", "store": "` + filepath.Join(folder, "agreed.db") + `", "nodes": {"CITREA": ["http://127.0.0.1:1"]}, "bitcoin": ["http://127.0.0.1:1"]}`
 	for name, c := range map[string]struct{ from, to, says string }{
-		"wrapped":         {"", "", "listSwaps is not verified yet"},
+		"wrapped":         {"", "", "no swap with this id was agreed on by this wallet"},
 		"unknown network": {"testnet4", "moon", "network: "},
 		"unknown chain":   {"CITREA", "MOON", `"MOON" is not a chain`},
 		"unknown member":  {"bitcoin", "coin", `unknown field "coin"`},
@@ -361,7 +361,7 @@ func TestRemoteServiceIsVerified(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Replace(good, c.from, c.to, 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := b.run(t, "", "-verify", path, "list", me); err == nil || !strings.Contains(err.Error(), c.says) {
+		if out, err := b.run(t, "", "-verify", path, "status", "of nobody"); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %s%v, want %q", name, out, err, c.says)
 		}
 	}

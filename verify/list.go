@@ -1,0 +1,142 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bounds"
+)
+
+// How much a list can make the wallet's own nodes do, however long it is.
+const (
+	mostAsked  = 100 // escrows and payments that are asked about, the first of the list
+	mostAtOnce = 8   // questions that are under way
+)
+
+// ListSwaps implements [swapper.Service]. A swap that this wallet agreed on is shown as by
+// GetSwapStatus: what was agreed, and what the wallet's own nodes say of it, but that they are
+// asked about the first 100 escrows and payments of a list alone. Every other swap is the
+// service's word, as is which swaps the list has.
+func (v *verifier) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+	return v.list(ctx, in, v.service.ListSwaps)
+}
+
+// ListPendingSwaps implements [swapper.Service], as ListSwaps does.
+func (v *verifier) ListPendingSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+	return v.list(ctx, in, v.service.ListPendingSwaps)
+}
+
+// entry is a swap of a list that this wallet agreed on.
+type entry struct {
+	terms
+	fact   *chains.EscrowFact
+	seen   *withdrawal
+	unseen error
+}
+
+func (v *verifier) list(ctx context.Context, in swapper.ListSwapsInput, ask func(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error)) ([]swapper.ListSwapOutput, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	o, err := v.chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	got, err := ask(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if in.Limit > 0 && len(got) > in.Limit {
+		return nil, &RefusedError{Reason: ReasonID, Field: "swaps", Said: fmt.Sprint(len(got)), True: fmt.Sprintf("at most %d, as asked for", in.Limit)}
+	}
+	all := make([]entry, len(got))
+	listed := map[string]bool{}
+	for i, said := range got {
+		at := fmt.Sprintf("[%d].", i)
+		if said.SwapID == "" || len(entryID(said.SwapID)) > bounds.MaxID || listed[said.SwapID] {
+			return nil, &RefusedError{Reason: ReasonID, Field: at + "swapId", Said: said.SwapID, True: "the id of a swap that was not listed before"}
+		}
+		listed[said.SwapID] = true
+		switch all[i].terms, _, err = v.agreed(ctx, said.SwapID); {
+		case fault.CodeOf(err) == fault.NotFound:
+		case err != nil:
+			return nil, err
+		default:
+			if err := v.unchanged(o, at, said.SwapID, all[i].terms, said.SwapOutputBase); err != nil {
+				return nil, err
+			}
+		}
+	}
+	v.askAbout(ctx, o, all)
+	out := make([]swapper.ListSwapOutput, len(got))
+	for i, said := range got {
+		out[i] = v.listed(said, all[i])
+	}
+	return out, nil
+}
+
+// askAbout asks the wallet's own nodes about the first of the swaps: about all escrows of a
+// contract set at once. What they do not answer is in the entries.
+func (v *verifier) askAbout(ctx context.Context, o *opened, all []entry) {
+	type set struct{ chain, version string }
+	escrows := map[set][]*entry{}
+	var g errgroup.Group
+	g.SetLimit(mostAtOnce)
+	left := mostAsked
+	for i := range all {
+		e := &all[i]
+		switch {
+		case v.reachesFrom(e.Src) != nil && e.Vault != nil:
+			e.unseen = v.reachesFrom(e.Src)
+		case e.Vault != nil && len(e.Vault.Sent) > 0:
+			if left -= len(e.Vault.Sent); left < 0 {
+				e.unseen = errNotAsked
+				continue
+			}
+			g.Go(func() error { e.seen, e.unseen = v.withdrawals(ctx, o, e.terms); return nil })
+		case e.Escrow != nil:
+			if left--; left < 0 {
+				e.fact = &chains.EscrowFact{Err: errNotAsked}
+				continue
+			}
+			of := set{e.smart().Chain, e.Escrow.Version}
+			escrows[of] = append(escrows[of], e)
+		}
+	}
+	for _, group := range escrows {
+		g.Go(func() error {
+			asked := make([]terms, len(group))
+			for i, e := range group {
+				asked[i] = e.terms
+			}
+			for i, fact := range v.facts(ctx, o, asked) {
+				group[i].fact = &fact
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // all keep their errors
+}
+
+var errNotAsked = errors.New("a list asks about the first escrows and payments only")
+
+// listed is a swap as the wallet sees it in a list.
+func (v *verifier) listed(said swapper.ListSwapOutput, e entry) swapper.ListSwapOutput {
+	if e.Schema == 0 {
+		said.State.Description = "Not a swap that this wallet has agreed on. All of it is told by the service, not verified: " + said.State.Description
+		said.Steps, said.LNURL, said.Flags = nil, nil, nil
+		return said
+	}
+	if e.Type == swapper.SwapSPVVaultFromBTC {
+		return v.throughVaultNow(said.SwapID, e.terms, asTold(said.State), e.seen, e.unseen)
+	}
+	return v.byEscrowNow(said.SwapID, e.terms, asTold(said.State), e.fact)
+}

@@ -1,0 +1,271 @@
+package verify_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/verify"
+)
+
+func (s *service) ListSwaps(_ context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+	return s.listed, nil
+}
+
+func (s *service) ListPendingSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+	return s.ListSwaps(ctx, in)
+}
+
+// lists are the two operations.
+var lists = map[string]func(swapper.Service, context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error){
+	"listSwaps": swapper.Service.ListSwaps, "listPendingSwaps": swapper.Service.ListPendingSwaps,
+}
+
+// foreign is a swap of a list that the wallet has not agreed on.
+func foreign(answer *swapper.CreateSwapOutput) swapper.ListSwapOutput {
+	base := answer.SwapOutputBase
+	base.SwapID = "foreign"
+	base.LNURL = &swapper.SwapOutputLNURL{Pay: "me@example.com", SuccessAction: &swapper.SuccessAction{URL: "https://thief.example"}}
+	return swapper.ListSwapOutput{SwapOutputBase: base, IsFinished: true, IsSuccess: true}
+}
+
+// A swap that the wallet agreed on is listed as agreed, whatever the service says of its
+// end; every other one is marked.
+func TestListsShowWhatWasAgreed(t *testing.T) {
+	for name, list := range lists {
+		in, answer := honest(t, swapper.SwapToBTC)
+		s := &service{created: answer}
+		v := wrap(t, s)
+		if _, err := v.CreateSwap(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		s.listed = []swapper.ListSwapOutput{{SwapOutputBase: answer.SwapOutputBase, IsFinished: true, IsSuccess: true, IsFailed: true, IsExpired: true}, foreign(answer)}
+		got, err := list(v, t.Context(), swapper.ListSwapsInput{Signer: "moon1"})
+		if err != nil || len(got) != 2 {
+			t.Fatalf("%s: got %+v, %v", name, got, err)
+		}
+		if own := got[0]; own.IsFinished || own.IsSuccess || own.IsFailed || own.IsExpired || len(own.Steps) != 0 || !strings.HasPrefix(own.State.Description, "No escrow is agreed on. Told by the service") {
+			t.Errorf("%s: an agreed swap: got %+v", name, own)
+		}
+		if other := got[1]; len(other.Steps) != 0 || other.LNURL != nil || !strings.HasPrefix(other.State.Description, "Not a swap that this wallet has agreed on") {
+			t.Errorf("%s: another swap: got %+v", name, other)
+		}
+	}
+}
+
+func TestListsThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason verify.Reason
+		field  string
+		lie    func(*[]swapper.ListSwapOutput)
+	}{
+		"twice":     {verify.ReasonID, "[2].swapId", func(l *[]swapper.ListSwapOutput) { *l = append(*l, (*l)[0]) }},
+		"no id":     {verify.ReasonID, "[1].swapId", func(l *[]swapper.ListSwapOutput) { (*l)[1].SwapID = "" }},
+		"long id":   {verify.ReasonID, "[1].swapId", func(l *[]swapper.ListSwapOutput) { (*l)[1].SwapID = strings.Repeat("x", 1<<16) }},
+		"type":      {verify.ReasonType, "[0].swapType", func(l *[]swapper.ListSwapOutput) { (*l)[0].SwapType = swapper.SwapToBTCLN }},
+		"amount":    {verify.ReasonAgreed, "[0].quote.inputAmount.rawAmount", func(l *[]swapper.ListSwapOutput) { (*l)[0].Quote.InputAmount.RawAmount = big.NewInt(1) }},
+		"token":     {verify.ReasonToken, "[0].quote.outputAmount.symbol", func(l *[]swapper.ListSwapOutput) { (*l)[0].Quote.OutputAmount.Symbol = "ETH" }},
+		"recipient": {verify.ReasonRecipient, "[0].quote.outputAddress", func(l *[]swapper.ListSwapOutput) { (*l)[0].Quote.OutputAddress = "bc1thief" }},
+		"too many":  {verify.ReasonID, "swaps", func(l *[]swapper.ListSwapOutput) { *l = slices.Repeat(*l, 2) }},
+	} {
+		in, answer := honest(t, swapper.SwapToBTC)
+		s := &service{created: answer}
+		v := wrap(t, s)
+		if _, err := v.CreateSwap(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		s.listed = []swapper.ListSwapOutput{{SwapOutputBase: answer.SwapOutputBase}, foreign(answer)}
+		c.lie(&s.listed)
+		got, err := v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1", Limit: 3})
+		if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != c.reason || refused.Field != c.field {
+			t.Errorf("%s: got %+v, %v, want %s of %s refused", name, got, err, c.reason, c.field)
+		}
+	}
+}
+
+// Each leaf of an honest list is changed: it is refused, or what the wallet agreed on is
+// seen the same.
+func TestEveryLeafOfAListIsVerified(t *testing.T) {
+	for _, typ := range types {
+		in, answer := honest(t, typ)
+		s := &service{created: answer}
+		v := wrap(t, s)
+		if _, err := v.CreateSwap(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		tried, refused := triesList(t, v, s, asText(t, []swapper.ListSwapOutput{{SwapOutputBase: answer.SwapOutputBase}, foreign(answer)}))
+		if tried < 100 || refused < 30 {
+			t.Errorf("%s: %d changes were tried and %d refused, want at least 100 and 30", typ, tried, refused)
+		}
+	}
+}
+
+// harmlessInList are the parts of an agreed swap in a list that a service can change.
+var harmlessInList = map[string]string{
+	"/state/number":      "marked as the service's word",
+	"/state/name":        "marked as the service's word",
+	"/state/description": "marked as the service's word, behind what the wallet's own nodes show",
+}
+
+// triesList changes each part of a list, and compares what the wallet sees of the swaps that
+// it agreed on; what it has not agreed on must be marked.
+func triesList(t *testing.T, v swapper.Service, s *service, text string) (tried, refused int) {
+	t.Helper()
+	see := func(text []byte) ([]swapper.ListSwapOutput, error) {
+		s.listed = nil
+		if err := json.Unmarshal(text, &s.listed); err != nil {
+			return nil, err
+		}
+		return v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"})
+	}
+	notOurs := func(o swapper.ListSwapOutput) bool {
+		return strings.HasPrefix(o.State.Description, "Not a swap that this wallet has agreed on")
+	}
+	honest, err := see([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]map[string]string{}
+	for _, o := range honest {
+		if !notOurs(o) {
+			own[o.SwapID] = leaves(t, o)
+		}
+	}
+	if len(own) == 0 || len(own) == len(honest) {
+		t.Fatalf("%d of %d swaps are the wallet's, want some and not all", len(own), len(honest))
+	}
+	for path, changed := range changes(t, []byte(text)) {
+		tried++
+		got, err := see(changed)
+		if err != nil {
+			refused++
+			continue
+		}
+		for _, o := range got {
+			want, agreed := own[o.SwapID]
+			switch seen := leaves(t, o); {
+			case !agreed && (!notOurs(o) || len(o.Steps) != 0 || o.LNURL != nil):
+				t.Errorf("%s: a swap that was not agreed on is not marked: %+v", path, o)
+			case agreed:
+				for leaf, is := range seen {
+					if is != want[leaf] && harmlessInList[leaf] == "" {
+						t.Errorf("%s: %s is believed: %s, want %s", path, leaf, is, want[leaf])
+					}
+				}
+			}
+		}
+	}
+	return tried, refused
+}
+
+// counting is a chain that counts the escrows that its nodes are asked about.
+type counting struct {
+	moon
+	asked, calls int
+}
+
+func (c *counting) Open(context.Context, chains.Env) (chains.Chain, error) { return c, nil }
+func (c *counting) Contract(string) (chains.Contract, bool)                { return asked{c: c}, true }
+
+type asked struct {
+	chains.Contract
+	c *counting
+}
+
+func (a asked) Escrows(_ context.Context, q []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+	a.c.calls++
+	a.c.asked += len(q)
+	facts := make([]chains.EscrowFact, len(q))
+	for i := range facts {
+		facts[i] = chains.EscrowFact{State: chains.EscrowClaimed, Final: true}
+	}
+	return facts, nil
+}
+
+// However long a list is, the wallet's own nodes are asked about its first escrows only, and
+// the others say so.
+func TestListsAskABoundedNumberOfTimes(t *testing.T) {
+	const swaps, most = 130, 100
+	chain, store, s := &counting{}, new(storagetest.Memory), &service{}
+	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range swaps {
+		in, answer := honest(t, swapper.SwapToBTC)
+		answer.SwapID = fmt.Sprint("swap ", i)
+		s.created = answer
+		if _, err := v.CreateSwap(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		e, err := store.Get(t.Context(), "verify/swap/"+answer.SwapID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Body = []byte(strings.Replace(string(e.Body), `"Escrow":null`, `"Escrow":{"Version":"v1"}`, 1))
+		if err := store.Update(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		s.listed = append(s.listed, swapper.ListSwapOutput{SwapOutputBase: answer.SwapOutputBase})
+	}
+	got, err := v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"})
+	if err != nil || len(got) != swaps {
+		t.Fatalf("got %d swaps, %v", len(got), err)
+	}
+	if chain.asked != most || chain.calls != 1 {
+		t.Errorf("own nodes were asked about %d escrows in %d calls, want %d in one", chain.asked, chain.calls, most)
+	}
+	for i, o := range got {
+		if known := i < most; o.IsSuccess != known || !known && !strings.HasPrefix(o.State.Description, "The wallet's own nodes were not asked") {
+			t.Errorf("swap %d: got %+v", i, o)
+		}
+	}
+}
+
+// A wallet that has one chain less than it had still lists its swaps, and is told why it
+// cannot go on with them.
+func TestSwapOfAChainThatIsGone(t *testing.T) {
+	in, answer := honest(t, swapper.SwapToBTC)
+	s, store := &service{created: answer}, new(storagetest.Memory)
+	config := verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}
+	v, err := verify.Wrap(s, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.CreateSwap(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	config.Chains = []chains.Factory{mars{}}
+	if v, err = verify.Wrap(s, config); err != nil {
+		t.Fatal(err)
+	}
+	s.listed = []swapper.ListSwapOutput{{SwapOutputBase: answer.SwapOutputBase}}
+	if got, err := v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"}); err != nil || len(got) != 1 || got[0].Quote.OutputAddress != in.DstAddress {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for name, err := range map[string]error{
+		"status": second(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "swap1"})),
+		"submit": second(v.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: "swap1", SignedTxs: []string{"0x"}})),
+	} {
+		if fault.CodeOf(err) != fault.Unsupported || !strings.Contains(fmt.Sprint(err), "MOON") {
+			t.Errorf("%s: got %v, want the chain named", name, err)
+		}
+	}
+}
+
+// mars is another chain than moon.
+type mars struct{ moon }
+
+func (mars) ID() string                                               { return "MARS" }
+func (m mars) Open(context.Context, chains.Env) (chains.Chain, error) { return m, nil }
+func (mars) Info() chains.Info                                        { return chains.Info{ID: "MARS"} }
