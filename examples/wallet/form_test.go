@@ -187,6 +187,7 @@ func TestErrorsOfTheService(t *testing.T) {
 				next.ServeHTTP(w, r)
 				return
 			}
+			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = w.Write([]byte(answer))
 		})

@@ -5,111 +5,231 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 )
 
-// What is to be signed is verified in the page, which says in plain words what it is.
+// What is to be signed or paid is verified in the page, which says in plain words what it is.
 func TestVerified(t *testing.T) {
 	t.Parallel()
 	chromium(t)
-	for _, c := range []struct{ from, to string }{
-		{"CITREA-WBTC", "LIGHTNING-BTC"},
-		{"SOLANA-WBTC", "BITCOIN-BTC"},
-		{"STARKNET-WBTC", "LIGHTNING-BTC"},
-	} {
+	for _, c := range depth.Of(5, []struct {
+		from, to, field string
+		says            []string // one for each thing that is signed or paid; R is the recipient, U the user
+	}{ // first each type of swap once
+		{"LIGHTNING-BTC", "CITREA-WBTC", "pay", []string{"Pays 0.00250000 .* over Lightning. The payment is held until the wallet's own nodes show .* CITREA-WBTC for R in the swap contract, and comes back if they do not."}},
+		{"BITCOIN-BTC", "CITREA-WBTC", "pay", []string{"Pays 0.00250000 .* to the provider, in a transaction that makes the vault .* pay .* CITREA-WBTC to R. Miners may get .* at most."}},
+		{"CITREA-WBTC", "LIGHTNING-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.00250000 .* to R, or back to U, at the latest from "}},
+		{"BITCOIN-BTC", "SOLANA-WBTC", "pay", []string{"Opens an escrow of .* SOLANA-WBTC, which is paid out to R once 0.00250000 .* were paid to bcrt1", "Pays 0.00250000 .* to bcrt1.*, for which the swap contract gives .* to R."}},
+		{"LIGHTNING-BTC", "SOLANA-WBTC", "pay", []string{"Pays 0.00250000 .* over Lightning", "Opens an escrow of .* SOLANA-WBTC, which is paid out to R by the secret of the Lightning payment", "Takes .* SOLANA-WBTC out of the swap contract, for R."}},
+		{"SOLANA-WBTC", "BITCOIN-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.00250000 .* to R, or back to U, at the latest from "}},
+		{"STARKNET-WBTC", "LIGHTNING-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.00250000 .* to R, or back to U, at the latest from "}},
+		{"LIGHTNING-BTC", "STARKNET-WBTC", "pay", []string{"over Lightning. The payment is held until the wallet's own nodes show .* STARKNET-WBTC for R in the swap contract"}},
+		{"BITCOIN-BTC", "STARKNET-WBTC", "pay", []string{"in a transaction that makes the vault .* pay .* STARKNET-WBTC to R. Miners may get .* at most."}},
+	}) {
 		t.Run(c.from+" to "+c.to, func(t *testing.T) {
 			t.Parallel()
+			if c.from == "BITCOIN-BTC" {
+				onlyBitcoin.Lock()
+				defer onlyBitcoin.Unlock()
+			}
 			w := everyChain(t)
 			p := browse(t, w.url)
-			recipient := w.User.Address("BITCOIN")
+			chainOf := func(token string) string { chain, _, _ := strings.Cut(token, "-"); return chain }
+			user, recipient := w.User.Address(chainOf(c.from)), w.User.Address(chainOf(c.to))
 			if c.to == "LIGHTNING-BTC" {
 				recipient = w.Invoice(250_000)
 			}
-			p.order(c.from, c.to, recipient)
-			p.phase("sign")
-			p.until(`!document.getElementById('go').hidden`)
-			if title, words := p.text("verified-title"), p.text("verified-words"); title != "Verified by this page" || !strings.Contains(words, "into the swap contract, which gives it to a provider for the payment of 0.00250000 BTC") || !strings.Contains(words, " to "+recipient+", or back to "+w.User.Address(strings.Split(c.from, "-")[0])+", at the latest from ") {
-				t.Errorf("it says %q: %q", title, words)
-			}
+			p.do(chromedp.Evaluate(`window.words = []; new MutationObserver(() => { const now = document.getElementById('verified-words').textContent; if (document.getElementById('verified-title').textContent === 'Verified by this page' && window.words.at(-1) !== now) window.words.push(now); }).observe(document.getElementById('verified'), { subtree: true, childList: true, characterData: true })`, nil))
+			p.order(c.from, c.to, c.field, recipient)
 			if got := p.finish(); got != "received" {
 				t.Errorf("ended as %q: %s", got, p.text("lead"))
+			}
+			words := strings.Join(get[[]string](p, `window.words`), "\n")
+			for _, says := range c.says {
+				says = regexp.MustCompile(`\b[RU]\b`).ReplaceAllStringFunc(says, func(who string) string { return map[string]string{"R": recipient, "U": user}[who] })
+				if !regexp.MustCompile(says).MatchString(words) {
+					t.Errorf("it says %s\nwant %s", words, says)
+				}
 			}
 		})
 	}
 }
 
 // order asks for a quote of 0.0025 BTC to a recipient.
-func (p tab) order(from, to, recipient string) {
+func (p tab) order(from, to, field, recipient string) {
 	p.Helper()
 	p.until(`document.getElementById('limits').textContent !== ''`)
 	p.choose("from", from)
 	p.choose("to", to)
-	p.write("receive", "0.0025")
+	p.write(field, "0.0025")
 	p.write("recipient", recipient)
 	p.key("ask")
 }
 
-// What a service has changed is refused before a wallet is asked.
+// meddler is between the page and an honest service.
+type meddler struct {
+	*world
+	request, answer func(text string) string // what passes becomes; nil: what it was
+	asked, heard    atomic.Int32             // how often a wallet was asked to sign or pay, and the service was told a secret
+}
+
+func meddle(t *testing.T) *meddler {
+	t.Helper()
+	m := &meddler{}
+	m.world = own(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/local/sign", "/local/pay":
+				m.asked.Add(1)
+			case "/api/createSwap", "/api/getSwapStatus":
+				m.pass(t, w, r, next)
+				return
+			case "/api/subscribe":
+				http.NotFound(w, r) // the status says all of it
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	return m
+}
+
+func (m *meddler) pass(t *testing.T, w http.ResponseWriter, r *http.Request, next http.Handler) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(string(body), `"secret"`) {
+		m.heard.Add(1)
+	}
+	if m.request != nil {
+		body = []byte(m.request(string(body)))
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	honest := httptest.NewRecorder()
+	next.ServeHTTP(honest, r)
+	answer := honest.Body.String()
+	if m.answer != nil {
+		answer = m.answer(answer)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(honest.Code)
+	_, _ = io.WriteString(w, answer)
+}
+
+// What a service has changed is refused before its user sees something to pay or to sign.
 func TestTamperedIsRefused(t *testing.T) {
 	t.Parallel()
 	chromium(t)
+	replaced := func(from, to string) func(string) string {
+		return func(text string) string { return strings.ReplaceAll(text, from, to) }
+	}
 	for _, c := range []struct {
-		name string
-		// request and answer are what the service makes of what passes; own is the invoice that is to be paid.
-		request, answer func(text, own, other string) string
-		says            string
+		name, from, to string
+		// tamper says what passes becomes: mine is the recipient that the user wants, and theirs another one.
+		tamper func(m *meddler, mine, theirs string)
+		says   string
 	}{
-		{"another recipient in its answers", nil, func(text, own, other string) string { return strings.ReplaceAll(text, own, other) }, "quote.outputAddress"},
-		{"a swap that pays somebody else, under the right name", func(text, own, other string) string { return strings.ReplaceAll(text, own, other) },
-			func(text, own, other string) string { return strings.ReplaceAll(text, other, own) }, "the opening of another escrow"},
+		{"an invoice in the answers", "CITREA-WBTC", "LIGHTNING-BTC", func(m *meddler, mine, theirs string) { m.answer = replaced(mine, theirs) }, "quote.outputAddress"},
+		{"the invoice that is paid, under the right name", "CITREA-WBTC", "LIGHTNING-BTC", func(m *meddler, mine, theirs string) {
+			m.request, m.answer = replaced(mine, theirs), replaced(theirs, mine)
+		}, "the opening of another escrow"},
+		{"an escrow without what it takes to verify it", "CITREA-WBTC", "BITCOIN-BTC", func(m *meddler, _, _ string) { m.answer = replaced(`"nonce"`, `"once"`) }, "cannot be verified"},
+		{"the recipient of a Lightning payment", "LIGHTNING-BTC", "CITREA-WBTC", func(m *meddler, mine, theirs string) { m.answer = replaced(mine, theirs) }, "quote.outputAddress"},
+		{"the amount of a Lightning payment", "LIGHTNING-BTC", "CITREA-WBTC", func(m *meddler, _, _ string) { m.answer = replaced(`"rawAmount":"250000"`, `"rawAmount":"260000"`) }, "quote"},
+		{"the invoice", "LIGHTNING-BTC", "CITREA-WBTC", func(m *meddler, _, _ string) {
+			invoice := m.Invoice(250_000)
+			m.answer = func(text string) string { return regexp.MustCompile(`lnbcrt\w+`).ReplaceAllString(text, invoice) }
+		}, "currentAction.txs[0].address"},
+		{"a swap in which the provider is trusted", "LIGHTNING-BTC", "CITREA-WBTC", func(m *meddler, _, _ string) {
+			m.answer = replaced(string(swapper.SwapFromBTCLNAuto), string(swapper.SwapTrustedFromLN))
+		}, ""},
+		{"the recipient of a vault, under the right name", "BITCOIN-BTC", "CITREA-WBTC", func(m *meddler, mine, theirs string) {
+			m.request, m.answer = replaced(mine, theirs), replaced(theirs, mine)
+		}, "currentAction.txs[0]"},
+		{"the amount of a vault", "BITCOIN-BTC", "CITREA-WBTC", func(m *meddler, _, _ string) {
+			m.request, m.answer = replaced(`"250000"`, `"260000"`), replaced(`"260000"`, `"250000"`)
+		}, "requested was 250000"},
+		{"a vault that is not named", "BITCOIN-BTC", "CITREA-WBTC", func(m *meddler, _, _ string) { m.answer = replaced(`"vault":`, `"fault":`) }, "cannot be verified"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var asked atomic.Int32
-			var mine, theirs string
-			w := own(t, func(next http.Handler) http.Handler {
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path == "/local/sign" {
-						asked.Add(1)
-					}
-					if r.URL.Path != "/api/createSwap" && r.URL.Path != "/api/getSwapStatus" {
-						next.ServeHTTP(w, r)
-						return
-					}
-					body, err := io.ReadAll(r.Body)
-					if err != nil {
-						t.Error(err)
-					}
-					if c.request != nil {
-						body = []byte(c.request(string(body), mine, theirs))
-					}
-					r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-					honest := httptest.NewRecorder()
-					next.ServeHTTP(honest, r)
-					w.Header().Set("Content-Type", "application/json")
-					w.WriteHeader(honest.Code)
-					_, _ = io.WriteString(w, c.answer(honest.Body.String(), mine, theirs))
-				})
-			})
-			mine, theirs = w.Invoice(250_000), w.Invoice(250_000)
-			p := browse(t, w.url)
-			p.order("CITREA-WBTC", "LIGHTNING-BTC", mine)
-			p.until(`document.getElementById('verified-title').textContent === 'Refused'`)
-			if words := p.text("verified-words"); !strings.Contains(words, c.says) {
+			m := meddle(t)
+			other, err := m.NewUser()
+			if err != nil {
+				t.Fatal(err)
+			}
+			mine, theirs := m.User.Address("CITREA"), other.Address("CITREA")
+			field := "pay"
+			switch c.to {
+			case "LIGHTNING-BTC":
+				mine, theirs, field = m.Invoice(250_000), m.Invoice(250_000), "receive"
+			case "BITCOIN-BTC":
+				mine, theirs, field = m.User.Address("BITCOIN"), other.Address("BITCOIN"), "receive"
+			}
+			c.tamper(m, mine, theirs)
+			p := browse(t, m.url)
+			p.order(c.from, c.to, field, mine)
+			p.until(`document.getElementById('verified-title').textContent === 'Refused' || document.getElementById('problem').textContent !== ''`)
+			if words := p.text("verified-words") + p.text("problem"); !strings.Contains(words, c.says) {
 				t.Errorf("it says %q, want something about %q", words, c.says)
 			}
-			if !get[bool](p, `document.getElementById('go').hidden`) {
-				t.Error("the button asks for a signature")
+			for _, id := range []string{"deposit", "go"} {
+				if !get[bool](p, `document.getElementById('`+id+`').hidden`) {
+					t.Errorf("the page shows %q", p.text(id))
+				}
 			}
-			if n := asked.Load(); n != 0 {
-				t.Errorf("the wallet was asked %d times", n)
+			if n := m.asked.Load(); n != 0 || p.text("deposit-address") != "" {
+				t.Errorf("the wallet was asked %d times, and the page has shown %q", n, p.text("deposit-address"))
 			}
 		})
+	}
+}
+
+// A service whose provider pays somebody else, under the right name, does not hear the secret:
+// the payment comes back.
+func TestSecretIsKept(t *testing.T) {
+	t.Parallel()
+	chromium(t)
+	m := meddle(t)
+	other, err := m.NewUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, theirs := m.User.Address("CITREA"), other.Address("CITREA")
+	wants := make(chan struct{})
+	var once sync.Once
+	m.request = func(text string) string { return strings.ReplaceAll(text, mine, theirs) }
+	m.answer = func(text string) string {
+		if strings.Contains(text, `"requiresSecretReveal":true`) {
+			once.Do(func() { close(wants) })
+		}
+		return strings.ReplaceAll(text, theirs, mine)
+	}
+	p := browse(t, m.url)
+	p.order("LIGHTNING-BTC", "CITREA-WBTC", "pay", mine)
+	p.until(`!document.getElementById('go').hidden`)
+	p.key("go")
+	select {
+	case <-wants:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the service does not ask for the secret")
+	}
+	p.until(`document.getElementById('verified-words').textContent.includes('nodes do not show the escrow open and final')`)
+	p.do(chromedp.Sleep(3 * time.Second)) // the page looks again
+	if n := m.heard.Load(); n != 0 {
+		t.Errorf("the service heard the secret %d times", n)
 	}
 }
 

@@ -46,7 +46,16 @@ export type Status = Swap & {
   requiresSecretReveal?: boolean;
 };
 
-export type GetSwapStatusInput = { swapId: string; swapKey?: string; signer?: string; secret?: string };
+export type GetSwapStatusInput = {
+  swapId: string;
+  swapKey?: string;
+  signer?: string;
+  secret?: string;
+  /** the wallet that pays bitcoin: its coins are chosen here, and the service does not hear which */
+  bitcoinAddress?: string;
+  bitcoinPublicKey?: string;
+  bitcoinFeeRate?: number;
+};
 
 /** Keeps small texts by name. It must outlive the page, or swaps under way are no longer known. */
 export interface Store {
@@ -105,7 +114,7 @@ export interface Verifier {
   call(operation: 'submitTransaction', input: { swapId: string; signedTxs: string[]; swapKey?: string }): Promise<{ txHashes: string[] }>;
   call(operation: string, input?: object): Promise<unknown>;
   /** Verifies what the wallet already has: the answer to its request, and an action. Sign what it promises, not what was given. */
-  verify(request: CreateSwapInput, swap: Swap, action?: Action | null, more?: { signer?: string; swapKey?: string }): Promise<Status>;
+  verify(request: CreateSwapInput, swap: Swap, action?: Action | null, more?: Omit<GetSwapStatusInput, 'swapId'>): Promise<Status>;
 }
 
 export declare function memory(): Store;

@@ -79,12 +79,13 @@ export async function load({ store = memory(), prices, now, fetch: asking = glob
     call: (operation, input) => (operation === 'createSwap' ? create(input) : request(operation, input)),
 
     // verify judges what the wallet already has of the service: the answer of createSwap to a
-    // request, and an action of the swap. It promises the swap's status as it was verified.
-    async verify(input, swap, action, { signer, swapKey } = {}) {
+    // request, and an action of the swap. More are members of getSwapStatus's input, such as the
+    // wallet that pays bitcoin. It promises the swap's status as it was verified.
+    async verify(input, swap, action, more = {}) {
       const before = await Promise.resolve().then(() => store.get(`request ${swap.swapId}`)).catch((e) => { throw failed(e); });
       if (before && before !== asked(input)) throw new RefusedError({ error: 'the swap was agreed on for another request', code: 'upstream', field: 'swapId' });
       if (!before) await create(input, swap);
-      return request('getSwapStatus', { swapId: swap.swapId, signer, swapKey }, { ...swap, currentAction: action ?? null });
+      return request('getSwapStatus', { ...more, swapId: swap.swapId }, { ...swap, currentAction: action ?? null });
     },
   };
 }

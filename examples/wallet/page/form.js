@@ -6,6 +6,7 @@ import { convert, number, parse, plain, rate, value } from './amounts.js';
 import { chainName, reason, takes } from './words.js';
 import { mark } from './marks.js';
 import { canScan, scan } from './scan.js';
+import { create } from './verifier.js';
 import * as wallets from './wallets.js';
 
 const tokens = new Map(); // by identifier
@@ -161,7 +162,7 @@ async function order(open) {
       srcToken: src.id, dstToken: dst.id, amount: raw.toString(), amountType: exact === 'pay' ? 'EXACT_IN' : 'EXACT_OUT',
       srcAddress: link ?? (['BITCOIN', 'LIGHTNING'].includes(src.chainId) ? undefined : wallets.address(src.chainId)), dstAddress: $('recipient').value.trim(),
     };
-    const { swapKey, ...made } = await call('api/createSwap', {}, request);
+    const { swapKey, ...made } = await create(request, () => text($('ask'), 'Preparing to verify…'));
     keep(made.swapId, { key: swapKey, request, link: Boolean(link), at: Date.now(), exact, recipient: $('recipient').value.trim() });
     quoted = made.swapId;
     await open(made.swapId);

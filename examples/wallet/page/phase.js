@@ -36,7 +36,7 @@ export function phase(s, did, now, own) {
     if (now >= q.expiry || s.steps.some((p) => ['expired', 'soft_expired'].includes(p.status))) return { name: 'late', title: 'The quote has expired', lead: 'Do not pay it any more. If you have paid already, the swap goes on by itself and is shown here.', button: 'Get a new quote', sign: 'clock', stage: kinds.Quote };
   }
   if (s.isFailed && !a) return { name: 'over', title: 'Too late to go on', lead: s.state.description, sign: 'warn', stage: kinds.Payment };
-  if (!a || a.type === 'Wait') return waiting(s, a, pay, get, from, to);
+  if (!a || a.type === 'Wait') return waiting(s, a, pay, get, from, to, own);
   if (a.type === 'SendToAddress') {
     const lightning = a.chain === 'LIGHTNING';
     const until = new Date(q.expiry).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
@@ -50,10 +50,10 @@ export function phase(s, did, now, own) {
 }
 
 // waiting says what a swap waits for.
-function waiting(s, a, pay, get, from, to) {
+function waiting(s, a, pay, get, from, to, own) {
   const p = stepOf(s, 'Payment'), d = stepOf(s, 'Settlement'), c = p?.confirmations;
   const time = a?.expectedTimeSeconds > 0 ? ` About ${duration(a.expectedTimeSeconds)}.` : '';
-  const safe = 'You may close the page: the swap goes on.';
+  const safe = from === 'Lightning' && !own?.link ? 'Keep the page open: only this browser knows the secret that pays you.' : 'You may close the page: the swap goes on.';
   if (!p || unused(s)) return { name: 'progress', title: 'Getting ready', lead: `The swap is being prepared.${time}`, far: 20, sign: 'wait', stage: kinds.Quote };
   if (p.status === 'inactive' || p.status === 'awaiting') return { name: 'progress', title: 'The swap is opened', lead: `Do not pay yet: the address comes as soon as the opening is final.${time}`, far: 25, sign: 'wait', stage: kinds.Payment };
   if (c && c.current < c.target) {

@@ -10,7 +10,7 @@ import { explorer } from './explorers.js';
 import { send } from './browser-wallet.js';
 import { tokenOf } from './form.js';
 import { lost, whenBack } from './online.js';
-import { asksFor, check } from './verifier.js';
+import { check, submit } from './verifier.js';
 import * as wallets from './wallets.js';
 
 let swap = null, stream = null, did = {}, events = 0, looking = false, now = null, network = '', gone = () => {}, leave = () => {}, newest = 0;
@@ -42,18 +42,25 @@ export function close() {
 
 export const current = () => swap;
 
+// view is the swap with the action that was verified in place of the service's: what the
+// page's own nodes make possible, such as a claim or a refund, needs no word of the service.
+const view = () => (did.check?.of === of(swap) && did.check.action ? { ...swap, currentAction: did.check.action } : swap);
+
+// of names what a check is about.
+const of = (s) => asked(s) || (s.requiresSecretReveal ? 'reveal' : 'wait');
+
 function follow() {
   stream?.close();
   if (swap.isFinished) return;
   stream = new EventSource(`api/subscribe?swapId=${encodeURIComponent(swap.swapId)}`);
-  const of = swap.swapId;
-  stream.addEventListener('swap', (e) => { events++; if (swap?.swapId === of) update(JSON.parse(e.data)); });
+  const id = swap.swapId;
+  stream.addEventListener('swap', (e) => { events++; if (swap?.swapId === id) update(JSON.parse(e.data)); });
   stream.addEventListener('error', () => { if (stream?.readyState === EventSource.CLOSED) setTimeout(look, 1000); });
 }
 
 function update(s) {
   swap = { ...swap, ...s, actionError: s.actionError };
-  if (did.sent && did.sent !== asked(swap)) sent('');
+  if (did.sent && did.sent !== asked(view())) sent('');
   render();
   if (swap.isFinished) stream?.close();
 }
@@ -63,15 +70,15 @@ function update(s) {
 async function look() {
   if (!swap || swap.isFinished || document.hidden || looking) return;
   looking = true;
-  const of = swap.swapId, before = events;
+  const id = swap.swapId, before = events;
   try {
-    const s = await call('api/getSwapStatus', { swapId: of });
-    if (swap?.swapId !== of) return;
+    const s = await call('api/getSwapStatus', { swapId: id });
+    if (swap?.swapId !== id) return;
     if (events === before) update(s);
     if (stream?.readyState === EventSource.CLOSED) follow();
   } catch (e) {
-    if (e.code === 'not_found' && swap?.swapId === of) gone(of);
-    if (e.code === 'away') lost();
+    if (e.code === 'not_found' && swap?.swapId === id) gone(id);
+    if (e.code === 'away') { lost(); if (swap?.swapId === id) render(); } // own nodes may make the next step possible
   } finally {
     looking = false;
   }
@@ -84,7 +91,7 @@ function sent(what) {
 }
 
 function render() {
-  const s = swap, q = s.quote, p = phase(s, did, Date.now(), kept(s.swapId));
+  const allowed = verified(), s = view(), q = s.quote, p = phase(s, did, Date.now(), kept(s.swapId));
   $('view-swap').dataset.phase = p.name;
   if (now !== p.title) {
     text($('headline'), p.title);
@@ -100,9 +107,9 @@ function render() {
   });
   hide($('flow'), ['over', 'expired', 'late', 'dropped', 'refunded', 'failed'].includes(p.name));
   bar(p);
-  deposit(p);
+  deposit(p, allowed);
   const button = $('go');
-  if (p.button && !verified(p)) p.button = undefined;
+  if (['deposit', 'sign', 'claim', 'refund'].includes(p.name) && !allowed) p.button = undefined;
   if (!p.button && document.activeElement === button) $('headline').focus({ preventScroll: true });
   hide(button, !p.button);
   text(button, p.button ?? '');
@@ -119,35 +126,40 @@ function render() {
   steps(s);
 }
 
-// verified shows what was verified of the signature that is asked for, and reports whether
-// it may be asked for.
-function verified(p) {
-  const asks = ['sign', 'claim', 'refund'].includes(p.name) && swap.currentAction;
-  hide($('verified'), !asks);
-  if (!asks) return true;
-  const stale = did.check?.how === 'refused' && Date.now() - did.check.at > 10_000; // a node may have been away
-  if (did.check?.of !== asked(swap) || stale) verify(stale);
-  const { how, words } = did.check;
-  $('verified').className = `verified ${how}`;
-  text($('verified-title'), { busy: 'Being verified', good: 'Verified by this page', unknown: 'Not verified', refused: 'Refused' }[how]);
-  text($('verified-words'), words);
-  return how === 'good' || how === 'unknown';
+// verified has what the swap asks for verified, shows what it found, and reports whether the
+// user may pay or sign. A swap that is paid is looked after too: its secret is told, and its
+// claim or refund made, by what the page's own nodes show.
+function verified() {
+  const asks = asked(swap) || swap.requiresSecretReveal, what = of(swap), before = did.check?.of === what ? did.check : null;
+  const over = ['late', 'dropped', 'expired', 'over'].includes(phase(swap, did, Date.now(), kept(swap.swapId)).name);
+  const done = swap.isFinished || over || did.doing || did.sent && did.sent === asked(view());
+  const again = before ? before.at + { waits: asks ? 2_000 : 10_000, busy: 60_000, told: 10_000, refused: 10_000, good: swap.currentAction?.type === 'SendToAddress' ? 10_000 : Infinity, unknown: Infinity }[before.how] : 0; // a node may have been away, and time passes
+  if (!done && (asks || !unused(swap)) && Date.now() >= again) verify(what, before);
+  const shown = did.check?.of === what && !done && (asks || ['good', 'refused'].includes(did.check.how)) ? did.check : null;
+  hide($('verified'), !shown);
+  if (!shown) return !asks;
+  $('verified').className = `verified ${shown.how}`;
+  text($('verified-title'), { busy: 'Being verified', waits: 'Being verified', good: 'Verified by this page', told: 'Verified by this page', unknown: 'Not verified', refused: 'Refused' }[shown.how]);
+  text($('verified-words'), shown.words);
+  return shown.how === 'good' || shown.how === 'unknown';
 }
 
-// verify has the action verified, once for what it asks for; act does so again with the
-// transactions that are signed.
-async function verify(again) {
-  const s = swap, mine = { ...(again ? did.check : { how: 'busy', words: 'The page asks its own nodes. The first time, verification is being prepared, which takes a moment.' }), of: asked(s), at: Date.now() };
+// verify has the newest status verified, once for what it asks for; act does so again with what
+// is signed or paid. Without the service the last status will do.
+async function verify(what, before) {
+  const s = swap, mine = { ...(before ?? { how: 'busy', words: 'The page asks its own nodes. The first time, verification is being prepared, which takes a moment.' }), of: what, at: Infinity };
   did.check = mine;
   let judged;
   try {
-    const fresh = s.currentAction.txs ? s : await call('api/getSwapStatus', { swapId: s.swapId }); // events leave transactions out
-    judged = asked(fresh) === mine.of ? await check(fresh, kept(s.swapId)) : { of: 'what was asked for before' };
+    const fresh = await call('api/getSwapStatus', { swapId: s.swapId }).catch((e) => { if (e.code === 'away') return s; throw e; });
+    if (of(fresh) !== what) { if (did.check === mine) { did.check = null; update(fresh); } return; }
+    judged = await check(fresh, kept(s.swapId));
   } catch (e) {
     judged = { how: 'refused', words: reason(e).text };
   }
-  Object.assign(mine, judged, { at: Date.now() });
-  if (swap?.swapId === s.swapId && did.check === mine) { if (mine.of === asked(swap)) render(); else did.check = undefined; }
+  if (swap?.swapId !== s.swapId || did.check !== mine) return;
+  did.check = { ...judged, of: what, at: Date.now() };
+  render();
 }
 
 // problemOf says what keeps an action from being built: these texts are made for the user.
@@ -156,7 +168,7 @@ const problemOf = (e) => e.code === 'upstream' ? 'A provider or node does not an
 // payer says whose wallet the button asks.
 function payer(s, p) {
   const a = s.currentAction;
-  if (kept(s.swapId)?.link && p.name === 'deposit') return '';
+  if (!a || kept(s.swapId)?.link && p.name === 'deposit') return '';
   if (a.type === 'SignSmartChainTransaction' && wallets.theirs(a.requiredSigner)) return 'Your browser wallet asks you to confirm.';
   return 'The button uses the test wallet of the local network.';
 }
@@ -177,8 +189,8 @@ function bar(p) {
   $('bar-fill').style.inlineSize = `${p.far}%`;
 }
 
-function deposit(p) {
-  const a = swap.currentAction, tx = p.name === 'deposit' ? a.txs[0] : null;
+function deposit(p, allowed) {
+  const a = view().currentAction, tx = p.name === 'deposit' && allowed ? a.txs[0] : null;
   hide($('deposit'), !tx);
   if (!tx || $('deposit').dataset.address === tx.address) return;
   $('deposit').dataset.address = tx.address;
@@ -262,37 +274,31 @@ function steps(s) {
 async function act() {
   const p = $('view-swap').dataset.phase, s = swap;
   if (['received', 'failed', 'refunded', 'expired', 'late', 'dropped'].includes(p)) return leave(p, s);
-  if (phase(s, did, Date.now(), kept(s.swapId)).name !== p) return render(); // the quote has just ended
-  const a = s.currentAction, what = asked(s);
+  if (phase(view(), did, Date.now(), kept(s.swapId)).name !== p) return render(); // the quote has just ended
+  const own = kept(s.swapId), what = asked(view()), about = of(s);
   const doing = (state) => { did.doing = state; if (swap === s || swap?.swapId === s.swapId) render(); };
   did.fault = false;
   text($('fault'), '');
   try {
-    if (a.type === 'SendToAddress' && a.chain === 'LIGHTNING') {
-      doing('sending');
-      if (kept(s.swapId)?.link) await call('api/settleWithLnurl', {}, { swapId: s.swapId });
+    const wallet = p !== 'deposit' || s.currentAction?.chain === 'BITCOIN';
+    doing(wallet ? 'wallet' : 'sending');
+    // What is signed or paid is what was verified of the newest status; with the wallet's coins
+    // where bitcoin is paid.
+    const fresh = await call('api/getSwapStatus', { swapId: s.swapId }).catch((e) => { if (e.code === 'away') return s; throw e; });
+    if (of(fresh) !== about) return update(fresh);
+    const judged = await check(fresh, own, wallets.bitcoin());
+    if (!['good', 'unknown'].includes(judged.how)) { did.check = { ...judged, of: about, at: Date.now() }; return; }
+    const a = judged.action;
+    if (a.type === 'SendToAddress') {
+      if (own.link) await call('api/settleWithLnurl', {}, { swapId: s.swapId });
       else await call('local/pay', {}, { invoice: a.txs[0].address });
-    } else {
-      doing('wallet');
-      // Events leave out what a stranger could use: the newest transactions come with the status.
-      // What is signed is what was verified of them.
-      let action;
-      if (a.type === 'SignSmartChainTransaction') {
-        const fresh = await call('api/getSwapStatus', { swapId: s.swapId });
-        if (asked(fresh) !== what) return update(fresh);
-        const judged = await check(fresh, kept(s.swapId));
-        did.check = { of: what, ...judged };
-        if (judged.how === 'refused') return;
-        action = judged.action;
-      }
-      if (action && wallets.theirs(a.requiredSigner)) await send(wallets.theirs(a.requiredSigner), action.txs, () => doing('sending'));
-      else {
-        const { signedTxs } = await call('local/sign', {}, action ? { action } : { swapId: s.swapId });
-        doing('sending');
-        await call('api/submitTransaction', {}, { swapId: s.swapId, signedTxs });
-      }
+    } else if (wallets.theirs(a.requiredSigner)) await send(wallets.theirs(a.requiredSigner), a.txs, () => doing('sending'));
+    else {
+      const { signedTxs } = await call('local/sign', {}, { action: a });
+      doing('sending');
+      await submit(s.swapId, own, signedTxs);
     }
-    if (swap?.swapId === s.swapId && asked(swap) === what) sent(what);
+    if (swap?.swapId === s.swapId && asked(view()) === what) sent(what);
   } finally {
     doing('');
     if (swap?.swapId === s.swapId) look();

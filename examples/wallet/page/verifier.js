@@ -1,30 +1,57 @@
-// What the page verifies before a wallet is asked for a signature: package verify, as a program
-// in WebAssembly, with the wallet's own nodes. It is loaded when it is needed first.
+// What the page verifies before its user pays or signs: package verify, as a program in
+// WebAssembly, with the wallet's own nodes. It is loaded when it is needed first.
 import { call } from './api.js';
+import { isAway, lost } from './online.js';
 
 let loaded = null;
 
-// asksFor reports whether a swap's signatures can be verified: package verify knows swaps from
-// smart chains to Bitcoin and Lightning.
-export const asksFor = (s) => s.currentAction?.type === 'SignSmartChainTransaction' && !['BITCOIN', 'LIGHTNING'].includes(s.quote.inputAmount.chain);
+// known reports whether package verify knows swaps of a request. That depends on the request
+// alone, so that no service can have the page do without. What an LNURL link or a Lightning
+// address takes only its own service can tell.
+export const known = (request) => !(request.srcToken === 'LIGHTNING-BTC' && request.srcAddress) && !(request.dstToken === 'LIGHTNING-BTC' && !/^(lightning:)?ln(bc|tb)/i.test(request.dstAddress));
 
-// check judges what a swap asks its user to sign: { how: 'good', words, action } with what may be
-// signed, 'unknown' for what package verify does not know, or 'refused'. Request is what was asked
-// for in this browser.
-export async function check(s, { request, key } = {}) {
-  const unknown = { how: 'unknown', words: 'What you sign here is the service’s word: swaps of this kind cannot be verified in the page yet.', action: s.currentAction };
-  if (!asksFor(s)) return unknown;
-  if (!request) return { how: 'refused', words: 'This swap was not asked for in this browser, so the page does not know what it should pay. Sign where it was asked for.' };
+// create asks for a quote. The secret of a swap from Lightning is made here, and its quote is
+// verified at once; the others' are verified with what is to be signed or paid first.
+export async function create(request, preparing) {
+  if (request.srcToken !== 'LIGHTNING-BTC' || !known(request)) return call('api/createSwap', {}, request);
   try {
-    const verifier = await (loaded ??= load().catch((e) => { loaded = null; throw e; }));
-    const judged = await verifier.verify(request, s, s.currentAction, { swapKey: key });
-    if (judged.currentAction) return { how: 'good', words: judged.currentAction.description, action: judged.currentAction };
-    if (judged.actionError?.code === 'unsupported') return unknown;
-    return { how: 'refused', words: judged.actionError?.error ?? 'There is nothing that should be signed now.' };
+    if (!loaded) preparing();
+    return await (await ready()).call('createSwap', request);
   } catch (e) {
-    return e.code === 'unsupported' ? unknown : { how: 'refused', words: e.message };
+    if (isAway()) throw Object.assign(e, { code: 'away' });
+    if (e.code === 'upstream' && e.field) throw new Error(`Refused: ${e.message}`);
+    throw Object.assign(e, { error: e.message });
   }
 }
+
+// check judges what a swap asks its user to sign or pay: { how: 'good', words, action } with what
+// may be signed or paid, 'unknown' for what package verify does not know, 'waits', or 'refused'. Request is
+// what was asked for in this browser; wallet is { bitcoinAddress, bitcoinPublicKey } of the wallet
+// that pays bitcoin. It tells the service the secret of a swap from Lightning once it may hear it.
+export async function check(s, { request, key } = {}, wallet = {}) {
+  if (!request) return { how: 'refused', words: 'This swap was not asked for in this browser, so the page does not know what it should pay. Go on where it was asked for.' };
+  if (!known(request)) return { how: 'unknown', words: 'What you pay or sign here is the service’s word: swaps with LNURL links and Lightning addresses cannot be verified.', action: s.currentAction };
+  try {
+    const { currentAction: action, actionError: fault } = await (await ready()).verify(request, s, s.currentAction, { swapKey: key, ...wallet });
+    if (fault) return { how: 'refused', words: fault.error };
+    if (action && action.type !== 'Wait') return { how: 'good', words: action.description, action };
+    if (action?.name === 'Automatic settlement' && s.requiresSecretReveal) return { how: 'told', words: action.description };
+    if (action && action.type === s.currentAction?.type || !s.currentAction) return { how: 'waits', words: action?.description ?? '' };
+    return { how: 'refused', words: 'There is nothing that should be signed or paid now.' };
+  } catch (e) {
+    return { how: 'refused', words: e.message };
+  }
+}
+
+// submit sends what was signed of a verified action: through the wallet's own nodes what needs
+// no service, and through the service the rest.
+export async function submit(swapId, { request, key } = {}, signedTxs) {
+  if (!known(request)) return call('api/submitTransaction', {}, { swapId, signedTxs });
+  return (await ready()).call('submitTransaction', { swapId, swapKey: key, signedTxs });
+}
+
+// ready is the verifier, which is loaded once.
+const ready = () => (loaded ??= load().catch((e) => { loaded = null; throw e; }));
 
 async function load() {
   let site = await call('site');
@@ -42,5 +69,6 @@ async function load() {
     prices: async (token) => (await call('rates')).microSats[token] ?? null,
     now: () => Date.now() + ahead,
     store: { get: (name) => localStorage.getItem(`verify ${name}`), set: (name, value) => localStorage.setItem(`verify ${name}`, value) },
+    fetch: (url, options) => fetch(url, options).catch((e) => { if (!options.signal?.aborted && url.startsWith(at('api'))) lost(); throw e; }),
   });
 }

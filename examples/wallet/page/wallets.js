@@ -13,6 +13,9 @@ export async function load(site) {
 export const evm = (chain) => chain in chains;
 export const address = (chain) => evm(chain) && browser ? browser.address : user.addresses[chain];
 export const shop = () => user.shop;
+
+// bitcoin is the wallet whose coins pay on Bitcoin, as getSwapStatus wants it.
+export const bitcoin = () => ({ bitcoinAddress: user.addresses.BITCOIN, bitcoinPublicKey: user.bitcoinPublicKey });
 export const own = (a) => Object.values(user.addresses).includes(a) || browser?.address === a;
 
 // signers are the addresses whose swaps are this user's.
@@ -27,7 +30,7 @@ export async function connect(changed) {
 }
 
 // theirs is the browser wallet if it is the one that has to sign.
-export const theirs = (signer) => browser && signer.toLowerCase() === browser.address.toLowerCase() ? browser : null;
+export const theirs = (signer) => browser && signer?.toLowerCase() === browser.address.toLowerCase() ? browser : null;
 
 // balance is what the user has of a token and what of it can be swapped, null where it is not known.
 export async function balance(token) {
