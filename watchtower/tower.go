@@ -24,7 +24,7 @@ type Tower struct {
 	closed sync.Once
 }
 
-var _ Messenger = (*Tower)(nil)
+var _ Claimer = (*Tower)(nil)
 
 // Open connects to the chains. A chain whose nodes are not responding is opened all the
 // same; errors are those of [chains.Factory.Open], or have the code fault.InvalidInput and
