@@ -81,6 +81,12 @@ type Config struct {
 	// Nostr relays of the network; regtest and signet have none, so nothing is
 	// published there. A messenger passed in is closed by the caller.
 	Messenger watchtower.Messenger
+	// Claimer claims for the users of the service who are away, for example a
+	// [watchtower.Tower], at the service's cost. It gets the preimage of a swap from
+	// Lightning (FROM_BTCLN_AUTO) when the watchtowers do, and swaps from bitcoin (FROM_BTC,
+	// SPV_VAULT_FROM_BTC) once the payment is confirmed. nil: only the watchtowers of
+	// others claim. The caller runs and closes it.
+	Claimer watchtower.Claimer
 
 	Now    func() time.Time // nil: time.Now
 	Rand   io.Reader        // nil: crypto/rand.Reader; must be safe for concurrent use

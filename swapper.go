@@ -137,10 +137,14 @@ func (c *Client) open(ctx context.Context) error {
 	c.fleet = fleet.New(fleet.Options{Leaser: leaser, Log: c.config.Logger})
 	c.reader = chainio.New(c.byID, c.config.Bitcoin, c.lps)
 	c.reader.MaxMinerFeePPM = c.config.Policy.MaxMinerFeePPM
+	flows := swap.Flows()
+	if c.config.Claimer != nil {
+		swap.Claimed(flows)
+	}
 	c.engine = engine.New(engine.Config{
 		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Punish: c.offers.Punish, Probe: c.lps.Probe,
-		Executor: &chainio.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger},
-		Flows:    swap.Flows(),
+		Executor: &chainio.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger, Claimer: c.config.Claimer},
+		Flows:    flows,
 		Fleet:    c.fleet,
 	})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: c.offers, LPs: c.lps, Prices: c.config.Prices, LNURL: c.lnurl, Graph: c.config.Graph,

@@ -60,6 +60,7 @@ const roundTime = 5 * time.Minute
 func (c *claimer) run(ctx context.Context) {
 	tick := time.NewTicker(c.config.Every)
 	defer tick.Stop()
+	clear(c.vaults) // another process may have claimed meanwhile
 	for ctx.Err() == nil {
 		bounded, cancel := context.WithTimeout(ctx, roundTime)
 		if err := c.round(bounded); err != nil && ctx.Err() == nil {

@@ -23,7 +23,8 @@ type Config struct {
 	Network bitcoin.Network // the zero value is mainnet
 	Bitcoin bitcoin.Backend // for withdrawals and proofs; the caller closes it
 	// Store keeps what is to be claimed, what was sent, and the books. It should be the
-	// watchtower's own: it contains preimages. One Tower uses it at a time, because the
+	// watchtower's own: it contains preimages. If it is a [storage.Leaser], Towers of several
+	// processes may use it with the same keys; else one Tower uses it at a time, because the
 	// transactions of one key must follow each other. The caller closes it.
 	Store  storage.Store
 	Chains []Account // where to claim

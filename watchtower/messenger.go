@@ -26,6 +26,19 @@ type Messenger interface {
 	Publish(ctx context.Context, m Message) error
 }
 
+// Claimer claims for users who are away. A [Tower] is one.
+//
+// Its methods return once the claim is stored: whoever claims goes on after a restart. They
+// may be called again with the same content, and are safe for concurrent use. Errors of the
+// code fault.InvalidInput say that the claimer cannot claim it, and has kept nothing of it.
+type Claimer interface {
+	Messenger
+	// Withdraw takes over a withdrawal from a vault that Bitcoin has confirmed.
+	Withdraw(ctx context.Context, w Withdrawal) error
+	// Prove takes over an escrow whose bitcoin payment is confirmed.
+	Prove(ctx context.Context, p Payment) error
+}
+
 // Messengers are several ways to publish a message, for example a [Tower] of one's own and
 // [Nostr]. All of them get it, at the same time.
 type Messengers []Messenger

@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -24,7 +25,7 @@ type Tower struct {
 	closed sync.Once
 }
 
-var _ Messenger = (*Tower)(nil)
+var _ Claimer = (*Tower)(nil)
 
 // Open connects to the chains. A chain whose nodes are not responding is opened all the
 // same; errors are those of [chains.Factory.Open], or have the code fault.InvalidInput and
@@ -66,9 +67,14 @@ func (t *Tower) Close() (err error) {
 }
 
 // Run claims until ctx ends, and returns its cause. What fails is logged and tried again.
-// Only one Run of a store may be active at a time.
+// Towers of several processes on one store, which must then be a [storage.Leaser], divide the
+// chains: one of them claims on each, and another takes over within seconds from one that
+// dies. On any other store only one Run may be active at a time.
 func (t *Tower) Run(ctx context.Context) error {
+	leaser, _ := t.config.Store.(storage.Leaser)
+	shared := fleet.New(fleet.Options{Leaser: leaser, Log: t.config.Log, JobsOnly: true})
 	var all sync.WaitGroup
+	all.Go(func() { _ = shared.Run(ctx) })
 	for _, source := range t.config.Sources {
 		all.Go(func() {
 			if err := source.Listen(ctx, t.hear); ctx.Err() == nil {
@@ -77,7 +83,7 @@ func (t *Tower) Run(ctx context.Context) error {
 		})
 	}
 	for _, on := range t.on {
-		all.Go(func() { on.run(ctx) })
+		all.Go(func() { shared.Job(ctx, index+"/"+on.id, on.run) })
 	}
 	all.Wait()
 	return context.Cause(ctx)

@@ -44,6 +44,7 @@ type Executor struct {
 	LNURL     Withdrawer
 	Bitcoin   Broadcaster
 	Messenger watchtower.Messenger // nil: nothing is published, and the user settles
+	Claimer   watchtower.Claimer   // claims for users; nil: others do
 }
 
 // Execute implements engine.Executor.
@@ -63,10 +64,12 @@ func (p *Executor) Execute(ctx context.Context, r *swap.Record, e swap.Effect) s
 		o.Of = w.K1
 		return o
 	case swap.Publish:
-		if p.Messenger == nil {
+		if p.Messenger == nil && p.Claimer == nil {
 			return swap.Outcome{Refused: true, Reason: "no messenger is configured"}
 		}
-		return outcome(false, p.Messenger.Publish(ctx, watchtower.Message{Chain: r.Chain, Escrow: r.Escrow.Real.Data, Preimage: r.Lightning.Preimage}))
+		return p.publish(ctx, watchtower.Message{Chain: r.Chain, Escrow: r.Escrow.Real.Data, Preimage: r.Lightning.Preimage})
+	case swap.HandOver:
+		return p.handOver(ctx, r)
 	case swap.Broadcast:
 		_, err := p.Bitcoin.Broadcast(ctx, r.Bitcoin.Tx)
 		_, refused := errors.AsType[*bitcoin.RejectedError](err)
@@ -81,6 +84,30 @@ func (p *Executor) Execute(ctx context.Context, r *swap.Record, e swap.Effect) s
 func notSent(err error) bool {
 	_, answered := errors.AsType[*lp.RequestError](err)
 	return !answered && fault.CodeOf(err) == fault.InvalidInput
+}
+
+// publish gives a preimage to the claimer and to the messenger, or to the one that there is.
+// The effect is repeated, so that the one that failed gets it again.
+func (p *Executor) publish(ctx context.Context, m watchtower.Message) swap.Outcome {
+	switch {
+	case p.Claimer != nil && p.Messenger != nil:
+		return outcome(false, watchtower.Messengers{p.Claimer, p.Messenger}.Publish(ctx, m))
+	case p.Claimer != nil:
+		err := p.Claimer.Publish(ctx, m)
+		return outcome(fault.CodeOf(err) == fault.InvalidInput, err) // which says that it has left nothing
+	}
+	return outcome(false, p.Messenger.Publish(ctx, m))
+}
+
+// handOver leaves the claim of what Bitcoin has confirmed to the claimer.
+func (p *Executor) handOver(ctx context.Context, r *swap.Record) swap.Outcome {
+	var err error
+	if r.Vault != nil {
+		err = p.Claimer.Withdraw(ctx, watchtower.Withdrawal{Chain: r.Chain, Version: r.Contract, Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID, From: r.From})
+	} else {
+		err = p.Claimer.Prove(ctx, watchtower.Payment{Chain: r.Chain, Escrow: r.Escrow.Real.Data, TxID: r.Bitcoin.TxID, Vout: r.Bitcoin.Vout, Condition: r.Bitcoin.Condition()})
+	}
+	return outcome(fault.CodeOf(err) == fault.InvalidInput, err)
 }
 
 func (p *Executor) send(ctx context.Context, r *swap.Record, step int) swap.Outcome {

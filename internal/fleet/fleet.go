@@ -39,6 +39,8 @@ type Options struct {
 	TTL    time.Duration    // of a lease; 0 means DefaultTTL
 	Log    *slog.Logger     // nil discards
 	Now    func() time.Time // with a monotonic reading; nil means time.Now
+	// JobsOnly leaves the shards to others: this process is none of those that divide them.
+	JobsOnly bool
 }
 
 // Fleet is what one process knows of the division. A nil Fleet is that of a store that
@@ -49,6 +51,7 @@ type Fleet struct {
 	ttl    time.Duration
 	log    *slog.Logger
 	now    func() time.Time
+	jobber bool          // it has no shards
 	wake   chan struct{} // a job was added
 
 	mu      sync.Mutex
@@ -66,7 +69,7 @@ func New(o Options) *Fleet {
 		return nil
 	}
 	f := &Fleet{
-		leaser: o.Leaser, owner: o.Owner, ttl: o.TTL, log: o.Log, now: o.Now, wake: make(chan struct{}, 1),
+		leaser: o.Leaser, owner: o.Owner, ttl: o.TTL, log: o.Log, now: o.Now, jobber: o.JobsOnly, wake: make(chan struct{}, 1),
 		begun: map[string]time.Time{}, told: map[string]bool{}, jobs: map[string]int{}, changed: make(chan struct{}), members: 1,
 	}
 	if f.owner == "" {
@@ -304,7 +307,10 @@ func (f *Fleet) round(ctx context.Context, r *rounds) error {
 	if err != nil {
 		return fmt.Errorf("read who has what: %w", err)
 	}
-	members := []string{f.owner}
+	var members []string
+	if !f.jobber {
+		members = append(members, f.owner)
+	}
 	for name, owner := range live {
 		if strings.HasPrefix(name, memberPrefix) && owner != f.owner {
 			members = append(members, owner)
@@ -347,8 +353,13 @@ func (f *Fleet) round(ctx context.Context, r *rounds) error {
 // only here. A shard that another should have and does not take is this one's until the
 // members change.
 func (f *Fleet) part(members []string, live map[string]string, r *rounds) (wanted, others []string, free bool) {
-	wanted = []string{memberPrefix + f.owner}
+	if !f.jobber {
+		wanted = append(wanted, memberPrefix+f.owner)
+	}
 	for n := range shard.Count {
+		if f.jobber {
+			break
+		}
 		name := shardName(n)
 		_, taken := live[name]
 		switch {

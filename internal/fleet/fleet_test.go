@@ -298,6 +298,28 @@ func TestJob(t *testing.T) {
 	})
 }
 
+// A process that does jobs alone takes no shards, and those that divide them do not count it.
+func TestJobsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &storagetest.MemoryLeases{}
+		whole := start(t, store, "whole")
+		f := New(Options{Leaser: store, Owner: "jobs", JobsOnly: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { _ = f.Run(ctx) })
+		all.Go(func() { f.Job(ctx, "claim", func(ctx context.Context) { <-ctx.Done() }) })
+		time.Sleep(time.Minute)
+		if got := len(whole.Shards()); got != shard.Count || whole.Members() != 1 {
+			t.Errorf("the other has %d shards as one of %d, want %d as the only one", got, whole.Members(), shard.Count)
+		}
+		if len(f.Shards()) != 0 || !f.HoldsJob("claim") {
+			t.Errorf("it has %d shards, and its job: %t", len(f.Shards()), f.HoldsJob("claim"))
+		}
+		cancel()
+		all.Wait()
+	})
+}
+
 // A Fleet of one's own store needs nothing.
 func TestNil(t *testing.T) {
 	f := New(Options{})

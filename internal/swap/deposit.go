@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/outlook"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
@@ -23,6 +24,11 @@ func (b *BitcoinPart) required() uint32 {
 		return unknownConfirmations
 	}
 	return b.Confirmations
+}
+
+// Condition is what the escrow demands of the payment.
+func (b *BitcoinPart) Condition() chains.Condition {
+	return chains.Condition{Kind: chains.Onchain, Script: b.Script, Sats: b.Sats, Confirmations: uint16(b.required())}
 }
 
 // pays returns the output of a transaction that the escrow can be claimed with.

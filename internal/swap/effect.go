@@ -16,6 +16,7 @@ const (
 	Publish      EffectKind = "publish"   // publish the preimage to the watchtowers
 	Broadcast    EffectKind = "broadcast" // send the user's Bitcoin payment
 	SetRefund    EffectKind = "refund"    // tell the LP the refund address
+	HandOver     EffectKind = "handOver"  // leave the claim to the service's own watchtower
 )
 
 // Effect is something to be done now in the outside world. It is recomputed

@@ -316,7 +316,6 @@ func fromBTCViewConfirmed(in Decision, v *View, settle *Step) {
 	default:
 		v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that claim the tokens.", For: actionClaim, AnySigner: true,
 			Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: *r.Escrow.Real,
-				Payment: &chains.Payment{TxID: tx.ID, Vout: vout, Confirmations: uint16(r.Bitcoin.required()),
-					Condition: chains.Condition{Kind: chains.Onchain, Script: tx.Msg.TxOut[vout].PkScript, Sats: r.Bitcoin.Sats, Confirmations: uint16(r.Bitcoin.required())}}}}}})
+				Payment: &chains.Payment{TxID: tx.ID, Vout: vout, Confirmations: uint16(r.Bitcoin.required()), Condition: r.Bitcoin.Condition()}}}}})
 	}
 }
