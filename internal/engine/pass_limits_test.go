@@ -238,10 +238,13 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		for i := range f.States {
 			f.States[i].Every = time.Hour
 		}
-		var down atomic.Bool
+		var down, looked atomic.Bool
 		s := &failing{Store: new(storagetest.Memory), get: func(id string) error {
 			if down.Load() && id == "hinted" {
 				return errDisk
+			}
+			if id == "other" {
+				looked.Store(true)
 			}
 			return nil
 		}}
@@ -262,6 +265,13 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		var all sync.WaitGroup
 		all.Go(func() { _ = g.Run(ctx) })
 		time.Sleep(2 * time.Hour)
+		looked.Store(false)
+		for range 3600 { // until the other's next look is an hour away
+			if time.Sleep(time.Second); looked.Load() {
+				break
+			}
+		}
+		synctest.Wait()
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		down.Store(true)
 		if err := g.Look(ctx, "CITREA", chains.Hint{EscrowHash: hash}); err != nil {
