@@ -77,13 +77,7 @@ func New(ctx context.Context, o Options) (*Network, error) {
 
 // open starts what stands around the network.
 func (n *Network) open(o Options) (err error) {
-	n.User = &User{network: n, wallet: wallet.Wallet{EVM: n.net.EVM.User, Bitcoin: n.net.Wallet, Lightning: n.net.Payer}}
-	if n.net.Solana != nil {
-		n.User.wallet.Solana = n.net.Solana.User
-	}
-	if n.net.Starknet != nil {
-		n.User.wallet.Starknet = &n.net.Starknet.User.Key
-	}
+	n.User = &User{network: n, wallet: wallet.Of(n.net)}
 	// The newest state is asked for every time: a test that mines a block wants it noticed.
 	n.backend, err = mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.net.Bitcoin.URL()}, TipAge: -1})
 	if err != nil {

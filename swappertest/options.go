@@ -85,6 +85,7 @@ type Listen struct {
 	//	/settle?hash=             settles a held invoice; preimage= in place of hash for one that was made with hash=
 	//	/cancel?hash=             cancels it
 	//	/pay?invoice=             pays from the user's Lightning wallet; sats= for an invoice without amount
+	//	/sign                     signs with the user's keys what the action in the body, of a swap's status, asks for
 	//	/mine?blocks=             mines Bitcoin blocks
 	//	/reorg?blocks=            replaces Bitcoin blocks by empty ones
 	//	/advance?seconds=         moves every clock

@@ -2,7 +2,6 @@ package swappertest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"sync"
@@ -124,18 +123,7 @@ func (u *User) pay(invoice string) error {
 // Sign signs what an action asks the user to sign: transactions of a smart chain,
 // or the listed inputs of PSBTs. Submit the result in a
 // [swapper.SubmitTransactionInput].
-func (u *User) Sign(a *swapper.Action) ([]string, error) {
-	switch {
-	case a != nil && a.SignSmartChainTransaction != nil:
-		if id := a.SignSmartChainTransaction.Chain; id != u.network.evm() && !u.network.isSolana(id) && !u.network.isStarknet(id) {
-			return nil, fmt.Errorf("the user has no key on %s", id)
-		}
-		return u.wallet.Sign(a.SignSmartChainTransaction)
-	case a != nil && a.SignPSBT != nil:
-		return u.wallet.SignPSBT(a.SignPSBT)
-	}
-	return nil, errors.New("the action asks for no signature")
-}
+func (u *User) Sign(a *swapper.Action) ([]string, error) { return u.wallet.SignAction(a) }
 
 // patience bounds how long a swap is followed. Swaps of this network settle within
 // seconds; one that does not is stuck.

@@ -249,7 +249,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 			invoice = answer.Invoice
 		}
 	}
-	for _, path := range []string{"/mine?blocks=0", "/fees", "/watchtower", "/settle?hash=00", "/invoice?sats=-1", "/misbehave?lp=2", "/misbehave?lp=0&faults=Kindness", "/reorg?blocks=x"} {
+	for _, path := range []string{"/sign", "/mine?blocks=0", "/fees", "/watchtower", "/settle?hash=00", "/invoice?sats=-1", "/misbehave?lp=2", "/misbehave?lp=0&faults=Kindness", "/reorg?blocks=x"} {
 		resp, err := http.Post(d.Control+path, "", nil)
 		if err != nil || resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: %v %v", path, resp, err)

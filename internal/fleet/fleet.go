@@ -118,8 +118,8 @@ func (f *Fleet) Mine(id string) bool { return f.HoldsShard(shard.Of(id)) }
 // HoldsShard reports whether the shard is this process's.
 func (f *Fleet) HoldsShard(n int) bool { return f == nil || f.holds(shardName(n)) }
 
-// HoldsJob reports whether the job is this process's; see [Fleet.Job].
-func (f *Fleet) HoldsJob(name string) bool { return f == nil || f.holds(jobPrefix+name) }
+// holdsJob reports whether the job is this process's; see [Fleet.Job].
+func (f *Fleet) holdsJob(name string) bool { return f == nil || f.holds(jobPrefix+name) }
 
 // Shards returns the shards that are this process's, in order.
 func (f *Fleet) Shards() []int {
@@ -156,7 +156,7 @@ func (f *Fleet) Job(ctx context.Context, name string, do func(ctx context.Contex
 	defer f.want(name, -1)
 	for ctx.Err() == nil {
 		changed := f.Changed()
-		if f.HoldsJob(name) {
+		if f.holdsJob(name) {
 			f.doJob(ctx, name, do)
 			continue
 		}
@@ -178,7 +178,7 @@ func (f *Fleet) doJob(ctx context.Context, name string, do func(ctx context.Cont
 	defer func() { lose(); <-done }()
 	for {
 		changed := f.Changed()
-		if !f.HoldsJob(name) {
+		if !f.holdsJob(name) {
 			return
 		}
 		select {

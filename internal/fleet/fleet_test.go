@@ -323,7 +323,7 @@ func TestJobsOnly(t *testing.T) {
 // A Fleet of one's own store needs nothing.
 func TestNil(t *testing.T) {
 	f := New(Options{})
-	if f != nil || !f.Mine("id") || !f.HoldsJob("any") || f.Members() != 1 || len(f.Shards()) != shard.Count || f.Owner() != "" || f.Changed() != nil {
+	if f != nil || !f.Mine("id") || !f.holdsJob("any") || f.Members() != 1 || len(f.Shards()) != shard.Count || f.Owner() != "" || f.Changed() != nil {
 		t.Error("not everything is its own")
 	}
 	n := 0

@@ -8,22 +8,22 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
-// Backend is the Bitcoin backend of a World. What swaps do not ask for is not
+// backend is the Bitcoin backend of a World. What swaps do not ask for is not
 // implemented.
-type Backend struct {
+type backend struct {
 	bitcoin.Backend
 	World *World
 	On    bitcoin.Network
 }
 
 // Network implements [bitcoin.Backend].
-func (b Backend) Network() bitcoin.Network { return b.On }
+func (b backend) Network() bitcoin.Network { return b.On }
 
 // TipHeight implements [bitcoin.Backend].
-func (b Backend) TipHeight(context.Context) (uint32, error) { return 900_000, nil }
+func (b backend) TipHeight(context.Context) (uint32, error) { return 900_000, nil }
 
 // Txs implements [bitcoin.Backend].
-func (b Backend) Txs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.Tx] {
+func (b backend) Txs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.Tx] {
 	b.World.mu.Lock()
 	defer b.World.mu.Unlock()
 	all := make([]bitcoin.Result[*bitcoin.Tx], len(ids))
@@ -42,7 +42,7 @@ func (b Backend) Txs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bi
 }
 
 // Broadcast implements [bitcoin.Backend]: everything is taken, and seen at once.
-func (b Backend) Broadcast(_ context.Context, raw []byte) (bitcoin.Hash, error) {
+func (b backend) Broadcast(_ context.Context, raw []byte) (bitcoin.Hash, error) {
 	tx, err := rawtx.Decode(raw)
 	if err != nil {
 		return bitcoin.Hash{}, err
@@ -57,7 +57,7 @@ func (b Backend) Broadcast(_ context.Context, raw []byte) (bitcoin.Hash, error) 
 
 // AddressTxs implements [bitcoin.Backend]: the known transactions that pay to the
 // address.
-func (b Backend) AddressTxs(_ context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
+func (b backend) AddressTxs(_ context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
 	return func(yield func(*bitcoin.Tx, error) bool) {
 		b.World.mu.Lock()
 		defer b.World.mu.Unlock()
@@ -79,7 +79,7 @@ func (b Backend) AddressTxs(_ context.Context, a bitcoin.Address) iter.Seq2[*bit
 }
 
 // Outspends implements [bitcoin.Backend]: what is not named is unspent.
-func (b Backend) Outspends(_ context.Context, ops []bitcoin.OutPoint) []bitcoin.Result[bitcoin.Spend] {
+func (b backend) Outspends(_ context.Context, ops []bitcoin.OutPoint) []bitcoin.Result[bitcoin.Spend] {
 	b.World.mu.Lock()
 	defer b.World.mu.Unlock()
 	all := make([]bitcoin.Result[bitcoin.Spend], len(ops))
@@ -93,7 +93,7 @@ func (b Backend) Outspends(_ context.Context, ops []bitcoin.OutPoint) []bitcoin.
 }
 
 // CPFPs implements [bitcoin.Backend].
-func (b Backend) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.CPFP] {
+func (b backend) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.CPFP] {
 	b.World.mu.Lock()
 	defer b.World.mu.Unlock()
 	all := make([]bitcoin.Result[*bitcoin.CPFP], len(ids))
@@ -107,21 +107,21 @@ func (b Backend) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*
 }
 
 // ProjectedBlocks implements [bitcoin.Backend].
-func (b Backend) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock, error) {
+func (b backend) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock, error) {
 	b.World.mu.Lock()
 	defer b.World.mu.Unlock()
 	return b.World.Delay, b.World.BitcoinErr
 }
 
 // FeeRates implements [bitcoin.Backend].
-func (b Backend) FeeRates(context.Context) (bitcoin.FeeRates, error) {
+func (b backend) FeeRates(context.Context) (bitcoin.FeeRates, error) {
 	b.World.mu.Lock()
 	defer b.World.mu.Unlock()
 	return b.World.Rates, b.World.BitcoinErr
 }
 
 // AddressUTXOs implements [bitcoin.Backend].
-func (b Backend) AddressUTXOs(context.Context, bitcoin.Address) ([]bitcoin.UTXO, error) {
+func (b backend) AddressUTXOs(context.Context, bitcoin.Address) ([]bitcoin.UTXO, error) {
 	b.World.mu.Lock()
 	defer b.World.mu.Unlock()
 	return b.World.Coins, b.World.BitcoinErr

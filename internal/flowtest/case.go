@@ -216,7 +216,7 @@ func (s *Setup) know(t *testing.T, record map[string]json.RawMessage) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Chain.Know(hexOf(inv.PaymentHash[:]), e.ClaimHash)
+			s.Chain.know(hexOf(inv.PaymentHash[:]), e.ClaimHash)
 		}
 	}
 }

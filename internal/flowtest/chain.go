@@ -49,8 +49,8 @@ func NewChain(w *World, id string, all []tokens.Token, c Contracts) *Chain {
 	return &Chain{World: w, id: id, tokens: all, contract: d, hashes: map[string][]byte{}}
 }
 
-// Know says which claim hash stands for a payment hash.
-func (c *Chain) Know(paymentHash string, claimHash []byte) { c.hashes[paymentHash] = claimHash }
+// know says which claim hash stands for a payment hash.
+func (c *Chain) know(paymentHash string, claimHash []byte) { c.hashes[paymentHash] = claimHash }
 
 // ID implements [chains.Factory].
 func (c *Chain) ID() string { return c.id }
@@ -446,4 +446,4 @@ func (k *contract) DryRun(context.Context, [][]byte) error {
 }
 
 // Bitcoin returns the World's Bitcoin backend.
-func (w *World) Bitcoin(on bitcoin.Network) bitcoin.Backend { return Backend{World: w, On: on} }
+func (w *World) Bitcoin(on bitcoin.Network) bitcoin.Backend { return backend{World: w, On: on} }

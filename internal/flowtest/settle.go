@@ -17,8 +17,8 @@ func Flow(t swap.Type) *swap.Flow {
 	return nil
 }
 
-// AnswerFrom gives the answers of all to what is asked, and reports whether anything was.
-func AnswerFrom(all *swap.Observation, ask swap.Ask, obs *swap.Observation) (asked bool) {
+// answerFrom gives the answers of all to what is asked, and reports whether anything was.
+func answerFrom(all *swap.Observation, ask swap.Ask, obs *swap.Observation) (asked bool) {
 	take(ask.Escrow != nil, &asked, all.Escrow, &obs.Escrow)
 	take(ask.Found != nil, &asked, all.Found, &obs.Found)
 	take(ask.LP != nil, &asked, all.LP, &obs.LP)
@@ -52,7 +52,7 @@ func Settle(t *testing.T, f *swap.Flow, r *swap.Record, all *swap.Observation, i
 	for range 16 {
 		in := swap.Decision{R: r, Obs: obs, Input: input, Now: now}
 		for range 4 {
-			if !AnswerFrom(all, f.Ask(in), obs) {
+			if !answerFrom(all, f.Ask(in), obs) {
 				break
 			}
 		}

@@ -91,14 +91,14 @@ func (c *Client) Check(l Link) error {
 	return c.checkURL(u)
 }
 
-// ServiceError is a refusal by the service, with its own reason.
-type ServiceError struct {
+// serviceError is a refusal by the service, with its own reason.
+type serviceError struct {
 	Host   string
 	Reason string // printable, at most 300 characters; empty if the service gave none
 }
 
 // Error names the service and its reason.
-func (e *ServiceError) Error() string {
+func (e *serviceError) Error() string {
 	if e.Reason == "" {
 		return fmt.Sprintf("the LNURL service %s refused the request", e.Host)
 	}
@@ -106,7 +106,7 @@ func (e *ServiceError) Error() string {
 }
 
 // Public returns the same: the caller named the service.
-func (e *ServiceError) Public() string { return e.Error() }
+func (e *serviceError) Public() string { return e.Error() }
 
 var errNotJSON = errors.New("not JSON")
 
@@ -151,7 +151,7 @@ func (c *Client) get(ctx context.Context, u *url.URL, policy retry.Policy) (obje
 }
 
 // refusalIn reads `{"status":"ERROR","reason":...}`, nil if body is not one.
-func refusalIn(body []byte, host string) *ServiceError {
+func refusalIn(body []byte, host string) *serviceError {
 	var o object
 	if json.Unmarshal(body, &o) != nil {
 		return nil
@@ -160,7 +160,7 @@ func refusalIn(body []byte, host string) *ServiceError {
 		return nil
 	}
 	reason, _ := o.text("reason")
-	return &ServiceError{Host: host, Reason: printable(reason, 300)}
+	return &serviceError{Host: host, Reason: printable(reason, 300)}
 }
 
 // printable makes a stranger's text fit for logs and screens.

@@ -136,7 +136,7 @@ func FuzzCallbacks(f *testing.F) {
 		transport := &respond{status: http.StatusOK, body: body}
 		c, _ = clientFor(transport, time.Unix(0, 0))
 		err = c.SubmitInvoice(t.Context(), w, withdrawInvoice)
-		_, refused := errors.AsType[*ServiceError](err)
+		_, refused := errors.AsType[*serviceError](err)
 		if transport.asked != 1 || err != nil && refused == errors.Is(err, ErrUnknownOutcome) {
 			t.Errorf("%d requests, %v", transport.asked, err)
 		}

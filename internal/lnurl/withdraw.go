@@ -38,7 +38,7 @@ func (c *Client) SubmitInvoice(ctx context.Context, w WithdrawParams, invoice st
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	o, err := c.get(ctx, withParams(u, param{"pr", invoice}, param{"k1", w.K1}), retry.Policy{Calls: 1})
-	if _, refused := errors.AsType[*ServiceError](err); refused {
+	if _, refused := errors.AsType[*serviceError](err); refused {
 		return err
 	}
 	if err != nil {

@@ -25,9 +25,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable is the environment variable with the connection string of a server
+// variable is the environment variable with the connection string of a server
 // for tests. Each test makes a schema of its own there and drops it.
-const Variable = "SWAPPER_POSTGRES"
+const variable = "SWAPPER_POSTGRES"
 
 var shared = sync.OnceValues(func() (*Server, error) { return start(false) })
 
@@ -35,7 +35,7 @@ var shared = sync.OnceValues(func() (*Server, error) { return start(false) })
 // share. Without one the test is skipped.
 func DSN(t testing.TB) string {
 	t.Helper()
-	if dsn := os.Getenv(Variable); dsn != "" {
+	if dsn := os.Getenv(variable); dsn != "" {
 		return dsn
 	}
 	s, err := shared()
@@ -51,7 +51,7 @@ func With(t testing.TB, dsn, key, value string) string {
 	}
 	u, err := url.Parse(dsn)
 	if err != nil {
-		t.Fatalf("%s is not a URL: %v", Variable, err)
+		t.Fatalf("%s is not a URL: %v", variable, err)
 	}
 	q := u.Query()
 	q.Set(key, value)
@@ -65,7 +65,7 @@ var errNone = errors.New("no PostgreSQL found in $PATH and /usr/lib/postgresql/*
 func skip(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, errNone) {
-		t.Skipf("NOT TESTED against PostgreSQL: %v. Install Debian's postgresql, or set %s to the connection string of a server for tests.", err, Variable)
+		t.Skipf("NOT TESTED against PostgreSQL: %v. Install Debian's postgresql, or set %s to the connection string of a server for tests.", err, variable)
 	} else if err != nil {
 		t.Fatalf("PostgreSQL is installed, but cannot be started: %v", err)
 	}

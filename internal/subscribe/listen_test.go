@@ -146,12 +146,12 @@ func TestListens(t *testing.T) {
 	n := start(t, o)
 	more <- logNews
 	eventually(t, "the hint is counted", func() bool { return n.counted() == 1 })
-	if n.Alive() {
+	if n.anyAlive() {
 		t.Error("it is alive without a beat")
 	}
 	more <- head(true)
 	more <- head(false)
-	eventually(t, "the beat makes it alive", n.Alive)
+	eventually(t, "the beat makes it alive", n.anyAlive)
 	if got := n.States()[0]; got != (chains.Subscription{Alive: true, Messages: 2}) {
 		t.Errorf("the state is %+v; the head of the node that is behind does not count", got)
 	}
@@ -164,13 +164,13 @@ func TestListens(t *testing.T) {
 	eventually(t, "news of an unknown subscription are a hint", func() bool { return n.counted() == 2 })
 	more <- `{"jsonrpc":"2.0","id":99,"result":true}` // means nothing
 	more <- `no JSON`
-	eventually(t, "it is lost", func() bool { return !n.Alive() && n.States()[0].Lost == 1 })
+	eventually(t, "it is lost", func() bool { return !n.anyAlive() && n.States()[0].Lost == 1 })
 	eventually(t, "it comes back by itself", func() bool {
 		select {
 		case more <- head(false): // the old connection may take one
 		default:
 		}
-		return n.Alive()
+		return n.anyAlive()
 	})
 }
 
@@ -191,7 +191,7 @@ func TestListensToEarlyNews(t *testing.T) {
 	o := options(s.url, early.url)
 	o.Silence = time.Minute
 	n := start(t, o)
-	eventually(t, "the early head counts", n.Alive)
+	eventually(t, "the early head counts", n.anyAlive)
 	if got := n.States(); got[0].Alive || !got[1].Alive {
 		t.Errorf("the states are %+v", got)
 	}
@@ -251,7 +251,7 @@ func TestBadNodesAreNotAlive(t *testing.T) {
 			t.Parallel()
 			n := start(t, options(serve(t, c.answer, c.then).url))
 			eventually(t, "the connection is given up", func() bool {
-				if n.Alive() {
+				if n.anyAlive() {
 					t.Error("it is alive")
 				}
 				return n.States()[0].Lost > 0
@@ -275,7 +275,7 @@ func TestBadNodesAreNotAlive(t *testing.T) {
 			_ = send(head(false))
 			<-ctx.Done()
 		}).url))
-		eventually(t, "it is alive", n.Alive)
+		eventually(t, "it is alive", n.anyAlive)
 		eventually(t, "it is not any more", func() bool { return n.States()[0].Lost > 0 })
 	})
 }

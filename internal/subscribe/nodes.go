@@ -105,8 +105,8 @@ func (n *Nodes) run(ctx context.Context) {
 	all.Wait()
 }
 
-// Alive reports whether at least one connection hears everything.
-func (n *Nodes) Alive() bool {
+// anyAlive reports whether at least one connection hears everything.
+func (n *Nodes) anyAlive() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, s := range n.states {

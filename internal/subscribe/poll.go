@@ -124,7 +124,7 @@ func (r *rhythm) wait(ctx context.Context, began time.Time, news bool) {
 
 // next is the pause if nothing is heard.
 func (r *rhythm) next(now time.Time) time.Duration {
-	if r.nodes == nil || !r.nodes.Alive() || !r.open.IsZero() && now.Sub(r.open) < attentive {
+	if r.nodes == nil || !r.nodes.anyAlive() || !r.open.IsZero() && now.Sub(r.open) < attentive {
 		return r.pause
 	}
 	return max(slow, r.pause)

@@ -52,7 +52,7 @@ func (r *Registry) add(c Chain) error {
 	if c.ID == "" || c.ID == tokens.Bitcoin || c.ID == tokens.Lightning || strings.Contains(c.ID, "-") {
 		return errors.New("invalid smart chain identifier")
 	}
-	if r.Has(c.ID) {
+	if r.has(c.ID) {
 		return errors.New("the chain is registered twice")
 	}
 	if c.TokenAddress == nil {
@@ -88,9 +88,9 @@ func (r *Registry) add(c Chain) error {
 // maxDecimals is what the API's decimals can sensibly be: 10^77 still fits 256 bits.
 const maxDecimals = 77
 
-// Has reports whether chain is one of the registry's smart chains, or one of
+// has reports whether chain is one of the registry's smart chains, or one of
 // [tokens.Bitcoin] and [tokens.Lightning].
-func (r *Registry) Has(chain string) bool {
+func (r *Registry) has(chain string) bool {
 	return chain == tokens.Bitcoin || chain == tokens.Lightning || r.chain(chain) != nil
 }
 

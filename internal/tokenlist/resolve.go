@@ -38,7 +38,7 @@ func (r *Registry) Resolve(name string) (tokens.Token, error) {
 		return r.resolveBare(name)
 	case strings.Contains(rest, "-"):
 		return tokens.Token{}, fault.New(fault.InvalidInput, "%q is not a token identifier: use <chain>-<ticker>, with a single hyphen", name)
-	case !r.Has(chain):
+	case !r.has(chain):
 		return tokens.Token{}, fault.New(fault.Unsupported, "chain %q is not supported", chain)
 	}
 	if t, ok := r.ByTicker(chain, rest); ok {

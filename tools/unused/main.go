@@ -1,6 +1,7 @@
 // Command unused fails for functions that only tests call, and lists them: those of the
 // module that nothing of its public surface, of its programs or of its local network comes
-// to. Exported names of packages below internal are not part of the public surface. It counts those that the
+// to. Exported names of packages below internal are not part of the public surface. It fails
+// for those of them, too, that no other package uses. It counts the functions that the
 // local network (internal/devnet) alone calls, by package, and lists them with -v: they
 // are the other half of an encoding that production has, or belong to the network.
 //
@@ -32,7 +33,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "unused: %q is one argument too many; it takes none\n", flag.Arg(0))
 		os.Exit(2)
 	}
-	tests, network, err := run("..")
+	tests, network, exports, err := run("..")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "unused:", err)
 		os.Exit(1)
@@ -47,27 +48,31 @@ func main() {
 	for _, line := range tests {
 		fmt.Fprintf(os.Stderr, "%s: no program and no public function comes to it\n", line)
 	}
-	if len(tests) > 0 {
+	slices.Sort(exports)
+	for _, line := range exports {
+		fmt.Fprintf(os.Stderr, "%s: exported from an internal package, and no other package uses it\n", line)
+	}
+	if len(tests)+len(exports) > 0 {
 		os.Exit(1)
 	}
 }
 
-// run returns the functions that tests alone call, and those that the local network calls
-// besides, by folder.
-func run(root string) (tests []string, network map[string][]string, err error) {
+// run returns the functions that tests alone call, those that the local network calls
+// besides, by folder, and the exported names of internal packages that no other package uses.
+func run(root string) (tests []string, network map[string][]string, exports []string, err error) {
 	if root, err = filepath.Abs(root); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	loaded, err := packages.Load(&packages.Config{
 		Dir:  root,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
 	}, "./...")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	g := newGraph(loaded)
 	if len(g.errs) > 0 {
-		return nil, nil, errors.Join(g.errs...)
+		return nil, nil, nil, errors.Join(g.errs...)
 	}
 	used := g.reach(production)
 	besides := g.reach(func(p *packages.Package) bool { return production(p) || local(p) })
@@ -79,7 +84,7 @@ func run(root string) (tests []string, network map[string][]string, err error) {
 		pos := at.Fset.Position(f.Pos())
 		file, err := filepath.Rel(root, pos.Filename)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		line := fmt.Sprintf("%s:%d: %s", file, pos.Line, f.FullName()[strings.LastIndexByte(f.FullName(), '/')+1:])
 		if besides[f] {
@@ -88,7 +93,17 @@ func run(root string) (tests []string, network map[string][]string, err error) {
 			tests = append(tests, line)
 		}
 	}
-	return tests, network, nil
+	outside, err := readMentions(root, loaded)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	exports = g.exports(loaded, outside)
+	for i, line := range exports {
+		if exports[i], err = filepath.Rel(root, line); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return tests, network, exports, nil
 }
 
 // forTests says whether a package is there for tests alone: it uses package testing

@@ -22,29 +22,29 @@ import (
 // known by the rules of network n ([bitcoin.CheckHeaders]), if they end below until, or
 // if they hold less work than the relay's tip: then the backend is behind the
 // relay.
-func makePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, rules Rules, until uint32) (Plan, error) {
+func makePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, rules Rules, until uint32) (plan, error) {
 	if rules.Main < 1 || rules.Fork < 1 || rules.ShortFork < 0 || rules.Work == nil {
-		return Plan{}, errors.New("the relay's rules have no limits or no measure of work")
+		return plan{}, errors.New("the relay's rules have no limits or no measure of work")
 	}
 	if tip.Work == nil || known.Work == nil {
-		return Plan{}, errors.New("the relay's chain work is unknown")
+		return plan{}, errors.New("the relay's chain work is unknown")
 	}
 	if known.Header != tip.Header && !rules.beats(tip, known) {
-		return Plan{}, errors.New("the relay's tip does not have more work than a header below it")
+		return plan{}, errors.New("the relay's tip does not have more work than a header below it")
 	}
 	if err := bitcoin.CheckHeaders(n, known.Header, headers); err != nil {
-		return Plan{}, fmt.Errorf("get headers for the relay: %w", err)
+		return plan{}, fmt.Errorf("get headers for the relay: %w", err)
 	}
 	if top := known.Header.Height + uint32(len(headers)); until > top {
-		return Plan{}, fmt.Errorf("headers end at height %d, but are needed up to %d", top, until)
+		return plan{}, fmt.Errorf("headers end at height %d, but are needed up to %d", top, until)
 	}
 	if until == 0 {
 		until = known.Header.Height + uint32(len(headers))
 	}
-	p := planner{rules: rules, plan: Plan{Base: known, Top: known}, rest: headers}
+	p := planner{rules: rules, plan: plan{Base: known, Top: known}, rest: headers}
 	if known.Header != tip.Header {
 		if err := p.fork(tip); err != nil {
-			return Plan{}, err
+			return plan{}, err
 		}
 	}
 	for len(p.rest) > 0 && p.plan.Top.Header.Height < until {
@@ -55,7 +55,7 @@ func makePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, ru
 
 type planner struct {
 	rules Rules
-	plan  Plan
+	plan  plan
 	rest  []bitcoin.Header // not planned yet
 }
 
@@ -64,7 +64,7 @@ func (p *planner) add(op Op, limit int) {
 	n := min(limit, len(p.rest))
 	b := Batch{Op: op, Base: p.plan.Top, Headers: p.rest[:n:n]}
 	p.plan.Batches = append(p.plan.Batches, b)
-	p.plan.Top = b.Top(p.rules)
+	p.plan.Top = b.top(p.rules)
 	p.rest = p.rest[n:]
 }
 
@@ -90,7 +90,7 @@ func (p *planner) fork(tip Header) error {
 // shortFork returns how many headers a short fork takes, 0 if it could not win.
 func (p *planner) shortFork(tip Header) int {
 	n := min(p.rules.ShortFork, len(p.rest))
-	top := Batch{Base: p.plan.Top, Headers: p.rest[:n]}.Top(p.rules)
+	top := Batch{Base: p.plan.Top, Headers: p.rest[:n]}.top(p.rules)
 	if n == 0 || !p.rules.beats(top, tip) {
 		return 0
 	}

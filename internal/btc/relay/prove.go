@@ -195,7 +195,7 @@ func (s *Syncer[S, T]) plan(ctx context.Context, until uint32) error {
 	if err != nil {
 		return err
 	}
-	plan, err := Sync(ctx, view, s.Bitcoin, s.Network, s.Rules, until)
+	plan, err := syncUp(ctx, view, s.Bitcoin, s.Network, s.Rules, until)
 	if errors.Is(err, bitcoin.ErrNotFound) {
 		return fault.New(fault.Upstream, "the Bitcoin relay on %s is not initialised, or shares no block with Bitcoin's best chain", s.Chain)
 	}

@@ -81,8 +81,8 @@ type Batch struct {
 	Wins    bool             // a fork becomes the relay's main chain with this batch
 }
 
-// Top returns the header that is the batch's last, with its work.
-func (b Batch) Top(rules Rules) Header {
+// top returns the header that is the batch's last, with its work.
+func (b Batch) top(rules Rules) Header {
 	if len(b.Headers) == 0 {
 		return b.Base
 	}
@@ -93,9 +93,9 @@ func (b Batch) Top(rules Rules) Header {
 	return Header{Header: b.Headers[len(b.Headers)-1], Work: work}
 }
 
-// Plan brings a relay up to date: batches to be sent in their order, each
+// plan brings a relay up to date: batches to be sent in their order, each
 // confirmed before or in the same block as the next.
-type Plan struct {
+type plan struct {
 	Batches []Batch
 	Base    Header // the header that the first batch is built on
 	Top     Header // the relay's tip after the last one; Base if there is nothing to do

@@ -87,7 +87,7 @@ func TestVectorsRelaySync(t *testing.T) {
 			relay.tip = &Header{stale, workAt(stale)}
 		}
 		rules := Rules{Main: in.MaxHeadersPerTx, Fork: in.MaxForkHeadersPerTx, Work: pow.Work}
-		plan, err := Sync(t.Context(), relay, src, bitcoin.Regtest, rules, 0)
+		plan, err := syncUp(t.Context(), relay, src, bitcoin.Regtest, rules, 0)
 		if vectors.Refused(c.Want(t)) {
 			if err == nil {
 				t.Fatal("made a plan")
@@ -136,7 +136,7 @@ func TestVectorsRelaySync(t *testing.T) {
 
 var evmRules = Rules{Main: 100, Fork: 50, ShortFork: 100, Work: pow.Work}
 
-func ops(p Plan) (names []string, sizes []int) {
+func ops(p plan) (names []string, sizes []int) {
 	for _, b := range p.Batches {
 		names, sizes = append(names, b.Op.String()), append(sizes, len(b.Headers))
 	}
@@ -149,7 +149,7 @@ func TestPlanRelayForks(t *testing.T) {
 	chain := mine(t, known, 260, 1)
 	stale := func(n int) Header {
 		branch := mine(t, known, n, 2)
-		top := Batch{Base: base, Headers: branch}.Top(evmRules)
+		top := Batch{Base: base, Headers: branch}.top(evmRules)
 		return top
 	}
 	noShort := evmRules
@@ -190,29 +190,29 @@ func TestPlanRelayForks(t *testing.T) {
 			if b.Base.Header != under.Header || b.Base.Work.Cmp(under.Work) != 0 {
 				t.Errorf("%s: batch %d is built on %d", name, i, b.Base.Header.Height)
 			}
-			under = b.Top(c.rules)
+			under = b.top(c.rules)
 		}
 		if plan.Top.Work.Cmp(workAt(plan.Top.Header)) != 0 {
 			t.Errorf("%s: work %s at %d", name, plan.Top.Work, plan.Top.Header.Height)
 		}
 	}
-	for name, plan := range map[string]func() (Plan, error){
-		"less work than the relay": func() (Plan, error) { return makePlan(bitcoin.Regtest, stale(300), base, chain, evmRules, 0) },
-		"equal work in the end":    func() (Plan, error) { return makePlan(bitcoin.Regtest, stale(260), base, chain, evmRules, 0) },
-		"height not reached":       func() (Plan, error) { return makePlan(bitcoin.Regtest, base, base, chain, evmRules, 1261) },
-		"a hole in the headers":    func() (Plan, error) { return makePlan(bitcoin.Regtest, base, base, chain[1:], evmRules, 0) },
-		"rules without limits":     func() (Plan, error) { return makePlan(bitcoin.Regtest, base, base, chain, Rules{Work: pow.Work}, 0) },
-		"rules without measure": func() (Plan, error) {
+	for name, plan := range map[string]func() (plan, error){
+		"less work than the relay": func() (plan, error) { return makePlan(bitcoin.Regtest, stale(300), base, chain, evmRules, 0) },
+		"equal work in the end":    func() (plan, error) { return makePlan(bitcoin.Regtest, stale(260), base, chain, evmRules, 0) },
+		"height not reached":       func() (plan, error) { return makePlan(bitcoin.Regtest, base, base, chain, evmRules, 1261) },
+		"a hole in the headers":    func() (plan, error) { return makePlan(bitcoin.Regtest, base, base, chain[1:], evmRules, 0) },
+		"rules without limits":     func() (plan, error) { return makePlan(bitcoin.Regtest, base, base, chain, Rules{Work: pow.Work}, 0) },
+		"rules without measure": func() (plan, error) {
 			return makePlan(bitcoin.Regtest, base, base, chain, Rules{Main: 1, Fork: 1}, 0)
 		},
-		"a tip lighter than known": func() (Plan, error) {
+		"a tip lighter than known": func() (plan, error) {
 			tip := stale(1)
 			tip.Work = base.Work
 			return makePlan(bitcoin.Regtest, tip, base, chain, evmRules, 0)
 		},
-		"a relay without work":     func() (Plan, error) { return makePlan(bitcoin.Regtest, Header{}, base, chain, evmRules, 0) },
-		"headers without any work": func() (Plan, error) { return makePlan(bitcoin.Mainnet, base, base, chain, evmRules, 0) },
-		"another chain of the same": func() (Plan, error) {
+		"a relay without work":     func() (plan, error) { return makePlan(bitcoin.Regtest, Header{}, base, chain, evmRules, 0) },
+		"headers without any work": func() (plan, error) { return makePlan(bitcoin.Mainnet, base, base, chain, evmRules, 0) },
+		"another chain of the same": func() (plan, error) {
 			return makePlan(bitcoin.Regtest, base, Header{chain[0], base.Work}, chain, evmRules, 0)
 		},
 	} {
@@ -320,24 +320,24 @@ func TestSyncRelay(t *testing.T) {
 	base := Header{known, workAt(known)}
 	src := &testSource{headers: mine(t, known, 50, 1)}
 	behind := testRelay{&base, &base}
-	plan, err := Sync(t.Context(), behind, src, bitcoin.Regtest, evmRules, 1020)
+	plan, err := syncUp(t.Context(), behind, src, bitcoin.Regtest, evmRules, 1020)
 	if err != nil || plan.Top.Header.Height != 1020 {
 		t.Errorf("plan up to %d, %v", plan.Top.Header.Height, err)
 	}
-	if _, err := Sync(t.Context(), behind, src, bitcoin.Regtest, evmRules, 1051); err == nil {
+	if _, err := syncUp(t.Context(), behind, src, bitcoin.Regtest, evmRules, 1051); err == nil {
 		t.Error("planned beyond Bitcoin's tip")
 	}
 	src.asked = 0
 	for _, until := range []uint32{1000, 990} {
-		if plan, err := Sync(t.Context(), behind, src, bitcoin.Regtest, evmRules, until); err != nil || len(plan.Batches) != 0 || src.asked != 0 {
+		if plan, err := syncUp(t.Context(), behind, src, bitcoin.Regtest, evmRules, until); err != nil || len(plan.Batches) != 0 || src.asked != 0 {
 			t.Errorf("until %d: %d batches, %d questions, %v", until, len(plan.Batches), src.asked, err)
 		}
 	}
-	if _, err := Sync(t.Context(), testRelay{nil, &base}, src, bitcoin.Regtest, evmRules, 0); !errors.Is(err, bitcoin.ErrNotFound) {
+	if _, err := syncUp(t.Context(), testRelay{nil, &base}, src, bitcoin.Regtest, evmRules, 0); !errors.Is(err, bitcoin.ErrNotFound) {
 		t.Errorf("relay that was never initialised: %v", err)
 	}
 	down := errors.New("down")
-	if _, err := Sync(t.Context(), behind, failingSource{down}, bitcoin.Regtest, evmRules, 0); !errors.Is(err, down) {
+	if _, err := syncUp(t.Context(), behind, failingSource{down}, bitcoin.Regtest, evmRules, 0); !errors.Is(err, down) {
 		t.Errorf("backend down: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// HeaderSource gives headers of Bitcoin's best chain. Every [bitcoin.Backend] is one.
-type HeaderSource interface {
+// headerSource gives headers of Bitcoin's best chain. Every [bitcoin.Backend] is one.
+type headerSource interface {
 	// HeadersFrom returns headers from a height on, ascending and linked, at
 	// most max; none means that the tip is below the height.
 	HeadersFrom(ctx context.Context, from uint32, max int) ([]bitcoin.Header, error)
@@ -28,7 +28,7 @@ const (
 // is checked by [bitcoin.CheckHeaders], so a page that ends early, a hole, or a
 // reorganisation between two pages cannot slip in; the last is an error, which a
 // later call with a base that is still in the chain mends.
-func headersAbove(ctx context.Context, src HeaderSource, n bitcoin.Network, base bitcoin.Header, until uint32) ([]bitcoin.Header, error) {
+func headersAbove(ctx context.Context, src headerSource, n bitcoin.Network, base bitcoin.Header, until uint32) ([]bitcoin.Header, error) {
 	var headers []bitcoin.Header
 	for last := base; len(headers) < maxSyncHeaders && (until == 0 || last.Height < until); {
 		want := headerPage
@@ -54,12 +54,12 @@ func headersAbove(ctx context.Context, src HeaderSource, n bitcoin.Network, base
 	return headers, nil
 }
 
-// Sync plans what a relay needs so that it has the header of height until,
+// syncUp plans what a relay needs so that it has the header of height until,
 // 0 for Bitcoin's tip. It asks the relay two questions at once and the source
 // for pages of headers; it sends nothing. A plan without batches means that the
 // relay has what is needed. ErrNotFound of the relay stays
 // recognisable in the error.
-func Sync(ctx context.Context, relay Relay, src HeaderSource, n bitcoin.Network, rules Rules, until uint32) (Plan, error) {
+func syncUp(ctx context.Context, relay Relay, src headerSource, n bitcoin.Network, rules Rules, until uint32) (plan, error) {
 	var tip, known Header
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -75,10 +75,10 @@ func Sync(ctx context.Context, relay Relay, src HeaderSource, n bitcoin.Network,
 		return err
 	})
 	if err := g.Wait(); err != nil {
-		return Plan{}, err
+		return plan{}, err
 	}
 	if until != 0 && until <= known.Header.Height {
-		return Plan{Base: known, Top: known}, nil
+		return plan{Base: known, Top: known}, nil
 	}
 	limit := until
 	if known.Header != tip.Header {
@@ -86,7 +86,7 @@ func Sync(ctx context.Context, relay Relay, src HeaderSource, n bitcoin.Network,
 	}
 	headers, err := headersAbove(ctx, src, n, known.Header, limit)
 	if err != nil {
-		return Plan{}, err
+		return plan{}, err
 	}
 	return makePlan(n, tip, known, headers, rules, until)
 }

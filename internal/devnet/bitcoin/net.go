@@ -24,7 +24,7 @@ type Options struct {
 	Now     func() time.Time  // the network's clock; nil: time.Now
 	Blocks  int               // blocks mined at the start; 0 means 110: ten spendable rewards of 50 BTC for the faucet
 	Dir     string            // an empty folder for the chain, kept after Close; "" means a temporary one
-	Strict  bool              // regtest's own parameters, so that a real node accepts the blocks: see [StrictBlocks]; rewards halve every 150 blocks
+	Strict  bool              // regtest's own parameters, so that a real node accepts the blocks: see strictBlocks; rewards halve every 150 blocks
 	Address string            // listen address of the first REST server; "" means a free port of 127.0.0.1
 	Network *loopback.Network // where the servers listen; nil: loopback sockets
 }
@@ -72,7 +72,7 @@ func Start(o Options) (*Net, error) {
 	if o.Blocks <= 0 {
 		o.Blocks = 110
 		if o.Strict {
-			o.Blocks = StrictBlocks
+			o.Blocks = strictBlocks
 		}
 	}
 	if err := n.start(o); err != nil {
@@ -136,9 +136,9 @@ func (n *Net) start(o Options) (err error) {
 	return err
 }
 
-// StrictBlocks is how many blocks it takes until regtest's own parameters let
+// strictBlocks is how many blocks it takes until regtest's own parameters let
 // segwit and taproot become active by signalling.
-const StrictBlocks = 440
+const strictBlocks = 440
 
 // params are regtest's, and unless strict with all soft forks active from the
 // start and rewards that stay, so that a long-lived network does not run dry.

@@ -11,6 +11,8 @@
 //	POST /fees?satvb=20            what the Bitcoin backend recommends, and what the LPs' wallets take for right unless it is
 //	                               given: lps=10
 //	POST /pay?invoice=lnbcrt...    pays from the user's Lightning wallet; sats= for an invoice without amount
+//	POST /sign                     signs with the user's keys: the body is the action of a swap's status that asks for
+//	                               signatures, the answer has the member signedTxs, for submitTransaction
 //	POST /invoice?sats=1000        makes an invoice of the Lightning recipient; without sats: one without amount. With hold=1 it is
 //	                               held when it is paid, until
 //	POST /settle?hash=...          settles or
@@ -47,6 +49,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 )
 
@@ -59,11 +62,11 @@ type handle func(path string, do do)
 // Handler serves the calls.
 func Handler(n *devnet.Net) http.Handler {
 	mux := http.NewServeMux()
-	var on handle = func(path string, do do) {
+	serve := func(path string, do func(context.Context, *http.Request) (any, error)) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithTimeout(r.Context(), time.Minute)
 			defer cancel()
-			answer, err := do(ctx, r.URL.Query().Get)
+			answer, err := do(ctx, r)
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusBadRequest)
 				return
@@ -72,6 +75,11 @@ func Handler(n *devnet.Net) http.Handler {
 			_ = json.NewEncoder(w).Encode(answer) // or the caller is gone
 		})
 	}
+	var on handle = func(path string, do do) {
+		serve(path, func(ctx context.Context, r *http.Request) (any, error) { return do(ctx, r.URL.Query().Get) })
+	}
+	user := wallet.Of(n)
+	serve("POST /sign", func(_ context.Context, r *http.Request) (any, error) { return sign(&user, r.Body) })
 	onClock(n, on)
 	onBitcoin(n, on)
 	onParties(n, on)

@@ -57,13 +57,13 @@ func (n *Net) AccountOf(key *ecdsa.PrivateKey) *Account {
 // KeyHex returns the private key as wallets take it: 64 hex digits.
 func (a *Account) KeyHex() string { return hex.EncodeToString(crypto.FromECDSA(a.Key)) }
 
-// RevertError says that a contract refused a transaction, which was mined all the same.
-type RevertError struct {
+// revertError says that a contract refused a transaction, which was mined all the same.
+type revertError struct {
 	Reason  string // the contract's text, or what kind of error it was
 	Receipt *types.Receipt
 }
 
-func (e *RevertError) Error() string { return "reverted: " + e.Reason }
+func (e *revertError) Error() string { return "reverted: " + e.Reason }
 
 const (
 	defaultGas  = 16_000_000
@@ -72,7 +72,7 @@ const (
 
 // Send signs a call, sends it and waits until it is mined; with mining on demand
 // it mines. A call without a gas limit gets a generous one. A refusal by the
-// contract is a *[RevertError].
+// contract is a *revertError.
 func (a *Account) Send(ctx context.Context, call wire.Call) (*types.Receipt, error) {
 	tx, err := a.Submit(ctx, call)
 	if err != nil {
@@ -150,7 +150,7 @@ func (n *Net) Wait(ctx context.Context, id common.Hash) (*types.Receipt, error) 
 		return nil, fmt.Errorf("transaction %s: %w", id, errors.Join(err, last))
 	}
 	if receipt.Status != types.ReceiptStatusSuccessful {
-		return receipt, &RevertError{n.reason(ctx, id), receipt}
+		return receipt, &revertError{n.reason(ctx, id), receipt}
 	}
 	return receipt, nil
 }
@@ -174,7 +174,7 @@ func (n *Net) reason(ctx context.Context, id common.Hash) string {
 }
 
 // Read asks a contract without sending anything, at the newest block. A refusal
-// is a *[RevertError] without receipt.
+// is a *revertError without receipt.
 func (n *Net) Read(ctx context.Context, from common.Address, call wire.Call) ([]byte, error) {
 	msg := ethereum.CallMsg{From: from, To: &call.To, Value: call.Value, Data: call.Data, Gas: call.Gas}
 	answer, err := ethclient.NewClient(n.node.client).CallContract(ctx, msg, nil)
@@ -183,7 +183,7 @@ func (n *Net) Read(ctx context.Context, from common.Address, call wire.Call) ([]
 		if unpackErr != nil {
 			text = hexutil.Encode(data)
 		}
-		return nil, &RevertError{Reason: text}
+		return nil, &revertError{Reason: text}
 	}
 	return answer, err
 }

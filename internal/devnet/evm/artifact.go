@@ -13,19 +13,19 @@ import (
 //go:embed contracts/artifacts/*.json
 var artifacts embed.FS
 
-// Artifact is a compiled contract.
-type Artifact struct {
+// artifact is a compiled contract.
+type artifact struct {
 	ABI      abi.ABI
 	Bytecode []byte // creation code without constructor arguments
 	Source   string // SHA-256 in hex of the sources that it was compiled from
 }
 
-// LoadArtifact reads a contract of the network by its name in the sources, as in
+// loadArtifact reads a contract of the network by its name in the sources, as in
 // EscrowManager.
-func LoadArtifact(name string) (Artifact, error) {
+func loadArtifact(name string) (artifact, error) {
 	data, err := artifacts.ReadFile("contracts/artifacts/" + name + ".json")
 	if err != nil {
-		return Artifact{}, fmt.Errorf("no contract %s: %w", name, err)
+		return artifact{}, fmt.Errorf("no contract %s: %w", name, err)
 	}
 	var file struct {
 		ABI      json.RawMessage
@@ -33,17 +33,17 @@ func LoadArtifact(name string) (Artifact, error) {
 		Source   string
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return Artifact{}, fmt.Errorf("contract %s: %w", name, err)
+		return artifact{}, fmt.Errorf("contract %s: %w", name, err)
 	}
 	parsed, err := abi.JSON(bytes.NewReader(file.ABI))
 	if err != nil {
-		return Artifact{}, fmt.Errorf("contract %s: %w", name, err)
+		return artifact{}, fmt.Errorf("contract %s: %w", name, err)
 	}
-	return Artifact{parsed, file.Bytecode, file.Source}, nil
+	return artifact{parsed, file.Bytecode, file.Source}, nil
 }
 
 // initCode is the creation code with the constructor's arguments behind it.
-func (a Artifact) initCode(args ...any) ([]byte, error) {
+func (a artifact) initCode(args ...any) ([]byte, error) {
 	packed, err := a.ABI.Pack("", args...)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func TestArtifactsAreCurrent(t *testing.T) {
 	}
 	want := hex.EncodeToString(h.Sum(nil))
 	for _, name := range contractNames(t) {
-		if a := must[Artifact](t)(LoadArtifact(name)); a.Source != want {
+		if a := must[artifact](t)(loadArtifact(name)); a.Source != want {
 			t.Errorf("%s was compiled from other sources: run go generate ./internal/devnet/evm", name)
 		} else if len(a.Bytecode) == 0 || len(a.Bytecode) > 24_576 {
 			t.Errorf("%s has %d bytes of code", name, len(a.Bytecode))
@@ -48,7 +48,7 @@ func TestVectorsContractInterfaces(t *testing.T) {
 	vectors.Each(t, "chain-evm", "abi", func(t *testing.T, c *vectors.Case) {
 		var in struct{ Contract, Kind, Signature string }
 		c.Input(t, &in)
-		a := must[Artifact](t)(LoadArtifact(contracts[in.Contract]))
+		a := must[artifact](t)(loadArtifact(contracts[in.Contract]))
 		name, _, _ := strings.Cut(in.Signature, "(")
 		switch in.Kind {
 		case "function":
@@ -92,7 +92,7 @@ func TestLibraryAgreesWithContracts(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
-		ours := must[Artifact](t)(LoadArtifact(contract)).ABI
+		ours := must[artifact](t)(loadArtifact(contract)).ABI
 		for name, m := range library.Methods {
 			got := ours.Methods[name]
 			if got.Sig != m.Sig || got.StateMutability != m.StateMutability || typeList(got.Outputs) != typeList(m.Outputs) {

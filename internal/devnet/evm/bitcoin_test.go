@@ -136,7 +136,7 @@ func TestClaimsByBitcoinProof(t *testing.T) {
 					c := claim(w)
 					c.Gas = 0
 					_, err := k.LP.Send(k.ctx, c)
-					if r, isRevert := err.(*RevertError); !isRevert || r.Reason != reason {
+					if r, isRevert := err.(*revertError); !isRevert || r.Reason != reason {
 						t.Errorf("attack %d on %q: %v", i, reason, err)
 					}
 				}
@@ -198,7 +198,7 @@ func attacks(name string, good witness) map[string][]witness {
 
 func (k kit) witness(p evmwire.BitcoinProof, call evmwire.Call, kind chains.Kind) witness {
 	k.Helper()
-	a := must[Artifact](k.T)(LoadArtifact("EscrowManager"))
+	a := must[artifact](k.T)(loadArtifact("EscrowManager"))
 	args := must[[]any](k.T)(a.ABI.Methods["claim"].Inputs.Unpack(call.Data[4:]))
 	w := witness{commitment: [56]byte(args[1].([]byte)), header: p.Header, vout: p.Vout, tx: p.Tx, pos: p.Merkle.Pos}
 	if kind == chains.OnchainTxID {

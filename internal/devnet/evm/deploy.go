@@ -82,7 +82,7 @@ func (d *deployer) deploy(name string, args ...any) common.Address {
 	if d.err != nil {
 		return common.Address{}
 	}
-	a, err := LoadArtifact(name)
+	a, err := loadArtifact(name)
 	if err != nil {
 		d.err = err
 		return common.Address{}
@@ -117,7 +117,7 @@ func (d *deployer) create(code []byte) common.Address {
 }
 
 func (d *deployer) mint(ctx context.Context, token, to common.Address, amount *big.Int) error {
-	call, err := d.net.MintCall(token, to, amount)
+	call, err := d.net.mintCall(token, to, amount)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (n *Net) Fund(ctx context.Context, to common.Address, amount *big.Int) erro
 
 // Mint gives base units of one of the network's tokens to an address.
 func (n *Net) Mint(ctx context.Context, token, to common.Address, amount *big.Int) error {
-	call, err := n.MintCall(token, to, amount)
+	call, err := n.mintCall(token, to, amount)
 	if err != nil {
 		return err
 	}
@@ -166,15 +166,15 @@ func (n *Net) Mint(ctx context.Context, token, to common.Address, amount *big.In
 	return err
 }
 
-// MintCall is the call that mints a token; anybody may send it.
-func (n *Net) MintCall(token, to common.Address, amount *big.Int) (wire.Call, error) {
+// mintCall is the call that mints a token; anybody may send it.
+func (n *Net) mintCall(token, to common.Address, amount *big.Int) (wire.Call, error) {
 	return CallOf("TestToken", token, "mint", to, amount)
 }
 
 // CallOf builds a call of any method of the network's contracts, for what
 // package chains/evm has no builder. Arguments are as accounts/abi wants them.
 func CallOf(contract string, at common.Address, method string, args ...any) (wire.Call, error) {
-	a, err := LoadArtifact(contract)
+	a, err := loadArtifact(contract)
 	if err != nil {
 		return wire.Call{}, err
 	}

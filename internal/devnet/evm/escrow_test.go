@@ -102,7 +102,7 @@ func TestTimelockRefund(t *testing.T) {
 	later := time.Unix(paid.Expiry(), 0)
 	refund := k.one(k.d.Refund(paid, later))
 	k.refused("timestampLock: not expired", k.User, refund)
-	ok(t, k.AdvanceTo(later.Add(-time.Second)))
+	ok(t, k.advanceTo(later.Add(-time.Second)))
 	k.refused("timestampLock: not expired", k.User, refund) // at the very second of the expiry
 	witness := k.one(CallOf("EscrowManager", k.d.EscrowManager.Address, "refund", tupleOf(paid), []byte{1}))
 	ok(t, k.Mine(1))

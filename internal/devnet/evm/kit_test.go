@@ -173,7 +173,7 @@ func (k kit) refused(reason string, sender *Account, calls ...wire.Call) {
 			ok(k.T, err)
 			continue
 		}
-		if r, isRevert := errors.AsType[*RevertError](err); !isRevert || r.Reason != reason {
+		if r, isRevert := errors.AsType[*revertError](err); !isRevert || r.Reason != reason {
 			k.Errorf("got %v, want %q", err, reason)
 		}
 	}

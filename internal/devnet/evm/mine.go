@@ -82,8 +82,8 @@ func (n *Net) Advance(d time.Duration) error {
 	return n.mineAt(uint64(at.Unix()))
 }
 
-// AdvanceTo is [Net.Advance] to a block of the given time.
-func (n *Net) AdvanceTo(at time.Time) error {
+// advanceTo is [Net.Advance] to a block of the given time.
+func (n *Net) advanceTo(at time.Time) error {
 	return n.Advance(at.Sub(time.Unix(int64(n.Head().Time), 0)))
 }
 

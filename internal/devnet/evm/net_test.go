@@ -189,7 +189,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 	n := start(t, Options{})
 	call := must[wire.Call](t)(n.Withdraw(Native, big.NewInt(1), n.LP.Address))
 	for _, err := range []error{second(n.LP.Send(ctx, call)), second(n.Read(ctx, n.LP.Address, call))} {
-		if r, isRevert := errors.AsType[*RevertError](err); !isRevert || r.Reason != "withdraw: not enough balance" {
+		if r, isRevert := errors.AsType[*revertError](err); !isRevert || r.Reason != "withdraw: not enough balance" {
 			t.Errorf("got %v", err)
 		}
 	}

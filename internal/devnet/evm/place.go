@@ -29,7 +29,7 @@ func (o Options) place(alloc types.GenesisAlloc) error {
 		if _, taken := alloc[at]; taken || at == Native {
 			return fmt.Errorf("token %s: %s is taken", ticker, at)
 		}
-		a, err := LoadArtifact("TestToken")
+		a, err := loadArtifact("TestToken")
 		if err != nil {
 			return err
 		}

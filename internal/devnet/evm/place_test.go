@@ -18,7 +18,7 @@ func TestPlacedTokens(t *testing.T) {
 	if c := n.Contracts(); c.Token != at["WBTC"] || c.Dollar != at["USDC"] || n.Network().ChainID != 5115 {
 		t.Errorf("%+v", c)
 	}
-	a, err := LoadArtifact("TestToken")
+	a, err := loadArtifact("TestToken")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,7 +156,7 @@ func TestLongForks(t *testing.T) {
 	skipping, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 9}, base, first)
 	k.refused("fork: fork block commitment", k.User, k.one(skipping, err))
 	r := submit(k.User, wire.Branch{Fork: 9}, mid, rest)
-	a := must[Artifact](t)(LoadArtifact("BtcRelay"))
+	a := must[artifact](t)(loadArtifact("BtcRelay"))
 	last := r.Logs[len(r.Logs)-1]
 	if last.Topics[0] != a.ABI.Events["ChainReorg"].ID || last.Topics[1] != forkTop.CommitHash() || last.Topics[3].Big().Uint64() != 9 {
 		t.Errorf("log %+v", last)

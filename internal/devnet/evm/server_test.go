@@ -89,7 +89,7 @@ func TestServerBehind(t *testing.T) {
 	defer client.Close()
 	to := common.Address{9}
 	sent := must[*types.Receipt](t)(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(7), Gas: 21_000}))
-	mint := must[wire.Call](t)(n.MintCall(n.Contracts().Token, to, big.NewInt(1)))
+	mint := must[wire.Call](t)(n.mintCall(n.Contracts().Token, to, big.NewInt(1)))
 	minted := must[*types.Receipt](t)(n.User.Send(ctx, mint))
 	head := n.Head().Number.Uint64()
 

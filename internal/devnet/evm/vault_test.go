@@ -306,7 +306,7 @@ func TestWithdrawalsWithExecution(t *testing.T) {
 // The contract reads withdrawals as the client does, and refuses no more than the client.
 func TestWithdrawalsAreReadAlike(t *testing.T) {
 	k := newKit(t, Options{Manual: true})
-	a := must[Artifact](t)(LoadArtifact("VaultManager"))
+	a := must[artifact](t)(loadArtifact("VaultManager"))
 	type vaultTx struct {
 		Recipient                  common.Address
 		Amount0, Amount1           uint64

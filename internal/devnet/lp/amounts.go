@@ -105,7 +105,7 @@ func (t Terms) receipt(p Price, exactIn bool, amount *big.Int, gas *gasRequest, 
 		}
 	}
 	if gas != nil && gasMax != nil && gas.amount.Cmp(gasMax) > 0 {
-		return q, &Refusal{Code: 20504, Msg: "Gas token amount too high!", Data: object{{"max", gasMax.String()}}}
+		return q, &refusal{Code: 20504, Msg: "Gas token amount too high!", Data: object{{"max", gasMax.String()}}}
 	}
 	left := big.NewInt(1_000_000 - t.PPM)
 	q.gas, q.gasFee, q.gasTok, q.totalInSmall = new(big.Int), new(big.Int), new(big.Int), new(big.Int)

@@ -67,7 +67,7 @@ func usableCLTV(seconds int64) int64 {
 // checkHeld refuses a held payment that ends too soon.
 func checkHeld(height, until uint32, least int64) error {
 	if left := int64(until) - int64(height); left < least {
-		return &Refusal{Code: 20002, Msg: "Not enough time to reliably process the swap", HTTP: 200,
+		return &refusal{Code: 20002, Msg: "Not enough time to reliably process the swap", HTTP: 200,
 			Data: object{{"requiredDelta", fmt.Sprint(least)}, {"actualDelta", fmt.Sprint(left)}}}
 	}
 	return nil

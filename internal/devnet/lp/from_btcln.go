@@ -195,7 +195,7 @@ func (d *fromBTCLN) promise(ctx context.Context, l *LP) (*promise, error) {
 	err := checkHeld(height, until, l.times().heldCLTV/2) // as for [auto.open]
 	if err == nil {
 		if err = covers(ctx, d.side, d.terms.Token, d.terms.Amount); err != nil {
-			var refused *Refusal
+			var refused *refusal
 			if !errors.As(err, &refused) {
 				return nil, err
 			}

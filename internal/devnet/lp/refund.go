@@ -84,7 +84,7 @@ func (l *LP) refundAuthorization(r *reader) (object, error) {
 	case at == saved && !f.FalsePayment, at == over:
 		return object{{"code", codeNotFound}, {"msg", "Payment not found"}}, nil
 	case e.Expiry < l.now().Unix() && at != claimed && at != refunded:
-		return nil, &Refusal{Code: codeTooLate, Msg: "Payment expired", HTTP: 200}
+		return nil, &refusal{Code: codeTooLate, Msg: "Payment expired", HTTP: 200}
 	case at == nonPayable && f.NoRefund:
 		return object{{"code", codeProcessing}, {"msg", "Payment processing"}}, nil
 	case at != nonPayable:

@@ -61,7 +61,7 @@ func (l *LP) postSPV(r *reader, _ func(object) error) (any, error) {
 	}
 	if f.UnknownPost {
 		q.vault.pending = append(q.vault.pending, pendingWithdrawal{tx, w})
-		return nil, &Refusal{Code: 20001, Msg: "Transaction status unknown", Data: answer, HTTP: 200}
+		return nil, &refusal{Code: 20001, Msg: "Transaction status unknown", Data: answer, HTTP: 200}
 	}
 	if _, err := l.btc.Send(tx); err != nil {
 		return nil, refuse(20512, "Broadcast failed: "+err.Error())

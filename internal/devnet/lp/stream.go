@@ -84,7 +84,7 @@ func answerOf(data any, err error) object {
 // errorAnswer is what a client hears of an error, and the HTTP status where the
 // call is not streamed.
 func errorAnswer(err error) (object, int) {
-	var r *Refusal
+	var r *refusal
 	if !errors.As(err, &r) {
 		return object{{"code", 0}, {"msg", "Internal server error"}}, http.StatusInternalServerError
 	}

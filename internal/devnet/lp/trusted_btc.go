@@ -148,7 +148,7 @@ func (l *LP) setTrustedBTCRefund(r *reader) (object, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !d.refundTo.IsZero() {
-		return nil, &Refusal{Code: codeRefundIsSet, Msg: "Refund address already set", Data: object{{"refundAddress", d.refundTo.String()}}}
+		return nil, &refusal{Code: codeRefundIsSet, Msg: "Refund address already set", Data: object{{"refundAddress", d.refundTo.String()}}}
 	}
 	d.refundTo = to
 	return object{{"code", codeDone}, {"msg", "Success"}}, nil

@@ -31,7 +31,7 @@ func (n *num) UnmarshalJSON(b []byte) error {
 
 // outcome is a refusal as the vectors write it.
 func outcome(err error) any {
-	var r *Refusal
+	var r *refusal
 	if !errors.As(err, &r) {
 		return err
 	}

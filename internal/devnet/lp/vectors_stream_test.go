@@ -55,7 +55,7 @@ func throwCall(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &e); err != nil || json.Unmarshal(e.Code, &code) != nil {
 		return fmt.Errorf("unknown error %s", raw) // a code that is no number is none
 	}
-	r := &Refusal{Code: code, Msg: e.Msg, HTTP: e.HTTPStatus}
+	r := &refusal{Code: code, Msg: e.Msg, HTTP: e.HTTPStatus}
 	if e.Data != nil {
 		r.Data = e.Data
 	}

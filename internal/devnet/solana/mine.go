@@ -63,9 +63,6 @@ func (n *Net) Pace(every time.Duration) (stop func()) {
 // block heights: see [bank.Bank.Advance].
 func (n *Net) Advance(d time.Duration) error { return n.bank.Advance(d) }
 
-// AdvanceTo is [Net.Advance] to a block of the given time.
-func (n *Net) AdvanceTo(at time.Time) error { return n.Advance(at.Sub(n.Time())) }
-
 // Elapse lets the slots of d go by, after the network's clock was moved by d.
 func (n *Net) Elapse(d time.Duration) { n.bank.Elapse(d) }
 

@@ -56,9 +56,6 @@ func (n *Net) Hold(on bool) { n.chain.Hold(on) }
 // Advance makes a block whose time is d after that of the newest one.
 func (n *Net) Advance(d time.Duration) { n.chain.Advance(d) }
 
-// AdvanceTo is [Net.Advance] to a block of the given time.
-func (n *Net) AdvanceTo(at time.Time) { n.Advance(at.Sub(n.Time())) }
-
 // Elapse makes a block of the present time, after the network's clock was moved.
 func (n *Net) Elapse() { n.chain.Advance(0) }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	evmchain "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/devnet"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -52,6 +53,18 @@ type Wallet struct {
 	Secret   func(swapID string) swapper.Secret // preimages of own payment hashes; may be nil
 	Refuse   func(*swapper.Action) bool         // actions that are not done; may be nil
 	Mine     func()                             // called while there is nothing to do but wait; may be nil
+}
+
+// Of returns the network's user, who has funds on every chain.
+func Of(n *devnet.Net) Wallet {
+	w := Wallet{EVM: n.EVM.User, Bitcoin: n.Wallet, Lightning: n.Payer}
+	if n.Solana != nil {
+		w.Solana = n.Solana.User
+	}
+	if n.Starknet != nil {
+		w.Starknet = &n.Starknet.User.Key
+	}
+	return w
 }
 
 // ErrUnfinished is returned, with the status, when the context ended first.
@@ -121,20 +134,26 @@ func (w *Wallet) Do(ctx context.Context, id string, a *swapper.Action) error {
 	switch {
 	case a.SendToAddress != nil:
 		return w.pay(ctx, a.SendToAddress)
-	case a.SignSmartChainTransaction != nil:
-		signed, err := w.Sign(a.SignSmartChainTransaction)
-		if err != nil {
-			return err
-		}
-		return w.submit(ctx, id, signed)
-	case a.SignPSBT != nil:
-		signed, err := w.SignPSBT(a.SignPSBT)
+	case a.SignSmartChainTransaction != nil, a.SignPSBT != nil:
+		signed, err := w.SignAction(a)
 		if err != nil {
 			return err
 		}
 		return w.submit(ctx, id, signed)
 	}
 	return nil
+}
+
+// SignAction signs what an action asks for. It refuses one of a chain for which the wallet has no key,
+// and one that asks for no signature.
+func (w *Wallet) SignAction(a *swapper.Action) ([]string, error) {
+	switch {
+	case a != nil && a.SignSmartChainTransaction != nil:
+		return w.Sign(a.SignSmartChainTransaction)
+	case a != nil && a.SignPSBT != nil:
+		return w.SignPSBT(a.SignPSBT)
+	}
+	return nil, errors.New("the action asks for no signature")
 }
 
 func (w *Wallet) submit(ctx context.Context, id string, signed []string) error {
@@ -168,13 +187,15 @@ func (w *Wallet) pay(ctx context.Context, a *swapper.SendToAddress) error {
 
 // Sign signs what a smart chain's action asks for.
 func (w *Wallet) Sign(a *swapper.SignSmartChainTransaction) ([]string, error) {
-	switch a.Chain {
-	case solanaChain:
+	switch {
+	case a.Chain == solanaChain && w.Solana != nil:
 		return w.SignSolana(a.Txs)
-	case starknetChain:
+	case a.Chain == starknetChain && w.Starknet != nil:
 		return w.SignStarknet(a.Txs)
+	case a.Chain != solanaChain && a.Chain != starknetChain && w.EVM != nil:
+		return w.SignEVM(a.Txs)
 	}
-	return w.SignEVM(a.Txs)
+	return nil, fmt.Errorf("the user has no key on %s", a.Chain)
 }
 
 // SignStarknet signs transactions in the string form of Starknet.

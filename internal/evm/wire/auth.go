@@ -29,9 +29,9 @@ func (s SwapData) IsExpired(signer common.Address, now time.Time) bool {
 	return s.Expiry() < at
 }
 
-// NeedsInitAuthorization reports whether the contract asks for a signature of
+// needsInitAuthorization reports whether the contract asks for a signature of
 // the other party when sender opens the escrow.
-func (s SwapData) NeedsInitAuthorization(sender common.Address) bool {
+func (s SwapData) needsInitAuthorization(sender common.Address) bool {
 	return sender != s.Offerer || s.Reputation
 }
 

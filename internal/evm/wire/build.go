@@ -41,7 +41,7 @@ func (d Deployment) Init(s SwapData, sender common.Address, auth chains.Auth) ([
 		return nil, fault.Invalid("signer", "must be the offerer, who pays the escrow in the native token")
 	}
 	var signature []byte
-	if auth.Signature != "" || s.NeedsInitAuthorization(sender) {
+	if auth.Signature != "" || s.needsInitAuthorization(sender) {
 		var err error
 		if signature, err = hexBytes(auth.Signature, 65); err != nil {
 			return nil, fault.Invalid("signature", "%w", err)

@@ -45,8 +45,8 @@ func (n Network) withDiff(cost *big.Int, rate FeeRate, diffBytes uint64) *big.In
 	return cost
 }
 
-// ApproveCost estimates an approval.
-func (n Network) ApproveCost(rate FeeRate) *big.Int {
+// approveCost estimates an approval.
+func (n Network) approveCost(rate FeeRate) *big.Int {
 	return n.costNoTip(rate, gasTransfer, diffApprove)
 }
 
@@ -60,10 +60,10 @@ func (n Network) HeaderCost(rate FeeRate) *big.Int {
 func (n Network) InitCost(rate FeeRate, s SwapData, signer common.Address) *big.Int {
 	cost := n.Cost(rate, initGas(s), n.initDiff(s, signer))
 	if s.PayIn && s.Token != Native {
-		cost.Add(cost, n.ApproveCost(rate))
+		cost.Add(cost, n.approveCost(rate))
 	}
 	if s.TotalDeposit().Sign() > 0 && (!s.PayIn || s.DepositToken != s.Token) && s.DepositToken != Native {
-		cost.Add(cost, n.ApproveCost(rate))
+		cost.Add(cost, n.approveCost(rate))
 	}
 	return cost
 }

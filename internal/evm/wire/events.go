@@ -59,8 +59,8 @@ type VaultOpenEvent struct {
 	Params VaultParams
 }
 
-// VaultDepositEvent says that an owner added to a vault, in raw units.
-type VaultDepositEvent struct {
+// vaultDepositEvent says that an owner added to a vault, in raw units.
+type vaultDepositEvent struct {
 	VaultRef
 	Amounts  [2]uint64
 	Deposits uint32 // how many there have been, this one included
@@ -102,7 +102,7 @@ func (InitializeEvent) event()   {}
 func (ClaimEvent) event()        {}
 func (RefundEvent) event()       {}
 func (VaultOpenEvent) event()    {}
-func (VaultDepositEvent) event() {}
+func (vaultDepositEvent) event() {}
 func (VaultFrontEvent) event()   {}
 func (VaultClaimEvent) event()   {}
 func (VaultCloseEvent) event()   {}
@@ -158,7 +158,7 @@ func (d Deployment) readEvent(name string, r *logReader) Event {
 	case "Opened":
 		return VaultOpenEvent{r.ownerAndID(), bitcoin.OutPoint{Hash: bitcoin.Hash(r.topics[3]), Index: r.data.Vout}, r.data.Params}
 	case "Deposited":
-		return VaultDepositEvent{r.vault(), r.amounts(), r.data.DepositCount}
+		return vaultDepositEvent{r.vault(), r.amounts(), r.data.DepositCount}
 	case "Fronted":
 		return VaultFrontEvent{r.vault(), bitcoin.Hash(r.topics[3]), r.address(2), r.data.Caller, r.data.ExecutionHash, r.amounts()}
 	case "Claimed":

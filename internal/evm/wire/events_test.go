@@ -36,7 +36,7 @@ func referenceEvent(t *testing.T, d Deployment, e Event, trace CallFrame) map[st
 	case VaultOpenEvent:
 		return map[string]any{"class": "SpvVaultOpenEvent", "eventType": 0, "owner": e.Owner.Hex(), "vaultId": e.ID.String(),
 			"btcTxId": e.UTXO.Hash.String(), "vout": e.UTXO.Index}
-	case VaultDepositEvent:
+	case vaultDepositEvent:
 		return map[string]any{"class": "SpvVaultDepositEvent", "eventType": 1, "owner": e.Owner.Hex(), "vaultId": e.ID.String(),
 			"amounts": texts(e.Amounts), "depositCount": e.Deposits}
 	case VaultFrontEvent:

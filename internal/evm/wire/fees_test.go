@@ -114,7 +114,7 @@ func TestVectorsFees(t *testing.T) {
 		case "tokenFees":
 			want = vectors.Without(t, want, "transfer")
 			n := anyNetwork(t, in.Chain)
-			got = map[string]any{"approve": n.ApproveCost(rate).String(),
+			got = map[string]any{"approve": n.approveCost(rate).String(),
 				"relayPerBlock": n.HeaderCost(rate).String()}
 		case "commitFee":
 			got = map[string]any{"commit": anyNetwork(t, in.Chain).InitCost(rate, swapOf(t, in.Swap), signer).String()}

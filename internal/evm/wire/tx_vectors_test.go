@@ -264,7 +264,7 @@ func TestVectorsTxs(t *testing.T) {
 		switch in.Fn {
 		case "init":
 			if !in.SkipChecks {
-				if err = CanInit(in.EscrowState); err == nil && s.NeedsInitAuthorization(sender) {
+				if err = CanInit(in.EscrowState); err == nil && s.needsInitAuthorization(sender) {
 					err = n.VerifyInit(d, s, in.Signature, sender, now, in.Now)
 				}
 				if err == nil && s.IsExpired(sender, now) {

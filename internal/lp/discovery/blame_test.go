@@ -74,7 +74,7 @@ func TestCodesOfFailures(t *testing.T) {
 		{[]Failure{{Err: lp.Lie("", "x")}, ours, ours}, fault.Upstream},
 		{[]Failure{{Err: lp.Lie("", "x")}, call}, fault.Timeout}, // the last
 	} {
-		if got := fault.CodeOf(&RoundError{x.failures}); got != x.want {
+		if got := fault.CodeOf(&roundError{x.failures}); got != x.want {
 			t.Errorf("%v: %s, want %s", x.failures, got, x.want)
 		}
 	}

@@ -47,12 +47,12 @@ type Candidate struct {
 	Version string // contract version
 }
 
-// Candidates returns the LPs that can serve a query, the cheapest by their
+// candidates returns the LPs that can serve a query, the cheapest by their
 // announced fee first; the order means nothing more, since all are asked. The
 // amount counts only when the bitcoin side is fixed (protocol: lp-protocol.md
 // §2.6). LPs in the penalty box are left out, and those that need more time than
 // the escrow of a Lightning payout lasts.
-func (d *Directory) Candidates(q Query) []Candidate {
+func (d *Directory) candidates(q Query) []Candidate {
 	chain := d.chain(q.Chain)
 	if chain == nil {
 		return nil

@@ -19,7 +19,7 @@ func TestShortEscrowsLeaveLPsOut(t *testing.T) {
 		return &LP{URL: url, Addresses: map[string]string{"CITREA": "0xA"}, Services: map[lp.Service]lp.ServiceInfo{lp.ToBTCLN: s, lp.ToBTC: s}}
 	}
 	d.lps = []*LP{p("older", 15_600), p("newer", 91_800), p("silent", 0)}
-	count := func(q Query) int { return len(d.Candidates(q)) }
+	count := func(q Query) int { return len(d.candidates(q)) }
 	q := Query{Service: lp.ToBTCLN, Chain: "CITREA", Token: "T", Amount: big.NewInt(100)}
 	for lasts, want := range map[int64]int{0: 3, 432_000: 3, 91_860: 3, 91_859: 2, 86_400: 2, 15_660: 2, 15_659: 1} {
 		q.Lasts = lasts

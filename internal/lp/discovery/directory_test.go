@@ -106,7 +106,7 @@ func TestFalseSignatureIsARefusal(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := Query{Service: lp.ToBTC, Chain: "CITREA", Token: "T"}
-		if got := len(d.Candidates(q)) == 1; got != want {
+		if got := len(d.candidates(q)) == 1; got != want {
 			t.Errorf("signature %q: candidate %v, want %v", signature, got, want)
 		}
 		url := map[bool]string{true: base}[want]
@@ -134,7 +134,7 @@ func TestPenaltiesGrowAndEnd(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	d := NewDirectory(Setup{Chains: clientChains(), Now: func() time.Time { return now }})
 	d.lps = []*LP{{URL: "lp", Services: map[lp.Service]lp.ServiceInfo{lp.ToBTC: {Min: 1, Max: 10, Chains: []lp.ChainTokens{{Chain: "CITREA", Tokens: []string{"T"}}}}}}}
-	free := func() bool { return len(d.Candidates(Query{Service: lp.ToBTC, Chain: "CITREA", Token: "T"})) == 1 }
+	free := func() bool { return len(d.candidates(Query{Service: lp.ToBTC, Chain: "CITREA", Token: "T"})) == 1 }
 	pair := lp.Pair{Service: lp.ToBTC, Chain: "CITREA", Token: "T"}
 
 	for name, err := range map[string]error{
@@ -208,7 +208,7 @@ func TestRoundTellsWhoAndWhy(t *testing.T) {
 	if !strings.Contains(text, "https://lp2 sent an invalid response: total is 5, expected 4") || !strings.Contains(text, "https://lp1: internal error while handling a response: a check that was not careful") {
 		t.Error(text)
 	}
-	if err := (&RoundError{offer.Failures}); len(err.Error()) > 2000 || !strings.Contains(err.Error(), "and 3 more") {
+	if err := (&roundError{offer.Failures}); len(err.Error()) > 2000 || !strings.Contains(err.Error(), "and 3 more") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -244,7 +244,7 @@ func roundEndsWithItsBudget(t *testing.T) {
 	if took := time.Since(start); found || took != stuck.Budget {
 		t.Errorf("found %v in %v", found, took)
 	}
-	if err := error(&RoundError{offer.Failures}); len(offer.Failures) != 2 || fault.CodeOf(err) != fault.Timeout {
+	if err := error(&roundError{offer.Failures}); len(offer.Failures) != 2 || fault.CodeOf(err) != fault.Timeout {
 		t.Errorf("%d failures, code %s", len(offer.Failures), fault.CodeOf(err))
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -159,16 +159,16 @@ func or[N int | time.Duration](v, otherwise N) N {
 // candidate the LPs are reloaded once. LPs that lied go to the penalty box, bounds
 // that were answered are remembered. The error of a round without a quote is an
 // *[lp.OutOfBoundsError] if an LP named bounds, a *[fault.Error] that names the field
-// if the caller can mend what another found, else a *[RoundError]; or it says that
+// if the caller can mend what another found, else a *roundError; or it says that
 // no LP offers the swap. It returns when the round's budget is used up, at the
 // latest, not counting the reload.
 func Collect[T any](ctx context.Context, d *Directory, q Query, r Round[T]) (Offer[T], error) {
-	candidates := d.Candidates(q)
+	candidates := d.candidates(q)
 	if len(candidates) == 0 {
 		if err := d.Reload(ctx); err != nil {
 			d.s.Log.Warn("reloading the liquidity providers failed", "err", err)
 		}
-		if candidates = d.Candidates(q); len(candidates) == 0 {
+		if candidates = d.candidates(q); len(candidates) == 0 {
 			if ctx.Err() != nil {
 				return Offer[T]{}, context.Cause(ctx)
 			}

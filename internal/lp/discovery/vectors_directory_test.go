@@ -115,7 +115,7 @@ func TestVectorsCandidates(t *testing.T) {
 			q.Amount = lptest.Number(t, *in.Amount)
 		}
 		got := []string{}
-		for _, x := range d.Candidates(q) {
+		for _, x := range d.candidates(q) {
 			got = append(got, x.LP.URL)
 		}
 		if diff := cmp.Diff(want.Candidates, got); diff != "" {

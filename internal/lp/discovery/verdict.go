@@ -11,17 +11,17 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
-// RoundError says that no candidate gave a quote, and why each did not. Its cause
+// roundError says that no candidate gave a quote, and why each did not. Its cause
 // is the last failure. It is for failures of LPs and networks: what the caller
 // can mend is a [fault.Error] that names the field, see [CallersFault].
-type RoundError struct{ Failures []Failure }
+type roundError struct{ Failures []Failure }
 
 // maxNamed is how many failures an error names.
 const maxNamed = 5
 
-func (e *RoundError) Error() string { return e.text(error.Error) }
+func (e *roundError) Error() string { return e.text(error.Error) }
 
-func (e *RoundError) text(of func(error) string) string {
+func (e *roundError) text(of func(error) string) string {
 	var out strings.Builder
 	out.WriteString("no liquidity provider returned a usable quote: ")
 	for i, f := range e.Failures {
@@ -39,7 +39,7 @@ func (e *RoundError) text(of func(error) string) string {
 
 // Unwrap returns the whole as an error with a code, so that it reads the same
 // wherever it is shown, and the last failure.
-func (e *RoundError) Unwrap() []error {
+func (e *roundError) Unwrap() []error {
 	last := e.Failures[len(e.Failures)-1].Err
 	code := fault.CodeOf(last)
 	for _, f := range e.Failures {
@@ -53,7 +53,7 @@ func (e *RoundError) Unwrap() []error {
 // verdict is the error of a round without a quote. An error that the caller can
 // fix comes first: whatever else failed, the request cannot succeed as it is.
 func (q Query) verdict(failures []Failure) error {
-	round := &RoundError{failures}
+	round := &roundError{failures}
 	var ranges []Range
 	for _, f := range failures {
 		if b, ok := errors.AsType[*lp.OutOfBoundsError](f.Err); ok && !q.inside(Range{b.Min, b.Max}) {

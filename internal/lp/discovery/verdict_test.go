@@ -16,7 +16,7 @@ func TestBoxesHoldOnePair(t *testing.T) {
 	s := lp.ServiceInfo{Min: 1, Max: 10, Chains: []lp.ChainTokens{{Chain: "CITREA", Tokens: []string{"T", "U"}}}}
 	d.lps = []*LP{{URL: "lp", Services: map[lp.Service]lp.ServiceInfo{lp.ToBTC: s, lp.ToBTCLN: s}}}
 	asked := func(service lp.Service, token string) bool {
-		return len(d.Candidates(Query{Service: service, Chain: "CITREA", Token: token})) == 1
+		return len(d.candidates(Query{Service: service, Chain: "CITREA", Token: token})) == 1
 	}
 	dear := Query{Service: lp.ToBTC, Chain: "CITREA", Token: "T"}
 	d.Punish("lp", dear.Pair(), lp.Lie(lp.CheckPrice, "too dear"))

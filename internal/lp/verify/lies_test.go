@@ -729,13 +729,13 @@ func TestSPVWholeWallet(t *testing.T) {
 		t.Run(name, func(t *testing.T) { lied(t, lp.CheckRequested, v.verify()) })
 	}
 	for _, coins := range [][]lp.InputCost{nil, {{Value: 100, VSize: 68}}, {{Value: 700, VSize: 68}}} {
-		for _, left := range WholeWallet(coins, 28, 3) {
+		for _, left := range wholeWallet(coins, 28, 3) {
 			if left.Sign() != 0 {
 				t.Errorf("%v leave %s", coins, left)
 			}
 		}
 	}
-	short, long := WholeWallet([]lp.InputCost{{Value: 1e6}}, 75, 1), WholeWallet([]lp.InputCost{{Value: 1e6}}, 76, 1)
+	short, long := wholeWallet([]lp.InputCost{{Value: 1e6}}, 75, 1), wholeWallet([]lp.InputCost{{Value: 1e6}}, 76, 1)
 	for i := range short {
 		if bigs.Sub(short[i], long[i]).Int64() != 2 {
 			t.Errorf("%s with 75 bytes of data, %s with 76", short[i], long[i])
@@ -757,7 +757,7 @@ func TestWholeWalletOfBothVersions(t *testing.T) {
 		{1.7, []lp.InputCost{{Value: 100_000, VSize: 68, CPFP: parents}}, 100_000 - 524, 100_000 - 524}, // 115.6 + 99 + 309.4; 250 * 1.7 + 99
 		{1.1, []lp.InputCost{{Value: 100_000, VSize: 68.25}, {Value: 100_000, VSize: 68.25}}, 200_000 - 351, 200_000 - 350},
 	} {
-		got := WholeWallet(at.coins, 28, at.rate)
+		got := wholeWallet(at.coins, 28, at.rate)
 		if got[0].Int64() != at.older || got[1].Int64() != at.newer {
 			t.Errorf("%v sats/vB: %s and %s are left, want %d and %d", at.rate, got[0], got[1], at.older, at.newer)
 		}

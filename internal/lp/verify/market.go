@@ -45,9 +45,9 @@ func (r PriceResult) Within(tolerancePPM int64) bool {
 	return r.DifferencePPM == nil || r.DifferencePPM.Cmp(big.NewInt(tolerancePPM)) <= 0
 }
 
-// SendPrice checks a quote in which the user sells tokens for bitcoin
+// sendPrice checks a quote in which the user sells tokens for bitcoin
 // (protocol: lp-protocol.md §6.1, swap-flows-spv-and-core.md C9.4).
-func SendPrice(q PriceQuote) (PriceResult, error) {
+func sendPrice(q PriceQuote) (PriceResult, error) {
 	return comparePrice(q, true)
 }
 

@@ -10,7 +10,7 @@ import (
 func TestEachSideHasItsOwnDirection(t *testing.T) {
 	n := big.NewInt
 	q := PriceQuote{Sats: n(1e8), Units: n(1.1e8), FeeSats: n(0), Decimals: 8, Price: n(1e14)}
-	if r, err := SendPrice(q); err != nil || r.DifferencePPM.Int64() != 100_000 {
+	if r, err := sendPrice(q); err != nil || r.DifferencePPM.Int64() != 100_000 {
 		t.Errorf("sold: %v, %v, want 100000", r.DifferencePPM, err)
 	}
 	if r, err := ReceivePrice(q); err != nil || r.DifferencePPM.Int64() != -100_000 {
@@ -32,7 +32,7 @@ func TestAmountsAreCheckedWithoutAPrice(t *testing.T) {
 		"negative base fee, unpriced":    {Sats: n(1000), Units: n(1000), BaseFee: n(-1), Decimals: unpriced},
 		"negative fee per part unpriced": {Sats: n(1000), Units: n(1000), FeePPM: n(-1), Decimals: unpriced},
 	} {
-		if r, err := SendPrice(q); !errors.Is(err, errQuote) {
+		if r, err := sendPrice(q); !errors.Is(err, errQuote) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}

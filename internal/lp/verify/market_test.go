@@ -10,7 +10,7 @@ import (
 func TestGuards(t *testing.T) {
 	n := big.NewInt
 	good := PriceQuote{Sats: n(1000), Units: n(1000), Decimals: 8, Price: n(1e14)}
-	if r, err := SendPrice(good); err != nil || !r.Within(0) || r.DifferencePPM.Sign() != 0 {
+	if r, err := sendPrice(good); err != nil || !r.Within(0) || r.DifferencePPM.Sign() != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for name, spoil := range map[string]func(*PriceQuote){
@@ -32,7 +32,7 @@ func TestGuards(t *testing.T) {
 	} {
 		q := good
 		spoil(&q)
-		for side, check := range map[string]func(PriceQuote) (PriceResult, error){"send": SendPrice, "receive": ReceivePrice} {
+		for side, check := range map[string]func(PriceQuote) (PriceResult, error){"send": sendPrice, "receive": ReceivePrice} {
 			if r, err := check(q); err == nil {
 				t.Errorf("%s, %s: %+v", name, side, r)
 			}

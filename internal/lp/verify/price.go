@@ -66,7 +66,7 @@ const fewSats = 5
 func (a Agreed) fairButRounded(c lp.Check, send bool, q PriceQuote, unit *big.Int) (PriceResult, error) {
 	check, sign := ReceivePrice, int64(-1)
 	if send {
-		check, sign = SendPrice, 1
+		check, sign = sendPrice, 1
 	}
 	r, err := a.fair(c, check, q)
 	if _, lied := errors.AsType[*lp.LPError](err); !lied {

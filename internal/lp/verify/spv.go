@@ -304,7 +304,7 @@ func (q *spv) asked() error {
 	case q.got.UsedInputsOfRequest && q.Inputs == nil:
 		return lp.Lie(lp.CheckInputs, "the amount was computed from inputs that were not sent")
 	case q.got.UsedInputsOfRequest:
-		if left := WholeWallet(q.Inputs, q.DataLen, q.minFeeRate()); !same(left[0], q.got.BTCAmount) && !same(left[1], q.got.BTCAmount) {
+		if left := wholeWallet(q.Inputs, q.DataLen, q.minFeeRate()); !same(left[0], q.got.BTCAmount) && !same(left[1], q.got.BTCAmount) {
 			return lp.Lie(lp.CheckRequested, "the amount is %s sats, but the inputs leave %s or %s", q.got.BTCAmount, left[0], left[1])
 		}
 		return nil

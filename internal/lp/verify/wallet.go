@@ -20,12 +20,12 @@ const (
 	longestPush = 75 // of data, with the short one
 )
 
-// WholeWallet returns the sats that are left for the LP when a user swaps all
+// wholeWallet returns the sats that are left for the LP when a user swaps all
 // coins that are worth their fee at a rate in sats/vB, as the older and the newer
 // version of LPs compute it; 0 if nothing is left. dataLen is the length of the
 // withdrawal's data. What coins pay for their unconfirmed parents is their own
 // cost (protocol: lp-protocol.md §8.4, lp-next.md).
-func WholeWallet(coins []lp.InputCost, dataLen int, rate float64) [2]*big.Int {
+func wholeWallet(coins []lp.InputCost, dataLen int, rate float64) [2]*big.Int {
 	push := shortPush
 	if dataLen > longestPush {
 		push = longPush

@@ -59,15 +59,15 @@ type Wallet struct {
 
 // Wallet reads what an address holds, in one round trip.
 func (l *Ledger) Wallet(ctx context.Context, owner, mint wire.Key) (Wallet, error) {
-	all, err := l.Wallets(ctx, owner, mint)
+	all, err := l.wallets(ctx, owner, mint)
 	if err != nil {
 		return Wallet{}, err
 	}
 	return all[0], nil
 }
 
-// Wallets reads what an address holds of several tokens, in one round trip.
-func (l *Ledger) Wallets(ctx context.Context, owner wire.Key, mints ...wire.Key) ([]Wallet, error) {
+// wallets reads what an address holds of several tokens, in one round trip.
+func (l *Ledger) wallets(ctx context.Context, owner wire.Key, mints ...wire.Key) ([]Wallet, error) {
 	keys := []wire.Key{owner}
 	for _, m := range mints {
 		keys = append(keys, wire.ATA(owner, m))

@@ -262,7 +262,7 @@ func TestVectorsPrice(t *testing.T) {
 func TestEmptyWallet(t *testing.T) {
 	s := newStub(t)
 	l := s.ledger(time.Unix(s.clock.Unix, 0))
-	all, err := l.Wallets(t.Context(), wire.Key{1}, wire.WSOL, wire.Key{2})
+	all, err := l.wallets(t.Context(), wire.Key{1}, wire.WSOL, wire.Key{2})
 	if err != nil || len(all) != 2 || all[0].Balance(wire.WSOL).Cmp(new(big.Int)) != 0 || all[1].Token != nil {
 		t.Errorf("%+v, %v", all, err)
 	}

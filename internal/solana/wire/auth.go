@@ -111,7 +111,7 @@ func (p Programs) InitTx(d *SwapData, sender Key, timeout uint64, f FeeRate) (*T
 	a := Action{Units: d.initUnits()}
 	switch {
 	case d.PayIn:
-		if missing := f.Wraps(d.Amount); missing > 0 {
+		if missing := f.wraps(d.Amount); missing > 0 {
 			wrap, units := wrapInstructions(d.Offerer, missing, f.Wrap.Create, CreateATA)
 			a.Instructions, a.Units = wrap, a.Units+units
 		}

@@ -80,7 +80,7 @@ func (p Programs) OpenTxs(d *SwapData, sender Key, auth InitAuth, f FeeRate, blo
 	for _, t := range txs {
 		t.Blockhash, t.LastValid = block.Hash, block.Height+TxSlots
 	}
-	return txs, tx.AddSignature(lp, auth.Signature)
+	return txs, tx.addSignature(lp, auth.Signature)
 }
 
 // ClaimTx makes the transaction that claims a hash lock by its secret. What is paid

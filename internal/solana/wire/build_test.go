@@ -253,8 +253,8 @@ func TestVectorsMessages(t *testing.T) {
 // wantBitcoinClaim checks that what was built for a claim is what is wanted back.
 func wantBitcoinClaim(t *testing.T, p Programs, c BitcoinClaim, txs []*Tx) {
 	t.Helper()
-	pay := WantedPayment{TxID: c.Proof.TxID, Block: c.Header.Header.Hash(), Vout: c.Vout, Stripped: c.Stripped, Confirmations: c.Confirmations}
-	wants, err := p.WantBitcoinClaim(c.Data, c.Signer, pay, c.DataKey.PublicKey(), 1<<40)
+	pay := wantedPayment{TxID: c.Proof.TxID, Block: c.Header.Header.Hash(), Vout: c.Vout, Stripped: c.Stripped, Confirmations: c.Confirmations}
+	wants, err := p.wantBitcoinClaim(c.Data, c.Signer, pay, c.DataKey.PublicKey(), 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}

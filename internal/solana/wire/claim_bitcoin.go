@@ -74,7 +74,7 @@ func (p Programs) InlineClaimTxs(c BitcoinClaim) ([]*Tx, error) {
 	if len(payload) > MaxTxSize || len(c.Before) > 0 || c.Data.PayOut && c.To.Missing || c.Confirmations != c.Data.Confirmations {
 		return nil, nil
 	}
-	claim, err := p.InlineClaimInstruction(c.Data, c.Signer, payload)
+	claim, err := p.inlineClaimInstruction(c.Data, c.Signer, payload)
 	if err != nil {
 		return nil, err
 	}

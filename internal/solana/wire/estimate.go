@@ -9,9 +9,9 @@ import (
 // signatureFee is what each signature of a transaction costs, in lamports.
 const signatureFee = 5000
 
-// Wraps returns how much SOL the transaction that opens the escrow wraps, in
+// wraps returns how much SOL the transaction that opens the escrow wraps, in
 // lamports: the fee rate alone decides (§13).
-func (f FeeRate) Wraps(amount uint64) uint64 {
+func (f FeeRate) wraps(amount uint64) uint64 {
 	if f.Wrap == nil || f.Wrap.Balance >= amount {
 		return 0
 	}
@@ -20,12 +20,12 @@ func (f FeeRate) Wraps(amount uint64) uint64 {
 
 // Estimates of what transactions cost, in lamports (§12).
 
-// RawInitFee is what the transaction that opens an escrow costs, without deposits.
-func (p Programs) RawInitFee(d *SwapData, f FeeRate) *big.Int {
+// rawInitFee is what the transaction that opens an escrow costs, without deposits.
+func (p Programs) rawInitFee(d *SwapData, f FeeRate) *big.Int {
 	fee, units := int64(3*signatureFee), uint64(unitsInit)
 	if d.PayIn {
 		fee, units = 2*signatureFee, unitsInitPayIn
-		if f.Wraps(d.Amount) > 0 {
+		if f.wraps(d.Amount) > 0 {
 			units += unitsWrap
 			if f.Wrap.Create {
 				units += unitsATA
@@ -38,18 +38,18 @@ func (p Programs) RawInitFee(d *SwapData, f FeeRate) *big.Int {
 // InitFee is what opening an escrow costs with what its accounts must hold;
 // claimerATA says whether the claimer's token account exists.
 func (p Programs) InitFee(d *SwapData, f FeeRate, claimerATA bool) *big.Int {
-	fee := add(p.RawInitFee(d, f), int64(p.EscrowRent()))
+	fee := add(p.rawInitFee(d, f), int64(p.EscrowRent()))
 	if p.Version == V1 && d.PayOut && !claimerATA {
 		add(fee, TokenAccountRent)
 	}
-	if d.PayIn && f.Wraps(d.Amount) > 0 && f.Wrap.Create {
+	if d.PayIn && f.wraps(d.Amount) > 0 && f.Wrap.Create {
 		add(fee, TokenAccountRent)
 	}
 	return fee
 }
 
-// RawClaimFee is what the claim's transaction costs.
-func RawClaimFee(d *SwapData, f FeeRate) *big.Int {
+// rawClaimFee is what the claim's transaction costs.
+func rawClaimFee(d *SwapData, f FeeRate) *big.Int {
 	units := uint64(d.claimUnits())
 	if d.Kind != chains.HTLC {
 		units = unitsClaimBitcoin
@@ -59,7 +59,7 @@ func RawClaimFee(d *SwapData, f FeeRate) *big.Int {
 
 // ClaimFee is what a claim costs with a token account for what is paid out.
 func ClaimFee(d *SwapData, f FeeRate) *big.Int {
-	fee := RawClaimFee(d, f)
+	fee := rawClaimFee(d, f)
 	if d.PayOut {
 		add(fee, TokenAccountRent)
 	}

@@ -79,7 +79,7 @@ func (e Event) Bytes() []byte {
 
 // Events returns the swap program's events in a transaction's log, in their order.
 func (p Programs) Events(logs []string) (events []Event, truncated bool) {
-	all, truncated := EventData(p.Swap, logs)
+	all, truncated := eventData(p.Swap, logs)
 	for _, data := range all {
 		if e, ok := decodeEvent(data); ok {
 			events = append(events, e)
@@ -144,7 +144,7 @@ func (e RelayEvent) Bytes() []byte {
 
 // RelayEvents returns the relay's events in a transaction's log, in their order.
 func (p Programs) RelayEvents(logs []string) (events []RelayEvent, truncated bool) {
-	all, truncated := EventData(p.Relay, logs)
+	all, truncated := eventData(p.Relay, logs)
 	for _, data := range all {
 		if e, ok := decodeRelayEvent(data); ok {
 			events = append(events, e)

@@ -132,9 +132,9 @@ func (f FeeRate) Head(units uint32, before int) (head []Instruction, err error) 
 	return append(head, SetPrice(price.Uint64())), nil
 }
 
-// Tail returns what comes after a transaction's own instructions, of which before
+// tail returns what comes after a transaction's own instructions, of which before
 // are no compute-budget instructions: the transfer of a bribe.
-func (f FeeRate) Tail(payer Key, units uint32, before int) ([]Instruction, error) {
+func (f FeeRate) tail(payer Key, units uint32, before int) ([]Instruction, error) {
 	if f.Bribe.IsZero() {
 		return nil, nil
 	}
@@ -174,7 +174,7 @@ func (a Action) Tx(payer Key, f FeeRate) (*Tx, error) {
 			count++
 		}
 	}
-	tail, err := f.Tail(payer, a.Units, count)
+	tail, err := f.tail(payer, a.Units, count)
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,8 @@ func TestVectorsFees(t *testing.T) {
 		case "estimates":
 			f := feeRate(t, *in.FeeRate)
 			vectors.SameJSON(t, vectors.Without(t, want, "refundFee"), map[string]string{
-				"commitFee": p.InitFee(d, f, in.ClaimerATAExists).String(), "rawCommitFee": p.RawInitFee(d, f).String(),
-				"claimFee": ClaimFee(d, f).String(), "rawClaimFee": RawClaimFee(d, f).String(),
+				"commitFee": p.InitFee(d, f, in.ClaimerATAExists).String(), "rawCommitFee": p.rawInitFee(d, f).String(),
+				"claimFee": ClaimFee(d, f).String(), "rawClaimFee": rawClaimFee(d, f).String(),
 				"rawRefundFee": RawRefundFee(d, f).String()})
 		case "estimatesNull":
 			u := func(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -101,7 +101,7 @@ func applied(f FeeRate, units *uint32, payer Key, before int, dummy Instruction)
 		return nil, err
 	}
 	all = append(append(all, head...), dummy)
-	tail, err := f.Tail(payer, n, before+1)
+	tail, err := f.tail(payer, n, before+1)
 	return append(all, tail...), err
 }
 
@@ -235,7 +235,7 @@ func TestFeesHaveBounds(t *testing.T) {
 	if _, err := most.Head(1, 0); err == nil {
 		t.Error("a price above 64 bits was offered")
 	}
-	if _, err := (FeeRate{Price: math.MaxUint64, Static: math.MaxUint64, Bribe: Key{1}}).Tail(Key{2}, 1_000_000, 0); err == nil {
+	if _, err := (FeeRate{Price: math.MaxUint64, Static: math.MaxUint64, Bribe: Key{1}}).tail(Key{2}, 1_000_000, 0); err == nil {
 		t.Error("a bribe above 64 bits was offered")
 	}
 	for price, want := range map[float64]uint64{math.NaN(): 8000, math.Inf(1): 200000, math.Inf(-1): 8000, 8000.0001: 8001, -1: 8000, 199999.5: 200000} {

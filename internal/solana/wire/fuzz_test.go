@@ -128,10 +128,10 @@ func FuzzParseTx(f *testing.F) {
 				_ = p.Name(ix)
 				_, _, _ = p.OpenedData(ix, nil)
 				_, _ = p.submits(ix, tx.Payer)
-				_, _ = p.verifies(ix, tx.Payer, WantedPayment{})
+				_, _ = p.verifies(ix, tx.Payer, wantedPayment{})
 			}
 			d := SwapData{Offerer: tx.Payer, OffererATA: &Key{}, ClaimerATA: &Key{1}, PayOut: true}
-			if w, err := p.WantClaim(&d, tx.Payer, [32]byte{}, 1); err == nil {
+			if w, err := p.wantClaim(&d, tx.Payer, [32]byte{}, 1); err == nil {
 				_ = w.Match(tx)
 			}
 		}
@@ -223,7 +223,7 @@ func FuzzFeeRate(f *testing.F) {
 			t.Fatalf("%q reads back as %q, %v", r, again, err)
 		}
 		_, _ = r.Head(50_000, 1)
-		_, _ = r.Tail(Key{1}, 50_000, 1)
+		_, _ = r.tail(Key{1}, 50_000, 1)
 	})
 }
 

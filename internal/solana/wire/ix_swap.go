@@ -61,9 +61,9 @@ func (p Programs) ClaimInstruction(d *SwapData, signer Key, secret *[32]byte, da
 	return p.claimInstruction(d, signer, inline, data)
 }
 
-// InlineClaimInstruction claims an escrow by Bitcoin proof, with the [Payload] in the
+// inlineClaimInstruction claims an escrow by Bitcoin proof, with the [Payload] in the
 // instruction itself.
-func (p Programs) InlineClaimInstruction(d *SwapData, signer Key, payload []byte) (Instruction, error) {
+func (p Programs) inlineClaimInstruction(d *SwapData, signer Key, payload []byte) (Instruction, error) {
 	return p.claimInstruction(d, signer, payload, nil)
 }
 

@@ -8,11 +8,11 @@ import (
 // maxEvent is more than any event of the programs has, in base64 characters.
 const maxEvent = 1024
 
-// EventData returns what a program has emitted in a transaction, as the lines of the
+// eventData returns what a program has emitted in a transaction, as the lines of the
 // transaction's log tell it: a stack of programs is kept, so that what others log, or
 // programs that it calls, is not taken for its own (§9). truncated says that the node
 // left lines out: then events may be missing. Logs are a node's word.
-func EventData(program Key, logs []string) (events [][]byte, truncated bool) {
+func eventData(program Key, logs []string) (events [][]byte, truncated bool) {
 	name := program.String()
 	var stack []bool // of the programs under way: whether each is the one
 	for _, line := range logs {

@@ -13,7 +13,7 @@ func TestAssertionsOfWallets(t *testing.T) {
 	_, lp := wallet(200)
 	p, secret := firstV1, [32]byte{7}
 	d := swapFor(t, p, false, firstToken, user)
-	want := must(p.WantClaim(d, user, secret, bound))
+	want := must(p.wantClaim(d, user, secret, bound))
 	claim := must(p.ClaimTx(d, user, secret, FeeRate{Price: 1}, ToATA{}))
 	assertion := func(kind byte, of ...Account) Instruction {
 		return Instruction{assertionProgram, of, []byte{kind, 0, 5}}
@@ -51,7 +51,7 @@ func TestAssertionsOfWallets(t *testing.T) {
 	lpKey, _ := wallet(200)
 	in := swapFor(t, p, true, firstToken, user)
 	auth := must(signInit(p, in, lpKey, user, 2_000_000_000, FeeRate{Price: 1}, 5, Hash{3}))
-	wants := must(p.WantOpen(in, user, auth, FeeRate{Price: 1}, bound))
+	wants := must(p.wantOpen(in, user, auth, FeeRate{Price: 1}, bound))
 	open := must(p.InitTx(in, user, auth.Timeout, FeeRate{Price: 1}))
 	open.Instructions = append(open.Instructions, balance)
 	if err := wants[0].Match(signedBy(t, *open, key, lpKey)); err == nil {

@@ -181,9 +181,9 @@ func (p Programs) wantStep(plan chains.Plan, step chains.Step, signer Key, n int
 				return nil, err
 			}
 		}
-		return p.WantOpen(d, signer, auth, f, maxComputeFee)
+		return p.wantOpen(d, signer, auth, f, maxComputeFee)
 	case chains.StepClaimSecret:
-		return one(p.WantClaim(d, signer, step.Preimage, maxComputeFee))
+		return one(p.wantClaim(d, signer, step.Preimage, maxComputeFee))
 	case chains.StepClaimBitcoin:
 		if step.Payment == nil {
 			return nil, fmt.Errorf("the payment is missing")
@@ -192,10 +192,10 @@ func (p Programs) wantStep(plan chains.Plan, step chains.Step, signer Key, n int
 		if err != nil {
 			return nil, err
 		}
-		pay := WantedPayment{TxID: step.Payment.TxID, Block: step.Payment.Block, Vout: step.Payment.Vout, Stripped: stripped, Confirmations: step.Payment.Confirmations}
-		return p.WantBitcoinClaim(d, signer, pay, ClaimDataKey(plan.Seed, pay.TxID, signer, n).PublicKey(), maxComputeFee)
+		pay := wantedPayment{TxID: step.Payment.TxID, Block: step.Payment.Block, Vout: step.Payment.Vout, Stripped: stripped, Confirmations: step.Payment.Confirmations}
+		return p.wantBitcoinClaim(d, signer, pay, ClaimDataKey(plan.Seed, pay.TxID, signer, n).PublicKey(), maxComputeFee)
 	case chains.StepRefund:
-		return one(p.WantRefund(d, signer, nil, nil, maxComputeFee), nil)
+		return one(p.wantRefund(d, signer, nil, nil, maxComputeFee), nil)
 	case chains.StepRefundAuth:
 		sig, err := parseSignature(step.Auth.Signature)
 		if err != nil {
@@ -203,7 +203,7 @@ func (p Programs) wantStep(plan chains.Plan, step chains.Step, signer Key, n int
 		}
 		auth := RefundAuth{uint64(step.Auth.Timeout), sig}
 		guard := GuardKey(plan.Seed, auth).PublicKey()
-		return one(p.WantRefund(d, signer, &auth, &guard, maxComputeFee), nil)
+		return one(p.wantRefund(d, signer, &auth, &guard, maxComputeFee), nil)
 	}
 	return nil, fmt.Errorf("this kind of step does not exist on Solana")
 }

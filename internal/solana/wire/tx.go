@@ -112,12 +112,12 @@ func (t *Tx) Sign(key SecretKey) error {
 	if err != nil {
 		return err
 	}
-	return t.AddSignature(key.PublicKey(), sig)
+	return t.addSignature(key.PublicKey(), sig)
 }
 
-// AddSignature stores a signature in its signer's slot. It returns an error if
+// addSignature stores a signature in its signer's slot. It returns an error if
 // the key is not a signer of the transaction.
-func (t *Tx) AddSignature(signer Key, sig Signature) error {
+func (t *Tx) addSignature(signer Key, sig Signature) error {
 	m, err := t.Message()
 	if err != nil {
 		return err

@@ -18,14 +18,14 @@ type Part struct {
 	Is func(ix Instruction) (Instruction, error)
 }
 
-// Exactly is the part that has to be this very instruction.
-func (p Programs) Exactly(want Instruction) Part {
+// exactly is the part that has to be this very instruction.
+func (p Programs) exactly(want Instruction) Part {
 	return Part{Name: p.Name(want), Is: func(got Instruction) (Instruction, error) { return want, sameInstruction(want, got) }}
 }
 
-// MaybeExactly is [Programs.Exactly] for what may be missing.
-func (p Programs) MaybeExactly(want Instruction) Part {
-	part := p.Exactly(want)
+// maybeExactly is [Programs.exactly] for what may be missing.
+func (p Programs) maybeExactly(want Instruction) Part {
+	part := p.exactly(want)
 	part.Optional = true
 	return part
 }

@@ -73,7 +73,7 @@ func TestMatchClaim(t *testing.T) {
 	for _, p := range []Programs{firstV1, firstV2} {
 		key, user := wallet(1)
 		d := swapFor(t, p, false, WSOL, user)
-		want, err := p.WantClaim(d, user, secret, 10_000)
+		want, err := p.wantClaim(d, user, secret, 10_000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestMatchOpening(t *testing.T) {
 		f := FeeRate{Price: 9000}
 		block := SignedBlock{Hash: Hash{8}, Height: 100}
 		auth := must(signInit(p, d, lpKey, user, 1_999_999_000, f, 500, block.Hash))
-		wants := must(p.WantOpen(d, user, auth, f, bound))
+		wants := must(p.wantOpen(d, user, auth, f, bound))
 		build := func() []*Tx { return must(p.OpenTxs(d, user, auth, f, block, nil)) }
 		for _, c := range []struct {
 			name   string
@@ -286,7 +286,7 @@ func TestWrappingThatNobodyAskedFor(t *testing.T) {
 		auth := must(signInit(p, d, lpKey, user, 1_999_999_000, c.f, 5, Hash{8}))
 		open := must(p.OpenTxs(d, user, auth, c.f, SignedBlock{Hash: Hash{8}}, nil))
 		wrap := &Tx{Payer: user, Instructions: []Instruction{Transfer(user, ATA(user, WSOL), 1), SyncNative(ATA(user, WSOL))}}
-		_, _, err := matchAll(must(p.WantOpen(d, user, auth, c.f, bound)), parsedAll(t, []*Tx{wrap, open[len(open)-1]}))
+		_, _, err := matchAll(must(p.wantOpen(d, user, auth, c.f, bound)), parsedAll(t, []*Tx{wrap, open[len(open)-1]}))
 		if (err == nil) != c.taken {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -315,24 +315,24 @@ func TestMatchRefund(t *testing.T) {
 	auth := must(signRefund(d, lpKey, 1_999_999_000))
 	tx := must(p.RefundTx(d, user, &auth, guardKey, FeeRate{Price: 1}, ToATA{Missing: true, Create: true}))
 	got := signedBy(t, *tx, key, guardKey)
-	if err := p.WantRefund(d, user, &auth, &guard, bound).Match(got); err != nil {
+	if err := p.wantRefund(d, user, &auth, &guard, bound).Match(got); err != nil {
 		t.Error(err)
 	}
-	if err := p.WantRefund(d, user, nil, nil, bound).Match(got); err == nil {
+	if err := p.wantRefund(d, user, nil, nil, bound).Match(got); err == nil {
 		t.Error("a refund with authorisation passes for one by time")
 	}
 	other := auth
 	other.Timeout++
-	if err := p.WantRefund(d, user, &other, &guard, bound).Match(got); err == nil {
+	if err := p.wantRefund(d, user, &other, &guard, bound).Match(got); err == nil {
 		t.Error("another authorisation was taken")
 	}
 	// Without a check of the signature the program would refuse; what was signed is not what was asked for.
 	tx.Instructions = tx.Instructions[1:]
-	if err := p.WantRefund(d, user, &auth, &guard, bound).Match(signedBy(t, *tx, key, guardKey)); err == nil || !strings.Contains(err.Error(), "check of a signature") {
+	if err := p.wantRefund(d, user, &auth, &guard, bound).Match(signedBy(t, *tx, key, guardKey)); err == nil || !strings.Contains(err.Error(), "check of a signature") {
 		t.Error(err)
 	}
 	plain := signedBy(t, *must(p.RefundTx(d, user, nil, nil, FeeRate{Price: 1}, ToATA{})), key)
-	if err := p.WantRefund(d, user, nil, nil, bound).Match(plain); err != nil {
+	if err := p.wantRefund(d, user, nil, nil, bound).Match(plain); err != nil {
 		t.Error(err)
 	}
 }
@@ -348,8 +348,8 @@ func TestMatchBitcoinClaim(t *testing.T) {
 	data := DataKey([]byte{9}, [32]byte{4})
 	claim := BitcoinClaim{Data: d, Signer: user, Vout: 1, Stripped: make([]byte, 2500), Proof: Proof{TxID: [32]byte{4}, Index: 2, Path: []bitcoin.Hash{{5}}}, Confirmations: 3, Header: in,
 		DataKey: data, To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}
-	pay := WantedPayment{TxID: claim.Proof.TxID, Block: in.Header.Hash(), Vout: 1, Stripped: claim.Stripped, Confirmations: 3}
-	wants := must(p.WantBitcoinClaim(d, user, pay, data.PublicKey(), bound))
+	pay := wantedPayment{TxID: claim.Proof.TxID, Block: in.Header.Hash(), Vout: 1, Stripped: claim.Stripped, Confirmations: 3}
+	wants := must(p.wantBitcoinClaim(d, user, pay, data.PublicKey(), bound))
 	const claimAt = 7 // after two of headers, four of data, and one for the token account
 	build := func() []*Tx {
 		claim.Before = []*Tx{

@@ -220,7 +220,7 @@ func (p Programs) readOpening(plan *chains.Plan, tx *Parsed, i int, signer Key) 
 		f.Wrap = &Wrap{Create: create, Balance: d.Amount - wrap}
 	}
 	plan.FeeRate = f.String()
-	want, err := p.WantOpen(d, signer, auth, f, maxComputeFee)
+	want, err := p.wantOpen(d, signer, auth, f, maxComputeFee)
 	return &chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth.Auth()}, want, err
 }
 
@@ -232,7 +232,7 @@ func (p Programs) readEnding(step *chains.Step, tx *Parsed, c Call, d *SwapData,
 			return WantTx{}, errors.New("is a claim without a secret, which cannot be read")
 		}
 		step.Kind, step.Preimage = chains.StepClaimSecret, chains.Preimage(secret)
-		return p.WantClaim(d, signer, step.Preimage, maxComputeFee)
+		return p.wantClaim(d, signer, step.Preimage, maxComputeFee)
 	}
 	timeout, err := DecodeNumber(c.Args)
 	if err != nil {
@@ -240,7 +240,7 @@ func (p Programs) readEnding(step *chains.Step, tx *Parsed, c Call, d *SwapData,
 	}
 	if timeout == 0 {
 		step.Kind = chains.StepRefund
-		return p.WantRefund(d, signer, nil, nil, maxComputeFee), nil
+		return p.wantRefund(d, signer, nil, nil, maxComputeFee), nil
 	}
 	first := tx.Instructions[0]
 	if first.Program != Ed25519Program || len(first.Data) < 112 || timeout > maxTimeout {
@@ -252,5 +252,5 @@ func (p Programs) readEnding(step *chains.Step, tx *Parsed, c Call, d *SwapData,
 	if n := len(c.Rest); n == 1 && c.Rest[0].IsSigner { // a key of the service's, which has no funds
 		guard = &c.Rest[0].PublicKey
 	}
-	return p.WantRefund(d, signer, &auth, guard, maxComputeFee), nil
+	return p.wantRefund(d, signer, &auth, guard, maxComputeFee), nil
 }

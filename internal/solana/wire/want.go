@@ -16,9 +16,9 @@ import (
 // the chain could say (whether a token account exists, which headers the relay lacks)
 // is left open as far as it can do no harm.
 
-// WantOpen are the transactions that open an escrow with an authorisation, of which
+// wantOpen are the transactions that open an escrow with an authorisation, of which
 // only the timeout counts if the sender is the only signer.
-func (p Programs) WantOpen(d *SwapData, sender Key, auth InitAuth, f FeeRate, maxFee uint64) ([]WantTx, error) {
+func (p Programs) wantOpen(d *SwapData, sender Key, auth InitAuth, f FeeRate, maxFee uint64) ([]WantTx, error) {
 	lp, err := p.Counterparty(d, sender)
 	if err != nil {
 		return nil, err
@@ -35,13 +35,13 @@ func (p Programs) WantOpen(d *SwapData, sender Key, auth InitAuth, f FeeRate, ma
 		if open.Cosigner.IsZero() && ix.Program == BudgetProgram {
 			continue // the wallet's own affair
 		}
-		open.Parts = append(open.Parts, p.Exactly(ix))
+		open.Parts = append(open.Parts, p.exactly(ix))
 	}
 	wants := []WantTx{open}
 	if d.PayIn && d.Token == WSOL && f.Wrap == nil {
 		ata := ATA(d.Offerer, WSOL)
 		wants = slices.Insert(wants, 0, WantTx{Name: "the wrapping of SOL", Optional: true, Payer: d.Offerer, MaxFee: maxFee, Parts: []Part{
-			p.MaybeExactly(EnsureATA(d.Offerer, d.Offerer, WSOL)),
+			p.maybeExactly(EnsureATA(d.Offerer, d.Offerer, WSOL)),
 			{Name: "transfer of SOL", Is: func(ix Instruction) (Instruction, error) {
 				want := Transfer(d.Offerer, ata, 0)
 				if len(ix.Data) != len(want.Data) {
@@ -54,7 +54,7 @@ func (p Programs) WantOpen(d *SwapData, sender Key, auth InitAuth, f FeeRate, ma
 				want = Transfer(d.Offerer, ata, amount)
 				return want, sameInstruction(want, ix)
 			}},
-			p.Exactly(SyncNative(ata)),
+			p.exactly(SyncNative(ata)),
 		}})
 	}
 	return wants, nil
@@ -62,11 +62,11 @@ func (p Programs) WantOpen(d *SwapData, sender Key, auth InitAuth, f FeeRate, ma
 
 // wantATA is the creation of a token account that may exist by now.
 func (p Programs) wantATA(payer, owner, mint Key) Part {
-	return p.MaybeExactly(EnsureATA(payer, owner, mint))
+	return p.maybeExactly(EnsureATA(payer, owner, mint))
 }
 
-// WantClaim is the transaction that claims a hash lock by its secret.
-func (p Programs) WantClaim(d *SwapData, signer Key, secret [32]byte, maxFee uint64) (WantTx, error) {
+// wantClaim is the transaction that claims a hash lock by its secret.
+func (p Programs) wantClaim(d *SwapData, signer Key, secret [32]byte, maxFee uint64) (WantTx, error) {
 	w := WantTx{Name: "the claim", Payer: signer, MaxFee: maxFee}
 	ix, err := p.ClaimInstruction(d, signer, &secret, nil)
 	if err != nil {
@@ -75,21 +75,21 @@ func (p Programs) WantClaim(d *SwapData, signer Key, secret [32]byte, maxFee uin
 	if d.PayOut {
 		w.Parts = append(w.Parts, p.wantATA(signer, d.Claimer, d.Token))
 	}
-	w.Parts = append(w.Parts, p.Exactly(ix))
+	w.Parts = append(w.Parts, p.exactly(ix))
 	if d.unwraps(signer) {
-		w.Parts = append(w.Parts, p.Exactly(Unwrap(signer)))
+		w.Parts = append(w.Parts, p.exactly(Unwrap(signer)))
 	}
 	return w, nil
 }
 
-// WantRefund is the transaction that takes an escrow back, with the claimer's
+// wantRefund is the transaction that takes an escrow back, with the claimer's
 // authorisation or after the expiry.
-func (p Programs) WantRefund(d *SwapData, signer Key, auth *RefundAuth, guard *Key, maxFee uint64) WantTx {
+func (p Programs) wantRefund(d *SwapData, signer Key, auth *RefundAuth, guard *Key, maxFee uint64) WantTx {
 	w := WantTx{Name: "the refund", Payer: signer, MaxFee: maxFee}
 	var timeout uint64
 	if auth != nil {
 		timeout = auth.Timeout
-		verify := p.Exactly(auth.VerifyInstruction(d))
+		verify := p.exactly(auth.VerifyInstruction(d))
 		w.Parts = append(w.Parts, verify)
 	}
 	if d.PayIn {
@@ -99,15 +99,15 @@ func (p Programs) WantRefund(d *SwapData, signer Key, auth *RefundAuth, guard *K
 	if guard != nil {
 		ix.Accounts = append(ix.Accounts, Account{PublicKey: *guard, IsSigner: true})
 	}
-	w.Parts = append(w.Parts, p.Exactly(ix))
+	w.Parts = append(w.Parts, p.exactly(ix))
 	if d.PayIn && d.Token == WSOL && d.Offerer == signer {
-		w.Parts = append(w.Parts, p.Exactly(Unwrap(signer)))
+		w.Parts = append(w.Parts, p.exactly(Unwrap(signer)))
 	}
 	return w
 }
 
-// WantedPayment is the Bitcoin transaction of a claim by proof.
-type WantedPayment struct {
+// wantedPayment is the Bitcoin transaction of a claim by proof.
+type wantedPayment struct {
 	TxID          bitcoin.Hash
 	Block         bitcoin.Hash
 	Vout          uint32
@@ -115,9 +115,9 @@ type WantedPayment struct {
 	Confirmations uint16
 }
 
-// WantBitcoinClaim are the transactions of a claim by Bitcoin proof. Headers, data
+// wantBitcoinClaim are the transactions of a claim by Bitcoin proof. Headers, data
 // that was written before and the token account may be missing.
-func (p Programs) WantBitcoinClaim(d *SwapData, signer Key, pay WantedPayment, dataKey Key, maxFee uint64) ([]WantTx, error) {
+func (p Programs) wantBitcoinClaim(d *SwapData, signer Key, pay wantedPayment, dataKey Key, maxFee uint64) ([]WantTx, error) {
 	payload, err := Payload(pay.Vout, pay.Stripped)
 	if err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ func (p Programs) WantBitcoinClaim(d *SwapData, signer Key, pay WantedPayment, d
 	end := min(firstChunk, len(payload))
 	all = append(all, tx("the creation of the data account", true,
 		p.createsData(signer, dataKey, len(payload)),
-		p.Exactly(p.InitDataInstruction(signer, dataKey)),
-		p.Exactly(p.WriteDataInstruction(signer, dataKey, 0, payload[:end]))))
+		p.exactly(p.InitDataInstruction(signer, dataKey)),
+		p.exactly(p.WriteDataInstruction(signer, dataKey, 0, payload[:end]))))
 	// Written after the creation, or, where the account was found, from its beginning on.
 	write := tx("data for the claim", true, Part{Name: "data for the claim", Is: func(ix Instruction) (Instruction, error) {
 		c, err := p.DecodeCall(ix)
@@ -151,17 +151,17 @@ func (p Programs) WantBitcoinClaim(d *SwapData, signer Key, pay WantedPayment, d
 	write.Repeats = true
 	all = append(all, write)
 	if d.PayOut {
-		all = append(all, tx("the creation of the token account", true, p.Exactly(EnsureATA(signer, d.Claimer, d.Token))))
+		all = append(all, tx("the creation of the token account", true, p.exactly(EnsureATA(signer, d.Claimer, d.Token))))
 	}
 	claim, err := p.ClaimInstruction(d, signer, nil, &dataKey)
 	if err != nil {
 		return nil, err
 	}
-	inline, err := p.InlineClaimInstruction(d, signer, payload)
+	inline, err := p.inlineClaimInstruction(d, signer, payload)
 	if err != nil {
 		return nil, err
 	}
-	claims := p.Exactly(claim)
+	claims := p.exactly(claim)
 	claims.Is = func(ix Instruction) (Instruction, error) {
 		if p.Version == V2 && sameInstruction(inline, ix) == nil {
 			return inline, nil
@@ -170,7 +170,7 @@ func (p Programs) WantBitcoinClaim(d *SwapData, signer Key, pay WantedPayment, d
 	}
 	all = append(all, tx("the claim", false, Part{Name: ixVerifyTx, Is: func(ix Instruction) (Instruction, error) { return p.verifies(ix, signer, pay) }}, claims))
 	if d.unwraps(signer) {
-		all = append(all, tx("the unwrapping of SOL", false, p.Exactly(Unwrap(signer))))
+		all = append(all, tx("the unwrapping of SOL", false, p.exactly(Unwrap(signer))))
 	}
 	// Data accounts of earlier claims give their rent back to the signer, whose they are.
 	closing := tx("the closing of a data account", true, Part{Name: "the closing of a data account", Is: func(ix Instruction) (Instruction, error) {
@@ -191,7 +191,7 @@ func (p Programs) createsData(signer, account Key, payload int) Part {
 		space := l.Space(payload)
 		return CreateAccount(signer, account, p.Swap, Rent(space), uint64(space))
 	}
-	part := p.Exactly(create(DataPlain))
+	part := p.exactly(create(DataPlain))
 	part.Is = func(ix Instruction) (want Instruction, err error) {
 		for _, l := range p.DataLayouts() {
 			if want = create(l); sameInstruction(want, ix) == nil {
@@ -249,7 +249,7 @@ func (p Programs) submits(ix Instruction, signer Key) (Instruction, error) {
 
 // verifies checks that an instruction makes the relay look at the payment that was
 // agreed on. The path to it is for the relay to judge.
-func (p Programs) verifies(ix Instruction, signer Key, pay WantedPayment) (Instruction, error) {
+func (p Programs) verifies(ix Instruction, signer Key, pay wantedPayment) (Instruction, error) {
 	c, err := p.DecodeCall(ix)
 	if err != nil || c.Name != ixVerifyTx {
 		return ix, errors.New("it is not a check by the relay")

@@ -27,9 +27,9 @@ func (s SwapData) IsExpired(signer Felt, now time.Time) bool {
 	return s.Expiry() < at
 }
 
-// NeedsInitAuthorization reports whether the contract asks for a signature of the
+// needsInitAuthorization reports whether the contract asks for a signature of the
 // other party when sender opens the escrow (§5).
-func (s SwapData) NeedsInitAuthorization(sender Felt) bool {
+func (s SwapData) needsInitAuthorization(sender Felt) bool {
 	return sender != s.Offerer || s.Reputation
 }
 

@@ -50,7 +50,7 @@ func (d Deployment) Init(s SwapData, sender Felt, auth chains.Auth) ([]Call, err
 		return nil, fault.Invalid("signer", "must be the offerer or the claimer of the escrow")
 	}
 	var signature []Felt
-	if auth.Signature != "" || s.NeedsInitAuthorization(sender) {
+	if auth.Signature != "" || s.needsInitAuthorization(sender) {
 		var err error
 		if signature, err = parseSignature(auth.Signature); err != nil {
 			return nil, err

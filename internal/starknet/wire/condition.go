@@ -57,9 +57,9 @@ func (d Deployment) ClaimHash(c chains.Condition) (Felt, error) {
 // ClaimHashText is how swap ids and LPs write a claim hash: 64 hex digits without 0x.
 func ClaimHashText(claimData Felt) string { return Digits64(claimData) }
 
-// ExtraData is what is published with an escrow for a Bitcoin output, 42 bytes: see
+// extraData is what is published with an escrow for a Bitcoin output, 42 bytes: see
 // [claimhash.TxoHint]. Unlike the claim data it uses SHA-256.
-func ExtraData(c chains.Condition) []byte {
+func extraData(c chains.Condition) []byte {
 	h := claimhash.TxoHint{Txo: claimhash.TxoHash(int64(c.Sats), c.Script), Confirmations: c.Confirmations}
 	if c.Kind == chains.OnchainNonced {
 		h.Nonce = c.Nonce

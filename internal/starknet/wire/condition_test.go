@@ -48,7 +48,7 @@ func TestVectorsClaimData(t *testing.T) {
 				}
 				condition.Kind, condition.Nonce = chains.OnchainNonced, n
 			}
-			got["extraData"] = hex.EncodeToString(ExtraData(condition))
+			got["extraData"] = hex.EncodeToString(extraData(condition))
 		case "txid":
 			id, err := bitcoin.ParseHash(in.TxID)
 			if err != nil {

@@ -235,7 +235,7 @@ func vaultEvent(selector Felt, r *logReader) Event {
 		return e
 	case SelectorClosed:
 		e := VaultCloseEvent{BitcoinTx: r.keys.txid(), VaultRef: vault()}
-		e.Reason = ShortText(r.data.felt())
+		e.Reason = feltText(r.data.felt())
 		return e
 	}
 	return nil
@@ -311,9 +311,9 @@ func (d Deployment) Outcome(l WithdrawalLookup, logs []VaultLog) (f chains.Withd
 	return f
 }
 
-// ShortText reads a felt that contracts use as text. What is not printable ASCII comes
+// feltText reads a felt that contracts use as text. What is not printable ASCII comes
 // out as a question mark.
-func ShortText(f Felt) string {
+func feltText(f Felt) string {
 	n := Number(f).Bytes()
 	for i, c := range n {
 		if c < 0x20 || c > 0x7e {

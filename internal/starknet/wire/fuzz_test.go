@@ -140,7 +140,7 @@ func FuzzParseSwapData(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, rest, err := d.DecodeSwapData(all)
+		b, rest, err := d.decodeSwapData(all)
 		if err != nil || len(rest) != 0 || escrowHash(t, b) != escrowHash(t, s) || b.Kind != s.Kind {
 			t.Fatalf("%s in calldata is %+v, %v", again, b, err)
 		}
@@ -161,7 +161,7 @@ func FuzzDecodeSwapData(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all := unpacked(b)
-		s, rest, err := d.DecodeSwapData(all)
+		s, rest, err := d.decodeSwapData(all)
 		if err != nil {
 			return
 		}

@@ -96,7 +96,7 @@ func (n Network) ChainIDFelt() Felt { return ShortString(n.ChainID) }
 // alone.
 func (n Network) CheckChainID(id Felt) error {
 	if id != n.ChainIDFelt() {
-		return fmt.Errorf("serves the network %s (%s) instead of %s", ShortText(id), Hex(id), n.ChainID)
+		return fmt.Errorf("serves the network %s (%s) instead of %s", feltText(id), Hex(id), n.ChainID)
 	}
 	return nil
 }

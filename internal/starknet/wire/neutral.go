@@ -51,7 +51,7 @@ func (d Deployment) Expect(spec chains.Spec) (SwapData, error) {
 	t := Terms{Kind: spec.Kind, Amount: spec.Amount, ClaimData: claim, Sequence: sequence.Uint64(), Expiry: spec.Expiry,
 		PayIn: spec.PayIn, PayOut: spec.PayOut, SecurityDeposit: spec.SecurityDeposit, ClaimerBounty: spec.ClaimerBounty}
 	if spec.Hints {
-		t.ExtraData = ExtraData(spec.Condition)
+		t.ExtraData = extraData(spec.Condition)
 	}
 	for _, a := range []struct {
 		name, text string

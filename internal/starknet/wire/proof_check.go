@@ -59,7 +59,7 @@ func (d Deployment) checkBitcoinClaim(e chains.Escrow, calldata []Felt) error {
 	if err != nil {
 		return err
 	}
-	_, rest, err := d.DecodeSwapData(calldata)
+	_, rest, err := d.decodeSwapData(calldata)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,9 @@
 package wire
 
-// DecodeSwapData reads an escrow from the beginning of calldata and returns what
+// decodeSwapData reads an escrow from the beginning of calldata and returns what
 // follows it. The kind is that of the claim handler, which must be one of the
 // deployment. The extra data is a separate argument (§6.6).
-func (d Deployment) DecodeSwapData(calldata []Felt) (s SwapData, rest []Felt, err error) {
+func (d Deployment) decodeSwapData(calldata []Felt) (s SwapData, rest []Felt, err error) {
 	r := &reader{rest: calldata}
 	s = d.readSwapData(r)
 	if r.err != nil {

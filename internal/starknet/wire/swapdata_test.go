@@ -52,7 +52,7 @@ func TestVectorsSwapData(t *testing.T) {
 		case "swapData":
 			checkSwapData(t, c, in.Swap)
 		case "fromFelts":
-			s, rest, err := d.DecodeSwapData(feltsOf(t, in.Felts))
+			s, rest, err := d.decodeSwapData(feltsOf(t, in.Felts))
 			if err == nil && s.Kind != kindNames[in.ClaimHandlerType] {
 				err = errors.New("of another kind") // the reference is told the kind, here it follows from the handler
 			}
@@ -165,7 +165,7 @@ func checkSwapData(t *testing.T, c *vectors.Case, text json.RawMessage) {
 	}
 	c.Expected(t, &want)
 	// Of the kinds' handlers, and read back from calldata: without the extra data, and with what follows.
-	again, rest, err := deploymentOf(t, "").DecodeSwapData(feltsOf(t, want.FromFelts.Input))
+	again, rest, err := deploymentOf(t, "").decodeSwapData(feltsOf(t, want.FromFelts.Input))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestDecodeSwapDataRefuses(t *testing.T) {
 		"one felt less":           func(all []Felt) []Felt { return all[:15] },
 	} {
 		all := append([]Felt(nil), good...)
-		if _, _, err := d.DecodeSwapData(change(all)); err == nil {
+		if _, _, err := d.decodeSwapData(change(all)); err == nil {
 			t.Errorf("%s is read", name)
 		}
 	}

@@ -42,13 +42,13 @@ func (i Identity) Owner() string {
 	return strconv.Quote(i.Entry) + " " + strconv.Quote(i.Subject)
 }
 
-// ErrUnknown is the error of an [Authenticator] that does not know who sends a
+// errUnknown is the error of an [Authenticator] that does not know who sends a
 // request: he shows nothing, or nothing that is valid. What is wrong with it is for
 // logs; he is not told.
-var ErrUnknown = errors.New("no valid credentials")
+var errUnknown = errors.New("no valid credentials")
 
 // Authenticator knows who sends a request. It is safe for concurrent use, does not
-// change the request, and fails with an error that wraps [ErrUnknown].
+// change the request, and fails with an error that wraps errUnknown.
 type Authenticator interface {
 	Authenticate(r *http.Request) (Identity, error)
 }
@@ -69,7 +69,7 @@ func (c Chain) Authenticate(r *http.Request) (Identity, error) {
 		}
 		all = append(all, err)
 	}
-	return Identity{}, errors.Join(append(all, ErrUnknown)...)
+	return Identity{}, errors.Join(append(all, errUnknown)...)
 }
 
 // Require lets requests through whose sender a knows, and makes [Of] tell who it is.

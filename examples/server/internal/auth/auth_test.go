@@ -42,7 +42,7 @@ func TestKeys(t *testing.T) {
 	expect := func(key, holder string) {
 		t.Helper()
 		id, err := k.Authenticate(withKey("X-API-KEY", key))
-		if holder == "" && !errors.Is(err, ErrUnknown) || holder != "" && (err != nil || id != Identity{"backend", KindKey, holder}) {
+		if holder == "" && !errors.Is(err, errUnknown) || holder != "" && (err != nil || id != Identity{"backend", KindKey, holder}) {
 			t.Errorf("%q: %+v, %v; want %q", key, id, err, holder)
 		}
 		if err != nil && len(key) > 8 && strings.Contains(err.Error(), key) {

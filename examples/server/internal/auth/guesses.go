@@ -36,7 +36,7 @@ func (g *guesses) Authenticate(r *http.Request) (Identity, error) {
 	sum := sha256.Sum256([]byte(shown))
 	known, _ := g.known.Get(sum)
 	if !known && !g.may(r) {
-		return Identity{}, fmt.Errorf("too many credentials of this sender were wrong: %w", ErrUnknown)
+		return Identity{}, fmt.Errorf("too many credentials of this sender were wrong: %w", errUnknown)
 	}
 	id, err := g.inner.Authenticate(r)
 	if err != nil {

@@ -86,7 +86,7 @@ func NewKeys(o KeysOptions) (*Keys, error) {
 func (k *Keys) Authenticate(r *http.Request) (Identity, error) {
 	text := r.Header.Get(k.header)
 	if text == "" { // even where its hash is configured
-		return Identity{}, fmt.Errorf("no %s header: %w", k.header, ErrUnknown)
+		return Identity{}, fmt.Errorf("no %s header: %w", k.header, errUnknown)
 	}
 	got := HashKey(text)
 	known, holder := 0, ""
@@ -102,7 +102,7 @@ func (k *Keys) Authenticate(r *http.Request) (Identity, error) {
 		check(k.file.Get())
 	}
 	if known == 0 {
-		return Identity{}, fmt.Errorf("unknown API key: %w", ErrUnknown)
+		return Identity{}, fmt.Errorf("unknown API key: %w", errUnknown)
 	}
 	return Identity{Entry: k.name, Kind: KindKey, Subject: holder}, nil
 }

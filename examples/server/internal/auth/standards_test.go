@@ -25,7 +25,7 @@ func TestTokensNameTheirBearer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, sub := range map[string]any{"no subject": nil, "an empty one": "", "a number": 7, "a list": []string{"alice"}} {
-		if id, err := tokens.Authenticate(bearer(s.sign(t, "", good(jwt.MapClaims{"sub": sub})))); !errors.Is(err, ErrUnknown) {
+		if id, err := tokens.Authenticate(bearer(s.sign(t, "", good(jwt.MapClaims{"sub": sub})))); !errors.Is(err, errUnknown) {
 			t.Errorf("%s: %+v, %v", what, id, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestScheme(t *testing.T) {
 	} {
 		r := bearer("")
 		r.Header.Set("Authorization", text)
-		if _, err := tokens.Authenticate(r); (err == nil) != ok || err != nil && !errors.Is(err, ErrUnknown) {
+		if _, err := tokens.Authenticate(r); (err == nil) != ok || err != nil && !errors.Is(err, errUnknown) {
 			t.Errorf("%.12q: %v", text, err)
 		}
 	}

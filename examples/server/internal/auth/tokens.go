@@ -125,24 +125,24 @@ func NewTokens(o TokensOptions) (*Tokens, error) {
 func (t *Tokens) Authenticate(r *http.Request) (Identity, error) {
 	scheme, text, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return Identity{}, fmt.Errorf("no bearer token: %w", ErrUnknown)
+		return Identity{}, fmt.Errorf("no bearer token: %w", errUnknown)
 	}
 	text = strings.TrimLeft(text, " ")
 	claims := jwt.MapClaims{}
 	if _, err := t.parser.ParseWithClaims(text, claims, t.keys); err != nil {
-		return Identity{}, fmt.Errorf("%w: %w", ErrUnknown, err)
+		return Identity{}, fmt.Errorf("%w: %w", errUnknown, err)
 	}
 	for name, want := range t.claims {
 		if got, ok := claims[name]; !ok || !matches(got, want) {
-			return Identity{}, fmt.Errorf("claim %q: %w", name, ErrUnknown)
+			return Identity{}, fmt.Errorf("claim %q: %w", name, errUnknown)
 		}
 	}
 	subject, err := claims.GetSubject()
 	if err != nil {
-		return Identity{}, fmt.Errorf("%w: %w", ErrUnknown, err)
+		return Identity{}, fmt.Errorf("%w: %w", errUnknown, err)
 	}
 	if subject == "" {
-		return Identity{}, fmt.Errorf("claim %q: %w", "sub", ErrUnknown)
+		return Identity{}, fmt.Errorf("claim %q: %w", "sub", errUnknown)
 	}
 	return Identity{Entry: t.name, Kind: KindToken, Subject: subject}, nil
 }

@@ -114,7 +114,7 @@ func TestClaims(t *testing.T) {
 			"subject of no text":  {jwt.MapClaims{"sub": 7}, false},
 		} {
 			id, err := tokens.Authenticate(bearer(s.sign(t, "", good(c.change))))
-			if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrUnknown) {
+			if (err == nil) != c.ok || err != nil && !errors.Is(err, errUnknown) {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 			if want := (Identity{"users", KindToken, "alice"}); err == nil && id != want {

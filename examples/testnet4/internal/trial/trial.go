@@ -17,8 +17,8 @@ import (
 	"github.com/swapper-go/swapper/swappertest"
 )
 
-// Place is a user's machine: a local network, and the folder that is kept between runs.
-type Place struct {
+// place is a user's machine: a local network, and the folder that is kept between runs.
+type place struct {
 	Network *swappertest.Network
 	Program console.Program
 	Dir     string
@@ -28,14 +28,14 @@ type Place struct {
 	faulty bool // a run was interrupted, and the network waits for the next one
 }
 
-// New returns a machine on which nothing was run.
-func New(t *testing.T, p console.Program) *Place {
+// newPlace returns a machine on which nothing was run.
+func newPlace(t *testing.T, p console.Program) *place {
 	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
-	return &Place{Network: n, Program: p, Dir: t.TempDir(), local: console.Local(n)}
+	return &place{Network: n, Program: p, Dir: t.TempDir(), local: console.Local(n)}
 }
 
 // Run runs the program with flags and what the user types, and returns what it wrote.
-func (p *Place) Run(t *testing.T, typed string, flags ...string) (string, error) {
+func (p *place) Run(t *testing.T, typed string, flags ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -58,7 +58,7 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 	for _, chain := range depth.Of(1, []string{"CITREA", "SOLANA", "STARKNET"}) {
 		t.Run(chain, func(t *testing.T) {
 			t.Parallel()
-			p := New(t, program)
+			p := newPlace(t, program)
 			out, err := p.Run(t, "", "-yes", "-chain", chain)
 			if err != nil || !strings.Contains(out, "\nDone: ") {
 				t.Fatalf("the swap did not settle: %v", err)
@@ -72,7 +72,7 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 	}
 	t.Run("declined", func(t *testing.T) {
 		t.Parallel()
-		out, err := New(t, program).Run(t, "n\n")
+		out, err := newPlace(t, program).Run(t, "n\n")
 		if err != nil || !strings.HasSuffix(out, "Proceed? [y/N] ") {
 			t.Errorf("went on without consent: %v", err)
 		}
@@ -80,7 +80,7 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 	for _, at := range depth.Of(1, interrupts) {
 		t.Run("interrupted in "+at, func(t *testing.T) {
 			t.Parallel()
-			p := New(t, program)
+			p := newPlace(t, program)
 			p.interrupt(t, at)
 			out, err := p.Run(t, "y\n")
 			if err != nil || !strings.Contains(out, "is not over") || !strings.Contains(out, "\nDone: ") {
@@ -92,7 +92,7 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 
 // interrupt runs the program and interrupts it in a state, which the provider and the
 // watchtower do not leave before.
-func (p *Place) interrupt(t *testing.T, state string) {
+func (p *place) interrupt(t *testing.T, state string) {
 	t.Helper()
 	p.Network.Misbehave(swappertest.LPFault{NeverPay: true}, swappertest.WatchtowerFault{Off: true})
 	p.Stop = state
@@ -109,7 +109,7 @@ func ComesBack(t *testing.T, program console.Program) {
 	for _, lost := range depth.Of(1, []bool{true, false}) {
 		t.Run(fmt.Sprintf("refunded, store lost %v", lost), func(t *testing.T) {
 			t.Parallel()
-			p := New(t, program)
+			p := newPlace(t, program)
 			p.interrupt(t, "COMMITED")
 			p.faulty = false
 			p.Network.Misbehave(swappertest.LPFault{NotPayable: true})
@@ -144,7 +144,7 @@ func ComesBack(t *testing.T, program console.Program) {
 // program claims by itself, with gas that it got for it.
 func SettlesByHand(t *testing.T, program console.Program) {
 	t.Parallel()
-	p := New(t, program)
+	p := newPlace(t, program)
 	p.Network.Misbehave(swappertest.WatchtowerFault{Off: true, Deaf: true})
 	ended := make(chan struct{})
 	defer close(ended)

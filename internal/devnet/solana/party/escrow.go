@@ -18,11 +18,11 @@ func blockOf(b *bank.Block) chains.Block {
 	return chains.Block{Height: b.Slot, Hash: b.Hash.String(), Time: b.Time}
 }
 
-// ErrMoving says that the state of an escrow has just changed and is not confirmed yet.
-var ErrMoving = errors.New("the escrow has just changed")
+// errMoving says that the state of an escrow has just changed and is not confirmed yet.
+var errMoving = errors.New("the escrow has just changed")
 
 // Facts returns the states of escrows at the newest confirmed block, in their order. One
-// that stands otherwise in a newer block already has [ErrMoving] as its error, so that
+// that stands otherwise in a newer block already has errMoving as its error, so that
 // what has been done is not done twice.
 func Facts(b *bank.Bank, p wire.Programs, of []*wire.SwapData) []chains.EscrowFact {
 	facts, newest := make([]chains.EscrowFact, len(of)), make([]chains.EscrowState, len(of))
@@ -36,7 +36,7 @@ func Facts(b *bank.Bank, p wire.Programs, of []*wire.SwapData) []chains.EscrowFa
 			facts[i] = fact(v, p, d)
 			facts[i].Head = blockOf(v.Head())
 			if facts[i].Err == nil && facts[i].State != newest[i] {
-				facts[i].Err = ErrMoving
+				facts[i].Err = errMoving
 			}
 		}
 	})

@@ -15,8 +15,8 @@ var (
 	interfaceSRC6 = wire.MustFelt("0x2ceccef7f994940b3962a6c67e0ba4fcd37df7d131417c604f91e03caecc1cd")
 )
 
-// OpenZeppelinAccount is the account of one key. Its constructor takes the key.
-func OpenZeppelinAccount() state.Class {
+// openZeppelinAccount is the account of one key. Its constructor takes the key.
+func openZeppelinAccount() state.Class {
 	key := state.Key("Account_public_key")
 	signs := func(x *call, hash Felt, signature []Felt) bool {
 		x.Charge(signatureGas)

@@ -74,8 +74,8 @@ func TestAccountExecutesOnlyForTheNetwork(t *testing.T) {
 	calls := wire.ExecuteCalldata([]wire.Call{{To: coin, Entry: "transfer", Calldata: felts{lp}.add(amount(1)...)}})
 	_, err := k.try(lp, user, "__execute__", calls...)
 	reverts(t, err, "Account: invalid caller")
-	proxy := state.Address(Felt{}, ClassExecutionProxy, Felt{}, nil)
-	k.must(k.Place(proxy, ClassExecutionProxy))
+	proxy := state.Address(Felt{}, classExecutionProxy, Felt{}, nil)
+	k.must(k.Place(proxy, classExecutionProxy))
 	_, err = k.try(lp, proxy, "execute", callsArg([]contractCall{{user, wire.Selector("__execute__"), calls}})...)
 	reverts(t, err, "Invalid argument") // the network does not let a contract call it
 	argent := k.argent(party.KeyOf("user"), nil)

@@ -5,10 +5,10 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// ArgentAccount is version 0.4.0 of Argent's account: an owner, and a guardian who signs
+// argentAccount is version 0.4.0 of Argent's account: an owner, and a guardian who signs
 // too if there is one. Its constructor takes both as signers. Of the kinds of signers it
 // knows Stark keys alone; it knows no sessions, no escapes of one party from the other.
-func ArgentAccount() state.Class {
+func argentAccount() state.Class {
 	return state.Class{
 		Name: "Argent account", Hash: ClassArgent, ABI: argentABI,
 		Constructor: entry(func(x *call) {

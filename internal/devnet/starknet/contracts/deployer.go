@@ -10,13 +10,13 @@ import (
 // Where the universal deployer is on public networks, and its class.
 var (
 	DeployerAddress = wire.MustFelt("0x02ceed65a4bd731034c01113685c831b01c15d7d432f71afb1cf1634b53a2125")
-	ClassDeployer   = wire.MustFelt("0x01b2df6d8861670d4a8ca4670433b2418d78169c2947f46dc614e69f333745c8")
+	classDeployer   = wire.MustFelt("0x01b2df6d8861670d4a8ca4670433b2418d78169c2947f46dc614e69f333745c8")
 )
 
 // UniversalDeployer deploys contracts for anybody. Its constructor takes nothing.
 func UniversalDeployer() state.Class {
 	return state.Class{
-		Name: "universal deployer", Hash: ClassDeployer, ABI: deployerABI,
+		Name: "universal deployer", Hash: classDeployer, ABI: deployerABI,
 		Entries: entries(map[string]func(*call){"deploy_contract": deployContract, "deployContract": deployContract}),
 	}
 }

@@ -18,8 +18,8 @@ import "github.com/swapper-go/swapper/internal/devnet/starknet/state"
 // Classes returns all classes of the package. rules are those of the relay.
 func Classes(rules Rules) []state.Class {
 	return []state.Class{
-		Token(), OpenZeppelinAccount(), ArgentAccount(), UniversalDeployer(),
-		EscrowManager(), Hashlock(), Output(), NoncedOutput(), TransactionID(), Timelock(),
-		Relay(rules), VaultManager(), Execution(), ExecutionProxy(),
+		Token(), openZeppelinAccount(), argentAccount(), UniversalDeployer(),
+		escrowManager(), hashlock(), outputClass(), noncedOutput(), transactionID(), timelock(),
+		relay(rules), vaultManager(), executionClass(), executionProxyClass(),
 	}
 }

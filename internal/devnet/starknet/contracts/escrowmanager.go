@@ -8,9 +8,9 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// EscrowManager is the contract that holds escrows, balances of LPs and reputations
+// escrowManager is the contract that holds escrows, balances of LPs and reputations
 // (§5). Its constructor takes the address of the execution contract.
-func EscrowManager() state.Class {
+func escrowManager() state.Class {
 	return state.Class{
 		Name: "escrow manager", Hash: state.ClassHash("EscrowManager"), ABI: escrowManagerABI,
 		Constructor: entry(func(x *call) {

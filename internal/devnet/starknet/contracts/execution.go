@@ -7,14 +7,14 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// ClassExecutionProxy is the class of the contract that makes the calls of executions.
-var ClassExecutionProxy = wire.MustFelt("0x011c5e6e9fac6c0bc989ff1204f5c2edbadde6cd4fa8ca4f05abf803f257711c")
+// classExecutionProxy is the class of the contract that makes the calls of executions.
+var classExecutionProxy = wire.MustFelt("0x011c5e6e9fac6c0bc989ff1204f5c2edbadde6cd4fa8ca4f05abf803f257711c")
 
-// ExecutionProxy makes calls in its own name, so that they cannot reach the money of the
+// executionProxyClass makes calls in its own name, so that they cannot reach the money of the
 // execution contract.
-func ExecutionProxy() state.Class {
+func executionProxyClass() state.Class {
 	return state.Class{
-		Name: "execution proxy", Hash: ClassExecutionProxy,
+		Name: "execution proxy", Hash: classExecutionProxy,
 		Entries: entries(map[string]func(*call){
 			"execute": func(x *call) {
 				calls := arg(x, readCalls)
@@ -40,14 +40,14 @@ func ExecutionProxy() state.Class {
 
 func readAddresses(r *reader) []Felt { return readList(r, readAddress) }
 
-// Execution is the contract that makes calls with what escrows and vaults paid for them
+// executionClass is the contract that makes calls with what escrows and vaults paid for them
 // (§16). Its constructor takes nothing; it deploys the proxy.
-func Execution() state.Class {
+func executionClass() state.Class {
 	return state.Class{
 		Name: "execution contract", Hash: state.ClassHash("ExecutionContract"),
 		Constructor: entry(func(x *call) {
 			x.done()
-			proxy, err := x.Deploy(ClassExecutionProxy, Felt{}, nil, false)
+			proxy, err := x.Deploy(classExecutionProxy, Felt{}, nil, false)
 			if err != nil {
 				panic(err)
 			}

@@ -59,9 +59,9 @@ func TestExecution(t *testing.T) {
 				before := [3]int64{k.has(coin, user), k.has(coin, lp), k.has(coin, tower)}
 				execute := append(append(felts{lp, salt}, callsArg(c.calls)...).span(tokens...), felts(nil).bool(all)...)
 				other := append(append(felts{lp, salt}, callsArg(c.calls)...).span(), felts(nil).bool(all)...)
-				_, err := k.try(tower, ExecutionAddress, "execute", other...)
+				_, err := k.try(tower, executionAddress, "execute", other...)
 				reverts(t, err, "execute: Invalid calls/tokens")
-				i := k.do(tower, ExecutionAddress, "execute", execute...)
+				i := k.do(tower, executionAddress, "execute", execute...)
 				after := [3]int64{k.has(coin, user) - before[0], k.has(coin, lp) - before[1], k.has(coin, tower) - before[2]}
 				if after != c.changes {
 					t.Errorf("the money moves %v, want %v", after, c.changes)
@@ -73,14 +73,14 @@ func TestExecution(t *testing.T) {
 				if last.Keys[0] != wire.Selector("ExecutionProcessed") || ok != c.ok || ok != (len(reason) == 0) || !ok && reason[0] != wire.ShortString(c.reason) {
 					t.Errorf("the event is %v with %v, %v", last.Keys, reason, ok)
 				}
-				_, err = k.try(tower, ExecutionAddress, "execute", execute...)
+				_, err = k.try(tower, executionAddress, "execute", execute...)
 				reverts(t, err, "execute: Already processed")
 				k.later(501 * time.Second)
-				_, err = k.try(tower, ExecutionAddress, "refund_expired", felts{lp, salt}.bool(false)...)
+				_, err = k.try(tower, executionAddress, "refund_expired", felts{lp, salt}.bool(false)...)
 				reverts(t, err, "refund_exp: Already processed")
-				_, err = k.try(lp, ExecutionAddress, "refund", felts{salt}.bool(false)...)
+				_, err = k.try(lp, executionAddress, "refund", felts{salt}.bool(false)...)
 				reverts(t, err, "refund: Already processed")
-				there := k.ask(ExecutionAddress, "get_execution", lp, salt)
+				there := k.ask(executionAddress, "get_execution", lp, salt)
 				if cleared := slices.Equal(there, make([]Felt, 7)); cleared != all || !there[1].IsZero() {
 					t.Errorf("there remains %v", there)
 				}
@@ -93,18 +93,18 @@ func TestExecutionRefunds(t *testing.T) {
 	k := newKit(t)
 	salt := k.scheduled(nil, nil, 500)
 	expired := felts{lp, salt}.bool(true)
-	_, err := k.try(tower, ExecutionAddress, "refund_expired", expired...)
+	_, err := k.try(tower, executionAddress, "refund_expired", expired...)
 	reverts(t, err, "refund_exp: Not expired yet")
-	_, err = k.try(tower, ExecutionAddress, "refund", felts{salt}.bool(true)...)
+	_, err = k.try(tower, executionAddress, "refund", felts{salt}.bool(true)...)
 	reverts(t, err, "refund: Already processed") // it is another's
 	k.later(500 * time.Second)
-	k.do(tower, ExecutionAddress, "refund_expired", expired...)
+	k.do(tower, executionAddress, "refund_expired", expired...)
 	if k.has(coin, lp) != wealth+49_500 || k.has(coin, tower) != wealth+500 {
 		t.Errorf("the owner has %d, the sender %d", k.has(coin, lp), k.has(coin, tower))
 	}
 	k = newKit(t)
 	salt = k.scheduled(nil, nil, 500)
-	k.do(lp, ExecutionAddress, "refund", felts{salt}.bool(true)...)
+	k.do(lp, executionAddress, "refund", felts{salt}.bool(true)...)
 	if k.has(coin, lp) != wealth+50_000 {
 		t.Errorf("the owner has %d", k.has(coin, lp))
 	}
@@ -113,16 +113,16 @@ func TestExecutionRefunds(t *testing.T) {
 func TestExecutionCreate(t *testing.T) {
 	k := newKit(t)
 	create := func(hash uint64) error {
-		_, err := k.try(user, ExecutionAddress, "create", felts{lp, wire.FeltOf(1), coin}.u256(big.NewInt(5)).u256(big.NewInt(2)).uint(hash).uint(9)...)
+		_, err := k.try(user, executionAddress, "create", felts{lp, wire.FeltOf(1), coin}.u256(big.NewInt(5)).u256(big.NewInt(2)).uint(hash).uint(9)...)
 		return err
 	}
 	reverts(t, create(0), "create: execution_hash=0")
 	reverts(t, create(1), "ERC20: insufficient allowance")
-	k.do(user, coin, "approve", felts{ExecutionAddress}.u256(big.NewInt(100))...)
+	k.do(user, coin, "approve", felts{executionAddress}.u256(big.NewInt(100))...)
 	k.must(create(1))
 	reverts(t, create(2), "create: Already initiated")
 	salt := wire.Poseidon(user, wire.FeltOf(1))
-	if diff := cmp.Diff([]Felt(felts{coin}.uint(1).u256(big.NewInt(5)).u256(big.NewInt(2)).uint(9)), k.ask(ExecutionAddress, "get_execution", lp, salt)); diff != "" {
+	if diff := cmp.Diff([]Felt(felts{coin}.uint(1).u256(big.NewInt(5)).u256(big.NewInt(2)).uint(9)), k.ask(executionAddress, "get_execution", lp, salt)); diff != "" {
 		t.Errorf("the execution (-want +got):\n%s", diff)
 	}
 }
@@ -136,7 +136,7 @@ func TestExecutionFeeAboveAmount(t *testing.T) {
 	}
 	k = newKit(t)
 	k.scheduled(nil, nil, 50_000) // all of it
-	if k.has(coin, lp) != wealth || k.has(coin, ExecutionAddress) != 50_000 {
-		t.Errorf("the claimer has %d, the execution %d", k.has(coin, lp), k.has(coin, ExecutionAddress))
+	if k.has(coin, lp) != wealth || k.has(coin, executionAddress) != 50_000 {
+		t.Errorf("the claimer has %d, the execution %d", k.has(coin, lp), k.has(coin, executionAddress))
 	}
 }

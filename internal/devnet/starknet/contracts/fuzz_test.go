@@ -218,9 +218,9 @@ func FuzzCalldata(f *testing.F) {
 		class state.Class
 	}
 	targets := []target{
-		{coin, Token()}, {user, OpenZeppelinAccount()}, {k.argent(keys[user], nil), ArgentAccount()}, {DeployerAddress, UniversalDeployer()},
-		{k.d.EscrowManager.Address, EscrowManager()}, {k.d.VaultManager.Address, VaultManager()}, {k.d.BtcRelay.Address, Relay(Rules{})}, {ExecutionAddress, Execution()},
-		{k.d.ClaimHandlers[0], Hashlock()}, {k.d.ClaimHandlers[1], Output()}, {k.d.ClaimHandlers[2], NoncedOutput()}, {k.d.ClaimHandlers[3], TransactionID()}, {k.d.RefundHandler, Timelock()},
+		{coin, Token()}, {user, openZeppelinAccount()}, {k.argent(keys[user], nil), argentAccount()}, {DeployerAddress, UniversalDeployer()},
+		{k.d.EscrowManager.Address, escrowManager()}, {k.d.VaultManager.Address, vaultManager()}, {k.d.BtcRelay.Address, relay(Rules{})}, {executionAddress, executionClass()},
+		{k.d.ClaimHandlers[0], hashlock()}, {k.d.ClaimHandlers[1], outputClass()}, {k.d.ClaimHandlers[2], noncedOutput()}, {k.d.ClaimHandlers[3], transactionID()}, {k.d.RefundHandler, timelock()},
 	}
 	// encode makes bytes of felts: small ones of two bytes, others of 33.
 	encode := func(all []Felt) (b []byte) {

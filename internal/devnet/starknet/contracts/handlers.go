@@ -23,9 +23,9 @@ func handler(name, entryName string, judge func(x *call, data Felt, witness *rea
 	}
 }
 
-// Timelock is the refund handler: the data is the Unix time in seconds after which it
+// timelock is the refund handler: the data is the Unix time in seconds after which it
 // agrees.
-func Timelock() state.Class {
+func timelock() state.Class {
 	return handler("TimelockRefundHandler", "refund", func(x *call, data Felt, witness *reader) felts {
 		assert(len(witness.rest) == 0, "timestamp_lock: witness len!=0")
 		until, ok := convert(data, readU64)
@@ -35,8 +35,8 @@ func Timelock() state.Class {
 	})
 }
 
-// Hashlock is the claim handler of secrets.
-func Hashlock() state.Class {
+// hashlock is the claim handler of secrets.
+func hashlock() state.Class {
 	return handler("HashlockClaimHandler", "claim", func(x *call, data Felt, witness *reader) felts {
 		secret := readHash(witness)
 		assert(!witness.failed, "hashlock: Deserialize witness")
@@ -59,8 +59,8 @@ func (c commitment) data() Felt {
 	return append(felts(nil), c.subject...).uint(uint64(c.confirmations)).add(c.relay).poseidon()
 }
 
-// TransactionID is the claim handler of Bitcoin transactions with a certain id.
-func TransactionID() state.Class {
+// transactionID is the claim handler of Bitcoin transactions with a certain id.
+func transactionID() state.Class {
 	return handler("BitcoinTxIdClaimHandler", "claim", func(x *call, data Felt, witness *reader) felts {
 		id := readHash(witness)
 		c := commitment{felts(nil).hash(id), readU32(witness), readAddress(witness)}
@@ -73,11 +73,13 @@ func TransactionID() state.Class {
 	})
 }
 
-// Output is the claim handler of Bitcoin transactions that pay a certain output.
-func Output() state.Class { return output("BitcoinOutputClaimHandler", "btcoutlock", "witness", false) }
+// outputClass is the claim handler of Bitcoin transactions that pay a certain output.
+func outputClass() state.Class {
+	return output("BitcoinOutputClaimHandler", "btcoutlock", "witness", false)
+}
 
-// NoncedOutput is [Output] of transactions that carry a certain nonce too.
-func NoncedOutput() state.Class {
+// noncedOutput is [outputClass] of transactions that carry a certain nonce too.
+func noncedOutput() state.Class {
 	return output("BitcoinNoncedOutputClaimHandler", "btcnoutlock", "witnes", true)
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// ExecutionAddress is where [Install] puts the execution contract, which deployments do
+// executionAddress is where [Install] puts the execution contract, which deployments do
 // not name: clients have no business with it.
-var ExecutionAddress = state.Address(Felt{}, Execution().Hash, Felt{}, nil)
+var executionAddress = state.Address(Felt{}, executionClass().Hash, Felt{}, nil)
 
 // Install deploys the swap contracts of a deployment at its addresses, and the universal
 // deployer at its own. The relay begins with a header.
@@ -21,15 +21,15 @@ func Install(c *state.Chain, d wire.Deployment, first wire.StoredHeader) error {
 		args []Felt
 	}{
 		{DeployerAddress, UniversalDeployer(), nil},
-		{ExecutionAddress, Execution(), nil},
-		{d.EscrowManager.Address, EscrowManager(), []Felt{ExecutionAddress}},
-		{d.VaultManager.Address, VaultManager(), []Felt{ExecutionAddress}},
-		{d.ClaimHandlers[chains.HTLC], Hashlock(), nil},
-		{d.ClaimHandlers[chains.Onchain], Output(), nil},
-		{d.ClaimHandlers[chains.OnchainNonced], NoncedOutput(), nil},
-		{d.ClaimHandlers[chains.OnchainTxID], TransactionID(), nil},
-		{d.RefundHandler, Timelock(), nil},
-		{d.BtcRelay.Address, Relay(Rules{}), first.Felts()},
+		{executionAddress, executionClass(), nil},
+		{d.EscrowManager.Address, escrowManager(), []Felt{executionAddress}},
+		{d.VaultManager.Address, vaultManager(), []Felt{executionAddress}},
+		{d.ClaimHandlers[chains.HTLC], hashlock(), nil},
+		{d.ClaimHandlers[chains.Onchain], outputClass(), nil},
+		{d.ClaimHandlers[chains.OnchainNonced], noncedOutput(), nil},
+		{d.ClaimHandlers[chains.OnchainTxID], transactionID(), nil},
+		{d.RefundHandler, timelock(), nil},
+		{d.BtcRelay.Address, relay(Rules{}), first.Felts()},
 	} {
 		if err := c.Place(p.at, p.of.Hash, p.args...); err != nil {
 			return fmt.Errorf("%s: %w", p.of.Name, err)

@@ -19,9 +19,9 @@ type Rules struct {
 	HeaderGas uint64 // l2 gas to check a header, beside its hash; 0: about what it takes on a public network
 }
 
-// Relay is the light client of Bitcoin (§14). Its constructor takes the stored header
+// relay is the light client of Bitcoin (§14). Its constructor takes the stored header
 // that it believes.
-func Relay(rules Rules) state.Class {
+func relay(rules Rules) state.Class {
 	return state.Class{
 		Name: "Bitcoin relay", Hash: state.ClassHash("BtcRelay"), ABI: relayABI,
 		Constructor: entry(func(x *call) {

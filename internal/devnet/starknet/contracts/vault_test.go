@@ -82,7 +82,7 @@ func (k *kit) parsed(tx *btc.MsgTx) chains.Withdrawal {
 // vaultHeld is what everybody has of both tokens.
 func (k *kit) vaultHeld() map[string][2]int64 {
 	all := map[string][2]int64{}
-	for name, who := range map[string]Felt{"user": user, "lp": lp, "tower": tower, "recipient": recipient, "vaults": k.d.VaultManager.Address, "execution": ExecutionAddress} {
+	for name, who := range map[string]Felt{"user": user, "lp": lp, "tower": tower, "recipient": recipient, "vaults": k.d.VaultManager.Address, "execution": executionAddress} {
 		all[name] = [2]int64{k.has(coin, who), k.has(gas, who)}
 	}
 	return all
@@ -224,7 +224,7 @@ func TestVaultClaim(t *testing.T) {
 			reverts(t, err, "claim: incorrect in_0 utxo")
 			if c.execution != nil {
 				salt := wire.Poseidon(k.d.VaultManager.Address, felts(nil).txid(id).poseidon())
-				answer := k.ask(ExecutionAddress, "get_execution", recipient, salt)
+				answer := k.ask(executionAddress, "get_execution", recipient, salt)
 				want := felts{coin, execution}.u256(big.NewInt(100_000)).u256(big.NewInt(200)).uint(1_600_000_000)
 				if diff := cmp.Diff([]Felt(want), answer); diff != "" {
 					t.Errorf("the execution (-want +got):\n%s", diff)

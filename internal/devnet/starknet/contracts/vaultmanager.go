@@ -9,9 +9,9 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// VaultManager is the contract of the vaults (§15). Its constructor takes the address of
+// vaultManager is the contract of the vaults (§15). Its constructor takes the address of
 // the execution contract.
-func VaultManager() state.Class {
+func vaultManager() state.Class {
 	return state.Class{
 		Name: "vault manager", Hash: state.ClassHash("SpvVaultManager"), ABI: vaultManagerABI,
 		Constructor: entry(func(x *call) {

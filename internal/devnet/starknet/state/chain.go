@@ -274,7 +274,7 @@ func (c *Chain) fill() {
 // the block that is open. Setting up a network and tests of contracts need it. Nothing
 // of it comes back after a reorganisation.
 func (c *Chain) Impersonate(caller, to, selector Felt, calldata ...Felt) (*Invocation, error) {
-	return c.act(&Invocation{Contract: to, Caller: caller, Selector: selector, Calldata: calldata, Entry: External, Kind: PlainCall}, 0)
+	return c.act(&Invocation{Contract: to, Caller: caller, Selector: selector, Calldata: calldata, Entry: external, Kind: plainCall}, 0)
 }
 
 // deployment is the type of a transaction that deploys a contract by itself, as the
@@ -296,7 +296,7 @@ func (c *Chain) PlaceAccount(d wire.Deploy) error {
 }
 
 func placement(at, class Felt, calldata []Felt) *Invocation {
-	return &Invocation{Contract: at, Class: class, Selector: selectorConstructor, Calldata: calldata, Entry: Constructor, Kind: PlainCall}
+	return &Invocation{Contract: at, Class: class, Selector: selectorConstructor, Calldata: calldata, Entry: constructor, Kind: plainCall}
 }
 
 // act runs an invocation that no transaction asked for. nonce is what the contract has
@@ -306,7 +306,7 @@ func (c *Chain) act(i *Invocation, nonce uint64) (*Invocation, error) {
 	defer c.mu.Unlock()
 	b := c.current()
 	r := c.newRun(c.top(), b.info(), &TxInfo{ChainID: c.options.ChainID}, unlimited)
-	if i.Entry == Constructor {
+	if i.Entry == constructor {
 		if r.deployed(i.Contract) {
 			return i, failure(addressTaken)
 		}
@@ -318,7 +318,7 @@ func (c *Chain) act(i *Invocation, nonce uint64) (*Invocation, error) {
 	if nonce > 0 {
 		r.nonces[i.Contract] = nonce
 	}
-	if i.Entry == Constructor {
+	if i.Entry == constructor {
 		tx := &Tx{Transaction: &wire.Transaction{Type: deployment, Signed: true}, Hash: wire.Poseidon(wire.ShortString("deploy"), i.Contract, i.Class, c.options.ChainID)}
 		tx.Sender, tx.Deploy = i.Contract, wire.Deploy{ClassHash: i.Class, ConstructorCalldata: i.Calldata}
 		c.keep(b, tx, &Result{Construct: i, Fee: new(big.Int), Prices: b.Prices, Gas: wire.Gas{L2: r.used}, Events: i.AllEvents(), Diff: r.diff()})

@@ -49,7 +49,7 @@ func (c *Chain) execute(b base, block *Block, tx *Tx, flags Flags) (*run, *Resul
 	}
 	mark := r.mark()
 	if tx.Type == wire.Invoke {
-		out.Execute = &Invocation{Contract: tx.Sender, Selector: selectorExecute, Calldata: tx.Calldata, Entry: External, Kind: PlainCall}
+		out.Execute = &Invocation{Contract: tx.Sender, Selector: selectorExecute, Calldata: tx.Calldata, Entry: external, Kind: plainCall}
 		if r.guarded(out.Execute, false) != nil {
 			out.Reverted = out.Execute.Reason()
 		}
@@ -79,7 +79,7 @@ func (c *Chain) execute(b base, block *Block, tx *Tx, flags Flags) (*run, *Resul
 		out.Fee = block.Prices.fee(out.Gas, tx.Tip)
 	}
 	low, high := Split(out.Fee)
-	out.FeeTransfer = &Invocation{Contract: c.options.FeeToken, Caller: tx.Sender, Selector: selectorTransfer, Calldata: []Felt{block.Sequencer, low, high}, Entry: External, Kind: PlainCall}
+	out.FeeTransfer = &Invocation{Contract: c.options.FeeToken, Caller: tx.Sender, Selector: selectorTransfer, Calldata: []Felt{block.Sequencer, low, high}, Entry: external, Kind: plainCall}
 	r.limit = unlimited
 	if failed := r.guarded(out.FeeTransfer, false); failed != nil {
 		return nil, nil, refuse(InsufficientBalance, "the fee of %d cannot be paid: %v", out.Fee, failed)
@@ -142,7 +142,7 @@ func (c *Chain) validate(r *run, out *Result, tx *Tx, flags Flags) *Refusal {
 			return refuse(ValidationFailed, "Requested contract address %s is unavailable for deployment.", wire.Hex64(tx.Sender))
 		}
 		r.setClass(tx.Sender, class)
-		out.Construct = &Invocation{Contract: tx.Sender, Class: class, Selector: selectorConstructor, Calldata: tx.Deploy.ConstructorCalldata, Entry: Constructor, Kind: PlainCall}
+		out.Construct = &Invocation{Contract: tx.Sender, Class: class, Selector: selectorConstructor, Calldata: tx.Deploy.ConstructorCalldata, Entry: constructor, Kind: plainCall}
 		if r.guarded(out.Construct, false) != nil {
 			return refuse(ValidationFailed, "%s", out.Construct.reason("Contract constructor execution has failed", "Error in the contract class constructor"))
 		}
@@ -157,7 +157,7 @@ func (c *Chain) validate(r *run, out *Result, tx *Tx, flags Flags) *Refusal {
 	if flags.SkipValidate {
 		return nil
 	}
-	i := &Invocation{Contract: tx.Sender, Selector: selector, Calldata: calldata, Entry: External, Kind: PlainCall}
+	i := &Invocation{Contract: tx.Sender, Selector: selector, Calldata: calldata, Entry: external, Kind: plainCall}
 	out.Validate = i
 	if r.guarded(i, true) != nil {
 		return refuse(ValidationFailed, "%s", i.frames("The `validate` entry point panicked with:"))
@@ -176,7 +176,7 @@ func (r *run) balance(token, of Felt) *big.Int {
 	r.used, r.limit = 0, unlimited
 	mark := r.mark()
 	defer r.undo(mark)
-	i := &Invocation{Contract: token, Selector: selectorBalance, Calldata: []Felt{of}, Entry: External, Kind: PlainCall}
+	i := &Invocation{Contract: token, Selector: selectorBalance, Calldata: []Felt{of}, Entry: external, Kind: plainCall}
 	if r.guarded(i, false) != nil || len(i.Result) != 2 {
 		return new(big.Int)
 	}

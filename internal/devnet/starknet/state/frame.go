@@ -114,12 +114,7 @@ func (f *Frame) CallContract(to, selector Felt, calldata []Felt) ([]Felt, error)
 	if f.locked && to != f.call.Contract {
 		return nil, failure(unauthorized)
 	}
-	return f.enter(Invocation{Contract: to, Caller: f.call.Contract, Selector: selector, Calldata: calldata, Entry: External, Kind: PlainCall})
-}
-
-// LibraryCall runs an entry point of a class on the contract's own storage.
-func (f *Frame) LibraryCall(class, selector Felt, calldata []Felt) ([]Felt, error) {
-	return f.enter(Invocation{Contract: f.call.Contract, Caller: f.call.Caller, Class: class, Selector: selector, Calldata: calldata, Entry: External, Kind: LibraryCall})
+	return f.enter(Invocation{Contract: to, Caller: f.call.Contract, Selector: selector, Calldata: calldata, Entry: external, Kind: plainCall})
 }
 
 // Deploy makes a contract, whose address depends on its class, the salt, the
@@ -149,7 +144,7 @@ func (f *Frame) deploy(at, class Felt, calldata []Felt, caller Felt) error {
 	}
 	mark := r.mark()
 	r.setClass(at, class)
-	_, err := f.enter(Invocation{Contract: at, Caller: caller, Class: class, Selector: selectorConstructor, Calldata: calldata, Entry: Constructor, Kind: PlainCall})
+	_, err := f.enter(Invocation{Contract: at, Caller: caller, Class: class, Selector: selectorConstructor, Calldata: calldata, Entry: constructor, Kind: plainCall})
 	if err != nil {
 		r.undo(mark)
 	}
@@ -160,16 +155,6 @@ func (f *Frame) deploy(at, class Felt, calldata []Felt, caller Felt) error {
 func (f *Frame) ClassAt(at Felt) Felt {
 	f.run.charge(gasRead)
 	return f.run.classOf(at)
-}
-
-// ReplaceClass gives the contract another class, from the next call on.
-func (f *Frame) ReplaceClass(class Felt) error {
-	f.run.charge(gasWrite)
-	if f.run.chain.classes[class] == nil {
-		return failure(classNotDeclared)
-	}
-	f.run.setClass(f.call.Contract, class)
-	return nil
 }
 
 // enter runs an invocation inside of f and keeps it in f's trace.
@@ -221,7 +206,7 @@ func (r *run) execute(f *Frame) (result []Felt, failed *Panic) {
 	}
 	f.class = k
 	function := k.entries[i.Selector]
-	if i.Entry == Constructor {
+	if i.Entry == constructor {
 		if function = k.Constructor; function == nil {
 			if len(i.Calldata) > 0 {
 				return nil, Fail("Input too long for arguments")

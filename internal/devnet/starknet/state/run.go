@@ -4,11 +4,10 @@ import "errors"
 
 // Call kinds and kinds of entry points, as traces name them.
 const (
-	PlainCall   = "CALL"
-	LibraryCall = "LIBRARY_CALL"
+	plainCall = "CALL"
 
-	External    = "EXTERNAL"
-	Constructor = "CONSTRUCTOR"
+	external    = "EXTERNAL"
+	constructor = "CONSTRUCTOR"
 )
 
 // Invocation is one call of a contract, with what it called.

@@ -97,7 +97,7 @@ func (v *View) Diff(b *Block) Diff {
 // whether it failed.
 func (v *View) Call(to, selector Felt, calldata []Felt, b *Block) *Invocation {
 	r := v.chain.newRun(v.at(b), b.info(), &TxInfo{ChainID: v.ChainID()}, unlimited)
-	i := &Invocation{Contract: to, Selector: selector, Calldata: slices.Clone(calldata), Entry: External, Kind: PlainCall}
+	i := &Invocation{Contract: to, Selector: selector, Calldata: slices.Clone(calldata), Entry: external, Kind: plainCall}
 	r.guarded(i, false)
 	return i
 }
