@@ -195,7 +195,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	if q.Fees.NetworkOutput != nil {
 		network = *q.Fees.NetworkOutput
 	}
-	if slices.Contains(types(o.byID[t.Dst.Chain], t.Src), got.SwapType) {
+	if t.receives() && slices.Contains(slices.Concat(types(o.byID[t.Dst.Chain], t.Src), v.trusted(o, *t)), got.SwapType) {
 		t.Type = got.SwapType // the service's choice
 	}
 	if err := errors.Join(
@@ -215,7 +215,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	var err error
 	if t.receives() {
 		err = lpverify.ReceiveTold(agreed, lpverify.ToldReceive{Sats: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, Output: q.OutputAmount.RawAmount,
-			Vault: t.Type == swapper.SwapSPVVaultFromBTC, Besides: t.Type == swapper.SwapFromBTC || t.Type == swapper.SwapFromBTCLN})
+			Vault: t.Type == swapper.SwapSPVVaultFromBTC, Besides: t.Type == swapper.SwapFromBTC || t.Type == swapper.SwapFromBTCLN || t.trusts()})
 	} else {
 		err = lpverify.Told(agreed,
 			lpverify.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning})
@@ -227,7 +227,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 		return err
 	}
 	t.Input, t.Output, t.SwapFee, t.NetworkFee, t.Expiry = q.InputAmount.RawAmount, q.OutputAmount.RawAmount, q.Fees.Swap.RawAmount, network.RawAmount, q.Expiry
-	return nil
+	return v.mayTrust(*t)
 }
 
 // figures are the numbers that are judged together.

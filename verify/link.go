@@ -143,7 +143,11 @@ func (v *verifier) askInvoice(ctx context.Context, o *opened, version uint64, t 
 	if got.CurrentAction == nil || got.CurrentAction.SendToAddress == nil {
 		return "", fault.New(fault.InvalidState, "the service asks for no payment: ask for the swap's status")
 	}
-	pay, err := v.invoice(ctx, in.SwapID, version, t, *got.CurrentAction.SendToAddress)
+	verified := v.invoice
+	if t.trusts() {
+		verified = v.trustedPayment
+	}
+	pay, err := verified(ctx, in.SwapID, version, t, *got.CurrentAction.SendToAddress)
 	if err != nil {
 		return "", err
 	}

@@ -122,6 +122,7 @@ func TestThroughAService(t *testing.T) {
 				{"secrets are kept", keepsSecrets},
 				{"escrows for Lightning payments", opensFromLightning},
 				{"lists", lies},
+				{"gas of a provider who is trusted", trustsProviders},
 				{"links are paid", paysLinks},
 				{"links that pay", settlesByLinks},
 				{"balances", balances},

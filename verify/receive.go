@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper"
@@ -45,7 +46,7 @@ func types(to chains.Chain, from tokens.Token) (all []swapper.SwapType) {
 // received reads what a request says of every swap to a smart chain.
 func (v *verifier) received(o *opened, t *terms, in swapper.CreateSwapInput) (err error) {
 	chain := o.byID[t.Dst.Chain]
-	all := types(chain, t.Src)
+	all := slices.Concat(types(chain, t.Src), v.trusted(o, *t))
 	switch {
 	case len(all) == 0:
 		return fault.New(fault.Unsupported, "swaps from %s to %s are not verified", t.Src, t.Dst)

@@ -50,6 +50,8 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 		return v.throughVault(ctx, o, version, t, in)
 	case swapper.SwapFromBTC:
 		return v.fromDeposit(ctx, o, version, t, in)
+	case swapper.SwapTrustedFromBTC, swapper.SwapTrustedFromLN:
+		return v.onTrust(ctx, o, version, t, in)
 	}
 	var got *swapper.GetSwapStatusOutput
 	var fact *chains.EscrowFact

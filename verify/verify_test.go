@@ -516,6 +516,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 		"store":               func(c *verify.Config) { c.Store = nil },
 		"chains":              func(c *verify.Config) { c.Chains = nil },
 		"bitcoin":             func(c *verify.Config) { c.Bitcoin = nil },
+		"maxTrustedSats":      func(c *verify.Config) { c.MaxTrustedSats = -1 },
 		"noBitcoin":           func(c *verify.Config) { c.NoBitcoin = true },
 		"policy.tolerancePPM": func(c *verify.Config) { c.Policy.TolerancePPM = -1 },
 	} {
