@@ -2,12 +2,16 @@ package verify_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -66,6 +70,7 @@ func paysLinks(w *world) {
 		w.Errorf("another invoice than the link's: got %v, want a refusal", err)
 	}
 	w.service.created = nil
+	w.changesAnswers(v, in)
 
 	before := len(s.created)
 	for name, c := range map[string]struct {
@@ -89,6 +94,48 @@ func paysLinks(w *world) {
 	}
 	if len(s.created) != before || s.settled != 0 {
 		w.Errorf("the service heard of %d swaps that were refused, and %d times of a link", len(s.created)-before, s.settled)
+	}
+}
+
+// changesAnswers changes each part of what the service answers to a request: the answer is
+// refused, or the wallet sees of the quote what an honest one says.
+func (w *world) changesAnswers(v swapper.Service, in swapper.CreateSwapInput) {
+	w.Helper()
+	honest, err := w.service.Service.CreateSwap(w.Context(), in)
+	if err != nil {
+		w.Fatal(err)
+	}
+	paths := slices.Sorted(maps.Keys(changes(w.T, []byte(asText(w.T, honest)))))
+	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.HasPrefix(p, "/steps") }) // which are left out
+	refused, tried := 0, 0
+	for n, path := range paths {
+		if !depth.Full() && n%4 != 0 {
+			continue
+		}
+		tried++
+		var want map[string]string
+		broken := false
+		w.service.created = func(out *swapper.CreateSwapOutput) {
+			want = leaves(w.T, out.Quote)
+			changed := changes(w.T, []byte(asText(w.T, out)))[path]
+			*out = swapper.CreateSwapOutput{}
+			broken = json.Unmarshal(changed, out) != nil
+		}
+		got, err := v.CreateSwap(w.Context(), in)
+		if err != nil || broken {
+			refused++
+			continue
+		}
+		at, _, _ := strings.Cut(path, " ")
+		for leaf, is := range leaves(w.T, got.Quote) {
+			if is != want[leaf] && harmless[at] == "" {
+				w.Errorf("%s: /quote%s is believed: %s, want %s", path, leaf, is, want[leaf])
+			}
+		}
+	}
+	w.service.created = nil
+	if tried < 15 || refused < tried/3 {
+		w.Errorf("%d changes were tried and %d refused, want at least 15, and a third of them", tried, refused)
 	}
 }
 
