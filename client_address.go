@@ -3,7 +3,9 @@ package swapper
 import (
 	"context"
 	"math/big"
+	"time"
 
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/lnurl"
@@ -24,7 +26,34 @@ func (c *Client) ParseAddress(ctx context.Context, in ParseAddressInput) (_ *Par
 	if err != nil {
 		return nil, fault.At("address", err)
 	}
-	return &ParseAddressOutput{Address: r.Address, Type: r.Type, LNURL: linkOf(r), Min: amountOrNone(r.Min), Max: amountOrNone(r.Max), Amount: amountOrNone(r.Amount)}, nil
+	return parsed(r), nil
+}
+
+func parsed(r address.Result) *ParseAddressOutput {
+	return &ParseAddressOutput{Address: r.Address, Type: r.Type, LNURL: linkOf(r), Min: amountOrNone(r.Min), Max: amountOrNone(r.Max), Amount: amountOrNone(r.Amount)}
+}
+
+// ParseLink asks the service behind an LNURL link or a Lightning address what it offers, as
+// [Client.ParseAddress] does, for those who have no client. It takes at most 10 seconds. Errors
+// have a code; [fault.InvalidInput] if the text is no link.
+func (o LNURLOptions) ParseLink(ctx context.Context, network bitcoin.Network, text string) (*ParseAddressOutput, error) {
+	p, err := address.New(address.Config{Network: network, LNURL: o.client(network, nil)})
+	if err != nil {
+		return nil, err
+	}
+	if !lnurl.IsLink(text) {
+		return nil, fault.New(fault.InvalidInput, "not an LNURL link or Lightning address")
+	}
+	r, err := p.Parse(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return parsed(r), nil
+}
+
+// client calls services behind links. now nil is time.Now.
+func (o LNURLOptions) client(network bitcoin.Network, now func() time.Time) *lnurl.Client {
+	return lnurl.New(lnurl.Config{Network: network, OnionProxy: o.OnionProxy, AllowLocal: o.AllowLocal, Transport: o.Transport, Now: now})
 }
 
 // linkOf converts what the service of a link offers.

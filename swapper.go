@@ -68,7 +68,7 @@ func Open(ctx context.Context, c Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	client := &Client{config: c, byID: map[string]chains.Chain{}, stored: storeReady{ask: make(chan struct{}, 1)}, lnurl: lnurl.New(lnurl.Config{Network: c.Network, OnionProxy: c.LNURL.OnionProxy, AllowLocal: c.LNURL.AllowLocal, Transport: c.LNURL.Transport, Now: c.Now})}
+	client := &Client{config: c, byID: map[string]chains.Chain{}, stored: storeReady{ask: make(chan struct{}, 1)}, lnurl: c.LNURL.client(c.Network, c.Now)}
 	if closer, ok := c.Bitcoin.(io.Closer); ok && ownBackend {
 		client.ours = append(client.ours, closer)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -30,6 +31,10 @@ type terms struct {
 	CreatedAt  swapper.Timestamp // by the wallet's clock
 	Latest     int64             // Unix seconds at which an escrow for an invoice must have ended; 0: for Bitcoin
 	Escrow     *chains.Escrow    // verified: the only one of this swap, once its opening was handed out, or the secret revealed for it; nil before
+
+	// Of swaps with an LNURL link, which the swap service does not hear of.
+	Link   string               // that is paid, or that pays; "" for none
+	Thanks *lnurl.SuccessAction // of the service behind a link that is paid, nil for none
 
 	// Of swaps from Lightning.
 	Hash        [32]byte          // of the payment
@@ -156,7 +161,7 @@ func (t terms) base(id string, s swapper.SwapState) swapper.SwapOutputBase {
 		fees.NetworkOutput = &network
 	}
 	return swapper.SwapOutputBase{
-		SwapID: id, SwapType: t.Type, State: s, CreatedAt: t.CreatedAt,
+		SwapID: id, SwapType: t.Type, State: s, CreatedAt: t.CreatedAt, LNURL: t.link(nil),
 		Quote: swapper.SwapQuote{
 			InputAmount: swapper.AmountOf(tokens.NewAmount(t.Input, t.Src)), OutputAmount: swapper.AmountOf(tokens.NewAmount(t.Output, t.Dst)),
 			Fees: fees, Expiry: t.Expiry, OutputAddress: t.Recipient,

@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
@@ -53,9 +54,14 @@ type Config struct {
 	// Policy bounds prices and fees as in [swapper.Config], and its zero value is as safe.
 	// AnyFee and AnyNode change nothing here: a service announces no fees.
 	Policy swapper.Policy
-	HTTP   http.RoundTripper // for the nodes of chains, as in [swapper.Config]
-	Now    func() time.Time  // nil: time.Now
-	Rand   io.Reader         // for secrets; nil: crypto/rand.Reader
+	// MaxTrustedSats allows swaps of types TRUSTED_FROM_BTC and TRUSTED_FROM_BTCLN, for a chain's
+	// native token, of up to so many sats each. No contract secures them: the provider can keep
+	// the payment, and everything but the amounts is the service's word. 0: they are refused.
+	MaxTrustedSats int64
+	LNURL          swapper.LNURLOptions // how services behind links are reached, as in [swapper.Config]
+	HTTP           http.RoundTripper    // for the nodes of chains, as in [swapper.Config]
+	Now            func() time.Time     // nil: time.Now
+	Rand           io.Reader            // for secrets; nil: crypto/rand.Reader
 }
 
 // Wrap returns a service that verifies the answers of another. It sends no request: the
@@ -71,6 +77,8 @@ func Wrap(service swapper.Service, c Config) (swapper.Service, error) {
 		return nil, fault.Invalid("network", "is not a known Bitcoin network")
 	case c.Store == nil:
 		return nil, fault.Invalid("store", "is required")
+	case c.MaxTrustedSats < 0:
+		return nil, fault.Invalid("maxTrustedSats", "must not be negative")
 	case len(c.Chains) == 0:
 		return nil, fault.Invalid("chains", "must have at least one chain")
 	}
@@ -89,7 +97,8 @@ func Wrap(service swapper.Service, c Config) (swapper.Service, error) {
 	if c.Prices == nil {
 		c.Prices = price.Market(price.Options{Client: &http.Client{Transport: c.HTTP}, Now: c.Now})
 	}
-	v := &verifier{service: service, config: c, turn: make(chan struct{}, 1)}
+	v := &verifier{service: service, config: c, turn: make(chan struct{}, 1),
+		links: lnurl.New(lnurl.Config{Network: c.Network, OnionProxy: c.LNURL.OnionProxy, AllowLocal: c.LNURL.AllowLocal, Transport: c.LNURL.Transport, Now: c.Now})}
 	switch {
 	case c.NoBitcoin && c.Bitcoin != nil:
 		return nil, fault.Invalid("noBitcoin", "cannot be set beside a Bitcoin backend")
@@ -114,6 +123,7 @@ func Wrap(service swapper.Service, c Config) (swapper.Service, error) {
 type verifier struct {
 	service swapper.Service
 	config  Config
+	links   *lnurl.Client
 	ours    io.Closer // the Bitcoin backend that was made here; nil for none
 	end     sync.Once
 

@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
 	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/tokens"
@@ -39,17 +40,29 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	if err != nil {
 		return nil, err
 	}
+	if want.Link != "" && !want.receives() {
+		if err := v.payLink(ctx, &want, in); err != nil {
+			return nil, err
+		}
+	}
 	asked := in
 	asked.Amount = new(big.Int).Set(in.Amount) // a service in this process cannot change what it is compared with
-	if want.Src == tokens.LightningBTC() {
-		asked.PaymentHash = hex.EncodeToString(want.Hash[:])
+	switch {
+	case want.Src == tokens.LightningBTC():
+		asked.PaymentHash, asked.SrcAddress = hex.EncodeToString(want.Hash[:]), ""
+	case want.Link != "":
+		asked.DstAddress = want.Recipient
 	}
 	var got *swapper.CreateSwapOutput
 	var market *big.Int
+	var from *lnurl.Withdraw
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { got, err = v.service.CreateSwap(gctx, asked); return err })
 	g.Go(func() (err error) { market, err = v.config.Prices.Price(gctx, want.smart()); return err })
 	if want.receives() {
+		if want.Link != "" {
+			g.Go(func() (err error) { from, err = v.withdrawLink(gctx, "srcAddress", want.Link); return err })
+		}
 		g.Go(func() error {
 			heads, err := o.byID[want.Dst.Chain].Heads(gctx)
 			want.From = heads.Final.Height
@@ -64,6 +77,11 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	}
 	if err := v.take(o, &want, in, got.SwapOutputBase, market); err != nil {
 		return nil, err
+	}
+	if from != nil {
+		if err := pays(from, want.Input); err != nil {
+			return nil, err
+		}
 	}
 	t, err := v.agree(ctx, got.SwapID, want)
 	if err != nil {
@@ -115,7 +133,16 @@ func (v *verifier) wanted(o *opened, in swapper.CreateSwapInput) (t terms, err e
 		t.Recipient = to.String()
 	case tokens.Lightning:
 		t.Type = swapper.SwapToBTCLN
-		err = v.readInvoice(&t, in)
+		switch {
+		case !lnurl.IsLink(in.DstAddress):
+			err = v.readInvoice(&t, in)
+		case in.AmountType != swapper.ExactOut:
+			err = fault.Invalid("amountType", "must be %s for a link: the invoice fixes what is received", swapper.ExactOut)
+		case in.IdempotencyKey != "":
+			err = fault.Invalid("idempotencyKey", "cannot be used with a link, which gives another invoice each time: use an invoice")
+		default:
+			t.Link, err = readLink("dstAddress", in.DstAddress, lnurl.TagPay)
+		}
 		return t, err
 	default:
 		return t, fault.New(fault.Unsupported, "swaps from %s to %s are not verified yet", t.Src, t.Dst)
@@ -130,11 +157,7 @@ const waitSlack = 10 * time.Minute
 // readInvoice checks the invoice that is to be paid, whose amount is the output, and
 // reckons how long its payment may take.
 func (v *verifier) readInvoice(t *terms, in swapper.CreateSwapInput) error {
-	text := t.Recipient
-	if !lightning.LooksLikeInvoice(text) {
-		return fault.New(fault.Unsupported, "payments to LNURL links and Lightning addresses are not verified yet: use an invoice")
-	}
-	inv, err := lightning.Decode(text)
+	inv, err := lightning.Decode(t.Recipient)
 	if err == nil {
 		err = inv.RequireNetwork(v.config.Network)
 	}
@@ -172,7 +195,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	if q.Fees.NetworkOutput != nil {
 		network = *q.Fees.NetworkOutput
 	}
-	if slices.Contains(types(o.byID[t.Dst.Chain], t.Src), got.SwapType) {
+	if t.receives() && slices.Contains(slices.Concat(types(o.byID[t.Dst.Chain], t.Src), v.trusted(o, *t)), got.SwapType) {
 		t.Type = got.SwapType // the service's choice
 	}
 	if err := errors.Join(
@@ -192,7 +215,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	var err error
 	if t.receives() {
 		err = lpverify.ReceiveTold(agreed, lpverify.ToldReceive{Sats: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, Output: q.OutputAmount.RawAmount,
-			Vault: t.Type == swapper.SwapSPVVaultFromBTC, Besides: t.Type == swapper.SwapFromBTC || t.Type == swapper.SwapFromBTCLN})
+			Vault: t.Type == swapper.SwapSPVVaultFromBTC, Besides: t.Type == swapper.SwapFromBTC || t.Type == swapper.SwapFromBTCLN || t.trusts()})
 	} else {
 		err = lpverify.Told(agreed,
 			lpverify.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning})
@@ -204,7 +227,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 		return err
 	}
 	t.Input, t.Output, t.SwapFee, t.NetworkFee, t.Expiry = q.InputAmount.RawAmount, q.OutputAmount.RawAmount, q.Fees.Swap.RawAmount, network.RawAmount, q.Expiry
-	return nil
+	return v.mayTrust(*t)
 }
 
 // figures are the numbers that are judged together.

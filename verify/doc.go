@@ -7,5 +7,5 @@
 // error: apart from a few harmless parts that the table names, an answer that was not
 // verified never reaches the wallet. At present the package verifies swaps from a smart chain
 // to a Bitcoin address or a Lightning invoice, and swaps from Bitcoin and Lightning to a smart
-// chain; it refuses trusted swaps and LNURL links.
+// chain, LNURL links included; swaps that no contract secures need [Config.MaxTrustedSats].
 package verify

@@ -49,6 +49,7 @@ func (v *verifier) facts(ctx context.Context, o *opened, of []terms) []chains.Es
 // its escrow is. What is not final is no end.
 func (v *verifier) byEscrowNow(id string, t terms, state swapper.SwapState, fact *chains.EscrowFact) swapper.ListSwapOutput {
 	out := swapper.ListSwapOutput{SwapOutputBase: t.base(id, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}
+	out.LNURL = t.link(fact)
 	switch {
 	case fact == nil:
 		out.State.Description = "No escrow is agreed on. " + out.State.Description

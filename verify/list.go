@@ -135,6 +135,9 @@ func (v *verifier) listed(said swapper.ListSwapOutput, e entry) swapper.ListSwap
 		said.Steps, said.LNURL, said.Flags = nil, nil, nil
 		return said
 	}
+	if e.trusts() {
+		return trustedNow(e.terms, said)
+	}
 	if e.Type == swapper.SwapSPVVaultFromBTC {
 		return v.throughVaultNow(said.SwapID, e.terms, asTold(said.State), e.seen, e.unseen)
 	}

@@ -122,6 +122,9 @@ func TestThroughAService(t *testing.T) {
 				{"secrets are kept", keepsSecrets},
 				{"escrows for Lightning payments", opensFromLightning},
 				{"lists", lies},
+				{"gas of a provider who is trusted", trustsProviders},
+				{"links are paid", paysLinks},
+				{"links that pay", settlesByLinks},
 				{"balances", balances},
 				{"a wallet without a Bitcoin backend", withoutBitcoin},
 				{"early refund", refunds},
@@ -151,7 +154,7 @@ func (w *world) wallet() swapper.Service { return w.walletOf(w.service, new(stor
 func (w *world) walletOf(s swapper.Service, store storage.Store) swapper.Service {
 	w.Helper()
 	c := w.net.Config()
-	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: store})
+	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: store, LNURL: c.LNURL})
 	if err != nil {
 		w.Fatal(err)
 	}

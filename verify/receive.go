@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper"
@@ -15,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/deadline"
+	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
 	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/tokens"
@@ -44,7 +46,7 @@ func types(to chains.Chain, from tokens.Token) (all []swapper.SwapType) {
 // received reads what a request says of every swap to a smart chain.
 func (v *verifier) received(o *opened, t *terms, in swapper.CreateSwapInput) (err error) {
 	chain := o.byID[t.Dst.Chain]
-	all := types(chain, t.Src)
+	all := slices.Concat(types(chain, t.Src), v.trusted(o, *t))
 	switch {
 	case len(all) == 0:
 		return fault.New(fault.Unsupported, "swaps from %s to %s are not verified", t.Src, t.Dst)
@@ -77,14 +79,16 @@ func (v *verifier) fromBitcoin(o *opened, t *terms, in swapper.CreateSwapInput) 
 // fromLightning reads what a request says of a swap from Lightning, and makes its secret
 // unless the wallet has one.
 func (v *verifier) fromLightning(o *opened, t *terms, in swapper.CreateSwapInput) (err error) {
-	switch {
-	case in.SrcAddress != "":
-		return fault.New(fault.Unsupported, "swaps that an LNURL-withdraw link pays are not verified yet")
-	case in.PaymentHash == "" && in.IdempotencyKey != "":
+	if in.PaymentHash == "" && in.IdempotencyKey != "" {
 		return fault.Invalid("idempotencyKey", "needs a paymentHash beside it: else every call makes a secret of its own")
 	}
 	if err := v.received(o, t, in); err != nil {
 		return err
+	}
+	if in.SrcAddress != "" {
+		if t.Link, err = readLink("srcAddress", in.SrcAddress, lnurl.TagWithdraw); err != nil {
+			return err
+		}
 	}
 	t.Description, t.DescHash = in.LightningInvoiceDescription, in.LightningInvoiceDescriptionHash
 	if in.PaymentHash != "" {

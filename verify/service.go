@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/balance"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -49,6 +50,8 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 		return v.throughVault(ctx, o, version, t, in)
 	case swapper.SwapFromBTC:
 		return v.fromDeposit(ctx, o, version, t, in)
+	case swapper.SwapTrustedFromBTC, swapper.SwapTrustedFromLN:
+		return v.onTrust(ctx, o, version, t, in)
 	}
 	var got *swapper.GetSwapStatusOutput
 	var fact *chains.EscrowFact
@@ -237,14 +240,9 @@ func (v *verifier) GetSwapLimits(ctx context.Context, in swapper.GetSwapLimitsIn
 	return v.service.GetSwapLimits(ctx, in)
 }
 
-// SettleWithLnurl implements [swapper.Service]: it refuses.
-func (v *verifier) SettleWithLnurl(context.Context, swapper.SettleWithLnurlInput) (*swapper.SettleWithLnurlOutput, error) {
-	return nil, fault.New(fault.Unsupported, "settleWithLnurl is not verified yet, and is not passed on to the service")
-}
-
 // ParseAddress implements [swapper.Service]: the text is read here, and the service is not
-// asked. What an LNURL link or a Lightning address takes is told by its own service, which
-// is not asked either: they are refused.
+// asked. What an LNURL link or a Lightning address takes, its own service is asked for by the
+// wallet.
 func (v *verifier) ParseAddress(ctx context.Context, in swapper.ParseAddressInput) (*swapper.ParseAddressOutput, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -257,8 +255,9 @@ func (v *verifier) ParseAddress(ctx context.Context, in swapper.ParseAddressInpu
 	if err != nil {
 		return nil, fault.At("address", err)
 	}
-	if r.Type == "LNURL" {
-		return nil, fault.At("address", fault.New(fault.Unsupported, "an LNURL link or Lightning address, which only its own service can explain; swaps with them are not verified"))
+	if r.Type == address.LNURL {
+		out, err := v.config.LNURL.ParseLink(ctx, v.config.Network, in.Address)
+		return out, fault.At("address", err)
 	}
 	amount := func(a *tokens.Amount) *swapper.Amount {
 		if a == nil {

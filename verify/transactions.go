@@ -249,6 +249,8 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 		return nil, err
 	}
 	switch {
+	case t.trusts():
+		return nil, fault.New(fault.InvalidState, "there is nothing to sign: the swap needs a payment and nothing else")
 	case t.Type == swapper.SwapSPVVaultFromBTC:
 		return v.submitVault(ctx, o, version, t, in)
 	case t.Type == swapper.SwapFromBTC:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,13 @@ func (s *service) GetSupportedTokens(context.Context, swapper.GetSupportedTokens
 	return s.tokens, nil
 }
 
+// noLinks is a network without services behind links.
+type noLinks struct{}
+
+func (noLinks) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody}, nil
+}
+
 func clock() time.Time { return noon }
 
 func wrap(t *testing.T, s swapper.Service) swapper.Service {
@@ -93,7 +101,8 @@ func wrap(t *testing.T, s swapper.Service) swapper.Service {
 
 func wrapWith(t *testing.T, s swapper.Service, p swapper.Policy) swapper.Service {
 	t.Helper()
-	v, err := verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storagetest.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock})
+	v, err := verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storagetest.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock,
+		LNURL: swapper.LNURLOptions{Transport: noLinks{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,16 +289,16 @@ func TestUnverifiedIsNotAsked(t *testing.T) {
 	}{
 		"from Bitcoin":        {fault.Unsupported, create(func(in *swapper.CreateSwapInput) { in.SrcToken, in.DstToken, in.DstAddress = btc, coin.ID(), "moon1" })},
 		"from Lightning":      {fault.Unsupported, create(func(in *swapper.CreateSwapInput) { in.SrcToken, in.DstToken, in.DstAddress = ln, coin.ID(), "moon1" })},
-		"to a link":           {fault.Unsupported, create(func(in *swapper.CreateSwapInput) { in.DstAddress = "me@example.com" })},
+		"to a link":           {fault.Upstream, create(func(in *swapper.CreateSwapInput) { in.DstAddress = "me@example.com" })},
 		"another amount":      {fault.InvalidInput, create(func(in *swapper.CreateSwapInput) { in.Amount = big.NewInt(5) })},
 		"exact input":         {fault.InvalidInput, create(func(in *swapper.CreateSwapInput) { in.AmountType = swapper.ExactIn })},
 		"a payer of no chain": {fault.InvalidInput, create(func(in *swapper.CreateSwapInput) { in.SrcAddress = "sun1" })},
 		"gas":                 {fault.InvalidInput, create(func(in *swapper.CreateSwapInput) { in.GasAmount = big.NewInt(1) })},
 		"submit":              {fault.NotFound, second(v.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"0x"}}))},
-		"settle":              {fault.Unsupported, second(v.SettleWithLnurl(t.Context(), swapper.SettleWithLnurlInput{}))},
+		"settle":              {fault.InvalidInput, second(v.SettleWithLnurl(t.Context(), swapper.SettleWithLnurlInput{}))},
 		"list":                {fault.InvalidInput, second(v.ListSwaps(t.Context(), swapper.ListSwapsInput{}))},
 		"list pending":        {fault.InvalidInput, second(v.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{}))},
-		"parse a link":        {fault.Unsupported, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "me@example.com"}))},
+		"parse a link":        {fault.Upstream, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "me@example.com"}))},
 		"parse nothing":       {fault.InvalidInput, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{}))},
 		"parse anything":      {fault.InvalidInput, second(v.ParseAddress(t.Context(), swapper.ParseAddressInput{Address: "sun1"}))},
 		"balance":             {fault.InvalidInput, second(v.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{}))},
@@ -507,6 +516,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 		"store":               func(c *verify.Config) { c.Store = nil },
 		"chains":              func(c *verify.Config) { c.Chains = nil },
 		"bitcoin":             func(c *verify.Config) { c.Bitcoin = nil },
+		"maxTrustedSats":      func(c *verify.Config) { c.MaxTrustedSats = -1 },
 		"noBitcoin":           func(c *verify.Config) { c.NoBitcoin = true },
 		"policy.tolerancePPM": func(c *verify.Config) { c.Policy.TolerancePPM = -1 },
 	} {

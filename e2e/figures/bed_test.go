@@ -73,14 +73,25 @@ func startOn(tb testing.TB, version string) *bed {
 	tb.Helper()
 	b := &bed{tb: tb, far: new(distance), version: version}
 	b.startNet()
-	b.urls.bitcoin = b.far.before(tb, b.net.Bitcoin.URL())
-	b.urls.evm = b.far.before(tb, b.net.EVM.URL())
+	b.reach(func(url string) string { return b.far.before(tb, url) })
+	b.keep()
+	return b
+}
+
+// reach says where the parts of the network are reached.
+func (b *bed) reach(at func(url string) string) {
+	b.urls.bitcoin, b.urls.evm, b.urls.lps = at(b.net.Bitcoin.URL()), at(b.net.EVM.URL()), nil
 	for _, u := range b.net.LPURLs() {
-		b.urls.lps = append(b.urls.lps, b.far.before(tb, u))
+		b.urls.lps = append(b.urls.lps, at(u))
 	}
-	if version != "" {
-		b.urls.solana = b.far.before(tb, b.net.Solana.URL())
+	if b.version != "" {
+		b.urls.solana = at(b.net.Solana.URL())
 	}
+}
+
+// keep opens a store and a client on it.
+func (b *bed) keep() {
+	tb := b.tb
 	var err error
 	if b.store, err = bolt.Open(tb.Context(), filepath.Join(tb.TempDir(), "swaps.db"), bolt.Options{}); err != nil {
 		tb.Fatal(err)
@@ -88,22 +99,28 @@ func startOn(tb testing.TB, version string) *bed {
 	tb.Cleanup(func() { b.store.Close() })
 	b.open()
 	tb.Cleanup(b.close)
-	return b
 }
 
-// open opens a client that remembers nothing but what is stored.
-func (b *bed) open() {
+// nodes are those of a client.
+func (b *bed) nodes() (bitcoin.Backend, chains.Factory) {
 	b.tb.Helper()
 	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{b.urls.bitcoin}})
 	if err != nil {
 		b.tb.Fatal(err)
 	}
-	network := b.net.EVM.Config()
-	chain := evm.Custom(evm.Options{RPC: []string{b.urls.evm}, Network: &network, Tokens: b.net.Tokens()})
 	if b.version != "" {
 		network := b.net.SolanaConfig()
-		chain = solana.Custom(solana.Options{RPC: []string{b.urls.solana}, Version: b.version, Network: &network, Tokens: b.net.SolanaTokens()})
+		return backend, solana.Custom(solana.Options{RPC: []string{b.urls.solana}, Version: b.version, Network: &network, Tokens: b.net.SolanaTokens()})
 	}
+	network := b.net.EVM.Config()
+	return backend, evm.Custom(evm.Options{RPC: []string{b.urls.evm}, Network: &network, Tokens: b.net.Tokens()})
+}
+
+// open opens a client that remembers nothing but what is stored.
+func (b *bed) open() {
+	b.tb.Helper()
+	backend, chain := b.nodes()
+	var err error
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
 	b.client, err = swapper.Open(b.tb.Context(), swapper.Config{

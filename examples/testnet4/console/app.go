@@ -19,9 +19,11 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/swappertest"
 	"github.com/swapper-go/swapper/tokens"
+	"github.com/swapper-go/swapper/verify"
 )
 
 // A Program makes one swap; App has everything that it needs.
@@ -35,12 +37,13 @@ type Options struct {
 	To    string // who is paid on Bitcoin or Lightning; "" if the user named none
 
 	yes, refund, recover bool
+	service              string // somebody's, which is not trusted; "": a client of one's own
 }
 
 // App is a running program.
 type App struct {
 	Options
-	Client  *swapper.Client
+	Client  swapper.Service
 	Keys    *Keys
 	Network Network
 
@@ -99,6 +102,7 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 	flags.Int64Var(&o.Sats, "sats", 20_000, "the amount on Bitcoin or Lightning, in sats")
 	flags.StringVar(&o.To, "to", "", "who is paid: an address, an invoice or a Lightning address (default: this wallet); swaps to the smart chain always pay this wallet")
 	flags.StringVar(&dir, "dir", "", "where the key and the swaps are kept (default: swapper-testnet4 in the user's configuration folder; for a local network, nowhere)")
+	flags.StringVar(&o.service, "service", "", "the base `URL` of somebody's swap service, whose answers are verified (default: a client of this program's own)")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.BoolVar(&o.refund, "refund", false, "get back what can be refunded, and make no new swap")
 	flags.BoolVar(&o.recover, "recover", false, "find this wallet's swaps on the chains, after the folder was lost")
@@ -110,6 +114,8 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 		return misuse{fmt.Errorf("%q is not a flag; see -help", flags.Arg(0))}
 	case o.Sats <= 0:
 		return misuse{fmt.Errorf("-sats must be above 0, not %d", o.Sats)}
+	case o.service != "" && o.recover:
+		return misuse{errors.New("-recover needs a client of this program's own: leave -service out")}
 	}
 	if c.Network == nil {
 		switch name {
@@ -154,19 +160,34 @@ func run(ctx context.Context, c Command, o Options, dir string, p Program) error
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	store, err := bolt.Open(ctx, filepath.Join(dir, "swaps.db"), bolt.Options{})
+	name := "swaps.db"
+	if o.service != "" {
+		name = "agreed.db" // with a service
+	}
+	store, err := bolt.Open(ctx, filepath.Join(dir, name), bolt.Options{})
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	config.Store = store
-	client, err := swapper.Open(ctx, config)
-	if err != nil {
-		return err
+	var client swapper.Service
+	var own *swapper.Client
+	if o.service != "" {
+		v, err := distrust(o.service, config)
+		if err != nil {
+			return err
+		}
+		defer v.(io.Closer).Close()
+		client = v
+	} else {
+		if own, err = swapper.Open(ctx, config); err != nil {
+			return err
+		}
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = own.Run(ctx) }() // until it is closed
+		defer func() { own.Close(); <-ended }()
+		client = own
 	}
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = client.Run(ctx) }() // until it is closed
-	defer func() { client.Close(); <-ended }()
 
 	if o.Token == "" {
 		native, _ := tokens.Native(o.Chain)
@@ -180,7 +201,7 @@ func run(ctx context.Context, c Command, o Options, dir string, p Program) error
 	}
 	switch {
 	case o.recover:
-		return a.recoverAll(ctx)
+		return a.recoverAll(ctx, own)
 	case o.refund:
 		return a.refundAll(ctx)
 	}
@@ -189,6 +210,17 @@ func run(ctx context.Context, c Command, o Options, dir string, p Program) error
 		return ErrStopped
 	}
 	return err
+}
+
+// distrust returns a client of somebody's service that verifies its answers with the nodes
+// and prices of a configuration.
+func distrust(url string, own swapper.Config) (swapper.Service, error) {
+	remote, err := httpapi.NewClient(url, httpapi.ClientOptions{})
+	if err != nil {
+		return nil, misuse{fmt.Errorf("-service: %w", err)}
+	}
+	return verify.Wrap(remote, verify.Config{Network: own.Network, Chains: own.Chains, Store: own.Store, Bitcoin: own.Bitcoin, Prices: own.Prices,
+		Policy: own.Policy, LNURL: own.LNURL, HTTP: own.HTTP, Now: own.Now})
 }
 
 // anyChain lists the smart chains for users.

@@ -56,6 +56,8 @@ func TestFlags(t *testing.T) {
 	for say, args := range map[string][]string{
 		`"now" is not a flag`:                        {"now"},
 		"-sats must be above 0, not 0":               {"-sats", "0"},
+		"leave -service out":                         {"-recover", "-service", "https://swaps.example"},
+		"-service: ":                                 {"-service", "nowhere"},
 		"-chain must be CITREA, SOLANA or STARKNET,": {"-chain", "ethereum"},
 		"flag provided but not defined":              {"-amount", "1"},
 	} {

@@ -157,6 +157,9 @@ func (a *App) Resume(ctx context.Context, types ...swapper.SwapType) (done bool,
 			continue
 		}
 		s, err := a.status(ctx, p.SwapID)
+		if fault.CodeOf(err) == fault.NotFound {
+			continue // a service lists it, and this wallet has not agreed to it
+		}
 		if err != nil {
 			return done, err
 		}
@@ -185,7 +188,14 @@ func isOffer(s *swapper.GetSwapStatusOutput) bool {
 			return step.Status == "awaiting" // the first of them comes first
 		}
 	}
-	return false
+	switch c := s.CurrentAction; { // a service's steps are not shown
+	case c == nil:
+		return false
+	case c.SignSmartChainTransaction != nil:
+		return c.SignSmartChainTransaction.Name == swapper.NameInitiateSwap
+	default:
+		return c.SendToAddress != nil || c.SignPSBT != nil
+	}
 }
 
 // refundAll signs every refund that is possible now.
@@ -197,6 +207,9 @@ func (a *App) refundAll(ctx context.Context) error {
 	refunded := 0
 	for _, p := range all {
 		s, err := a.status(ctx, p.SwapID)
+		if fault.CodeOf(err) == fault.NotFound {
+			continue // as in Resume
+		}
 		if err != nil {
 			return err
 		}
@@ -219,9 +232,9 @@ func (a *App) refundAll(ctx context.Context) error {
 }
 
 // recoverAll finds the wallet's swaps on the chains.
-func (a *App) recoverAll(ctx context.Context) error {
+func (a *App) recoverAll(ctx context.Context, own *swapper.Client) error {
 	a.say("Reading the history of %s; this takes some minutes ...", a.Chain)
-	found, err := a.Client.Recover(ctx, a.Keys.Address(a.Chain))
+	found, err := own.Recover(ctx, a.Keys.Address(a.Chain))
 	for _, s := range found {
 		a.say("  %s %s: %s", s.SwapType, s.SwapID, s.State.Description)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/examples/testnet4/console"
+	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -70,6 +73,14 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 			}
 		})
 	}
+	t.Run("through a service", func(t *testing.T) {
+		t.Parallel()
+		p := New(t, program)
+		out, err := p.Run(t, "", "-yes", "-service", p.serve(t))
+		if err != nil || !strings.Contains(out, "\nDone: ") || !strings.Contains(out, "By the wallet's own") {
+			t.Errorf("the swap did not settle: %v", err)
+		}
+	})
 	t.Run("declined", func(t *testing.T) {
 		t.Parallel()
 		out, err := newPlace(t, program).Run(t, "n\n")
@@ -88,6 +99,21 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 			}
 		})
 	}
+}
+
+// serve runs somebody's service on the network, and returns its base URL.
+func (p *Place) serve(t *testing.T) string {
+	t.Helper()
+	client, err := swapper.Open(t.Context(), p.Network.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = client.Run(ctx) }()
+	server := httptest.NewServer(httpapi.New(client, httpapi.Options{}))
+	t.Cleanup(func() { server.Close(); stop(); client.Close(); <-ended })
+	return server.URL
 }
 
 // interrupt runs the program and interrupts it in a state, which the provider and the
