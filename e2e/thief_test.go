@@ -286,27 +286,24 @@ var nodeThefts = []struct {
 				h.thief.lies++
 			}
 		}
-		h.run(func(string) {
+		h.run(func(id string) {
+			h.hours(id, func(*swapper.Action) bool { return false })
 			c.other.lose(false)
 			c.agree(c.split.Prevail)
 		})
 	}},
 	{"an escrow was given back", []swapper.SwapType{swapper.SwapToBTCLN, swapper.SwapToBTC}, func(h *heist, c *collusion) {
 		h.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, NoRefund: true})
+		h.thief.status = func(out *swapper.GetSwapStatusOutput) {
+			if out.State.Name == "REFUNDED" {
+				h.thief.lies++
+			}
+		}
 		h.run(func(id string) {
 			c.part()
 			c.advance(8 * 24 * time.Hour)
 			c.giveBack(c.escrow(id))
-			for range 4 {
-				c.advance(20 * time.Minute)
-				said, err := h.client.GetSwapStatus(h.t.Context(), swapper.GetSwapStatusInput{SwapID: id})
-				if err == nil && said.State.Name == "REFUNDED" {
-					h.thief.lies++
-				}
-				if s, err := h.user.GetSwapStatus(h.t.Context(), swapper.GetSwapStatusInput{SwapID: id}); err == nil && s.IsFinished {
-					h.t.Errorf("it is shown as finished: %s", s.State.Description)
-				}
-			}
+			h.hours(id, func(a *swapper.Action) bool { return nameOf(a) == swapper.NameRefund })
 			c.agree(c.split.Prevail)
 		})
 	}},
@@ -320,6 +317,28 @@ var nodeThefts = []struct {
 		h.thief.created = func(*swapper.CreateSwapOutput) { h.thief.lies++ }
 		h.run(func(string) { h.t.Error("the user has paid") })
 	}},
+}
+
+// hours lets three hours go by in which the two nodes contradict each other: the swap does not end, and
+// nothing is asked of the user but what may be.
+func (h *heist) hours(id string, may func(*swapper.Action) bool) {
+	h.t.Helper()
+	for range 9 {
+		for _, pause := range []time.Duration{2 * time.Second, 20 * time.Minute} {
+			h.advance(pause)
+			s, err := h.user.GetSwapStatus(h.within(30*time.Second), swapper.GetSwapStatusInput{SwapID: id})
+			if err != nil {
+				h.t.Logf("refused: %v", err)
+				continue
+			}
+			if s.IsFinished {
+				h.t.Errorf("it is shown as finished: %s", s.State.Description)
+			}
+			if a := s.CurrentAction; a != nil && a.Wait == nil && !may(a) {
+				h.t.Errorf("the user is asked for %q", nameOf(a))
+			}
+		}
+	}
 }
 
 // A service that steals, its LP, and one of the two nodes of the wallet, whose user has in the end
