@@ -252,6 +252,9 @@ func steals(t *testing.T, o options) {
 				t.Run(th.name, func(t *testing.T) {
 					w := w.in(t)
 					h := w.heist(typ, w.chains())
+					if h.in.SrcToken == "BITCOIN-BTC" { // the relay falls behind, and to settle gets dear
+						h.in.Amount = big.NewInt(400_000)
+					}
 					w.net.LPs[0].Misbehave(th.fault)
 					defer w.net.LPs[0].Misbehave(lp.Fault{})
 					if th.alone {
@@ -402,9 +405,6 @@ func (w *world) heist(typ swapper.SwapType, own []chains.Factory) *heist {
 	w.t.Cleanup(func() { _ = h.user.(io.Closer).Close() })
 	if in, ok := w.incoming()[typ]; ok {
 		h.in = in()
-		if h.in.SrcToken == "BITCOIN-BTC" { // the relay falls behind, and to settle gets dear
-			h.in.Amount = big.NewInt(400_000)
-		}
 		return h
 	}
 	h.in = w.outgoing()[typ]()
