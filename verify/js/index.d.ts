@@ -9,14 +9,14 @@ export type CreateSwapInput = {
   /** base units of the token that amountType selects */
   amount: string;
   amountType: 'EXACT_IN' | 'EXACT_OUT';
-  srcAddress?: string;
+  srcAddress?: string | undefined;
   dstAddress: string;
-  paymentHash?: string;
-  lightningInvoiceDescription?: string;
-  lightningInvoiceDescriptionHash?: string;
-  lightningPaymentHTLCTimeout?: number;
-  lightningPaymentMaxHTLCTimeout?: number;
-  idempotencyKey?: string;
+  paymentHash?: string | undefined;
+  lightningInvoiceDescription?: string | undefined;
+  lightningInvoiceDescriptionHash?: string | undefined;
+  lightningPaymentHTLCTimeout?: number | undefined;
+  lightningPaymentMaxHTLCTimeout?: number | undefined;
+  idempotencyKey?: string | undefined;
 };
 
 export type Swap = {
@@ -28,11 +28,16 @@ export type Swap = {
   swapKey?: string;
 };
 
+/** A transaction without the wallet's inputs, if the wallet was not named; else with them, of which signInputs are to be signed. */
+export type PSBT =
+  | { type: 'RAW_PSBT'; psbtHex: string; psbtBase64: string; in1sequence: number; feeRate: number; maxNetworkFee?: Amount }
+  | { type: 'FUNDED_PSBT'; psbtHex: string; psbtBase64: string; signInputs: number[]; feeRate: number; networkFee?: Amount };
+
 /** Each description says in plain words what was verified. */
 export type Action =
   | { type: 'SignSmartChainTransaction'; name: string; description: string; chain: string; txs: string[]; requiredSigner: string }
   | { type: 'SendToAddress'; name: string; description: string; chain: string; txs: { type: string; address: string; hyperlink: string; amount: Amount }[] }
-  | { type: 'SignPSBT'; name: string; description: string; chain: string; txs: unknown[] }
+  | { type: 'SignPSBT'; name: string; description: string; chain: string; txs: PSBT[] }
   | { type: 'Wait'; name: string; description: string; expectedTimeSeconds: number; pollTimeSeconds: number };
 
 export type Status = Swap & {
@@ -48,13 +53,13 @@ export type Status = Swap & {
 
 export type GetSwapStatusInput = {
   swapId: string;
-  swapKey?: string;
-  signer?: string;
-  secret?: string;
+  swapKey?: string | undefined;
+  signer?: string | undefined;
+  secret?: string | undefined;
   /** the wallet that pays bitcoin: its coins are chosen here, and the service does not hear which */
-  bitcoinAddress?: string;
-  bitcoinPublicKey?: string;
-  bitcoinFeeRate?: number;
+  bitcoinAddress?: string | undefined;
+  bitcoinPublicKey?: string | undefined;
+  bitcoinFeeRate?: number | undefined;
 };
 
 /** Keeps small texts by name. It must outlive the page, or swaps under way are no longer known. */
@@ -67,36 +72,36 @@ export type Chain = {
   /** JSON-RPC URLs of the wallet's own nodes; never the service's */
   rpc: string[];
   /** Solana alone: the version of the swap program for new swaps */
-  version?: string;
+  version?: string | undefined;
   /** replaces the published contracts, in the form of the Go type Network of the chain's package */
-  network?: object;
+  network?: object | undefined;
   /** replaces the built-in tokens, in the form of the Go type tokens.Token */
-  tokens?: object[];
+  tokens?: object[] | undefined;
 };
 
 export type Config = {
   /** base URL of the service */
   service: string;
   /** added to each request to the service */
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /** Bitcoin's network; mainnet if it is left out */
-  network?: 'mainnet' | 'testnet3' | 'testnet4' | 'signet' | 'regtest';
+  network?: 'mainnet' | 'testnet3' | 'testnet4' | 'signet' | 'regtest' | undefined;
   /** by identifier: CITREA, BOTANIX, ALPEN, GOAT, SOLANA, STARKNET */
   chains: Record<string, Chain>;
   /** base URLs of mempool.space's API; its public servers if it is left out */
-  bitcoin?: string[];
+  bitcoin?: string[] | undefined;
   /** millionths, as in the Go type swapper.Policy; 0 and what is left out are its defaults */
-  policy?: { tolerancePPM?: number; maxFeePPM?: number; maxWatchtowerPPM?: number };
+  policy?: { tolerancePPM?: number | undefined; maxFeePPM?: number | undefined; maxWatchtowerPPM?: number | undefined } | undefined;
   /** in memory if it is left out */
-  store?: Store;
+  store?: Store | undefined;
   /** market price of a whole token in micro-sats, null for one without; public sources if it is left out */
-  prices?: (token: string) => string | bigint | null | Promise<string | bigint | null>;
+  prices?: ((token: string) => string | bigint | null | Promise<string | bigint | null>) | undefined;
   /** Unix milliseconds; the system's clock if it is left out */
-  now?: () => number;
-  fetch?: typeof fetch;
+  now?: (() => number) | undefined;
+  fetch?: typeof fetch | undefined;
   /** where verify.wasm and wasm_exec.js are; beside index.js if they are left out */
-  wasm?: string | URL | BufferSource | WebAssembly.Module;
-  exec?: string | URL;
+  wasm?: string | URL | BufferSource | WebAssembly.Module | undefined;
+  exec?: string | URL | undefined;
 };
 
 export declare class RefusedError extends Error {
@@ -111,7 +116,7 @@ export interface Verifier {
   /** Asks the service and verifies its answer; the secret of a swap from Lightning is made here. */
   call(operation: 'createSwap', input: CreateSwapInput): Promise<Swap>;
   call(operation: 'getSwapStatus', input: GetSwapStatusInput): Promise<Status>;
-  call(operation: 'submitTransaction', input: { swapId: string; signedTxs: string[]; swapKey?: string }): Promise<{ txHashes: string[] }>;
+  call(operation: 'submitTransaction', input: { swapId: string; signedTxs: string[]; swapKey?: string | undefined }): Promise<{ txHashes: string[] }>;
   call(operation: string, input?: object): Promise<unknown>;
   /** Verifies what the wallet already has: the answer to its request, and an action. Sign what it promises, not what was given. */
   verify(request: CreateSwapInput, swap: Swap, action?: Action | null, more?: Omit<GetSwapStatusInput, 'swapId'>): Promise<Status>;

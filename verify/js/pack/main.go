@@ -9,6 +9,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -93,12 +94,65 @@ func pack(out string, chosen []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = output("build", "-modfile="+modules, "-trimpath", "-ldflags=-s -w", "-tags="+strings.Join(tags, ","), "-o", filepath.Join(out, "verify.wasm"), program)
+	overlay, err := withoutSockets(work, runtime)
+	if err != nil {
+		return err
+	}
+	_, err = output("build", "-modfile="+modules, "-overlay="+overlay, "-trimpath", "-ldflags=-s -w", "-tags="+strings.Join(tags, ","), "-o", filepath.Join(out, "verify.wasm"), program)
 	return err
 }
 
+// unused are functions of Go's distribution that a page cannot use, and which would be linked with all that
+// they call, for requests go through the page's fetch: connections, TLS with its certificates, and proxies. Each returns at
+// once instead. A distribution that has another function of the name is refused.
+var unused = []struct{ file, function, instead string }{
+	{"net/http/transport.go", "func (t *Transport) roundTrip(req *Request) (_ *Response, err error) {", "return nil, errors.ErrUnsupported"},
+	{"net/http/transport.go", "func (t *Transport) dialConn(ctx context.Context, cm connectMethod, isClientConn bool, internalStateHook func()) (pconn *persistConn, err error) {", "return nil, errors.ErrUnsupported"},
+	{"net/http/transport.go", "func ProxyFromEnvironment(req *Request) (*url.URL, error) {", "return nil, nil"},
+	{"net/dial.go", "func (d *Dialer) DialContext(ctx context.Context, network, address string) (Conn, error) {", "return nil, ErrClosed"},
+	{"crypto/tls/conn.go", "func (c *Conn) handshakeContext(ctx context.Context) (ret error) {", "return net.ErrClosed"},
+	{"crypto/tls/conn.go", "func (c *Conn) readRecordOrCCS(expectChangeCipherSpec bool) error {", "return net.ErrClosed"},
+	{"crypto/tls/conn.go", "func (c *Conn) handlePostHandshakeMessage() error {", "return net.ErrClosed"},
+	{"crypto/tls/conn.go", "func (c *Conn) Write(b []byte) (int, error) {", "return 0, net.ErrClosed"},
+}
+
+// withoutSockets returns an overlay of the distribution in which the unused functions do nothing.
+func withoutSockets(work, distribution string) (overlay string, err error) {
+	var replaced struct{ Replace map[string]string }
+	replaced.Replace = make(map[string]string)
+	texts := make(map[string]string)
+	for _, u := range unused {
+		text, ok := texts[u.file]
+		if !ok {
+			b, err := os.ReadFile(filepath.Join(distribution, "src", filepath.FromSlash(u.file)))
+			if err != nil {
+				return "", err
+			}
+			text = string(b)
+		}
+		before, after, ok := strings.Cut(text, u.function+"\n")
+		if !ok {
+			return "", fmt.Errorf("%s of this distribution has no %q, which is to be left out", u.file, u.function)
+		}
+		texts[u.file] = before + u.function + "\n\t" + u.instead + "\n" + after
+	}
+	for file, text := range texts {
+		to := filepath.Join(work, strings.ReplaceAll(file, "/", "_"))
+		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+			return "", err
+		}
+		replaced.Replace[filepath.Join(distribution, "src", filepath.FromSlash(file))] = to
+	}
+	text, err := json.Marshal(replaced)
+	if err != nil {
+		return "", err
+	}
+	overlay = filepath.Join(work, "overlay.json")
+	return overlay, os.WriteFile(overlay, text, 0o644)
+}
+
 // withoutTable returns a go.mod by which the build has a copy of the library of secp256k1 whose
-// table is left out. With the tag nothing reads it, but it would be linked: half a megabyte
+// table is left out, and what unpacks it. With the tag nothing reads it, but it would be linked: half a megabyte
 // that cannot be compressed, of three or four.
 func withoutTable(work string) (modfile string, err error) {
 	const library = "github.com/decred/dcrd/dcrec/secp256k1/v4"
@@ -115,6 +169,10 @@ func withoutTable(work string) (modfile string, err error) {
 		return "", err
 	}
 	if err := os.Remove(filepath.Join(copied, "compressedbytepoints.go")); err != nil {
+		return "", err
+	}
+	const none = "package secp256k1\n\ntype bytePointTable [32][256]JacobianPoint\n\nfunc s256BytePoints() *bytePointTable { return nil }\n"
+	if err := os.WriteFile(filepath.Join(copied, "loadprecomputed.go"), []byte(none), 0o644); err != nil {
 		return "", err
 	}
 	for _, name := range []string{"go.mod", "go.sum"} {
