@@ -26,6 +26,12 @@ func (c *claimer) follow(ctx context.Context, k chains.Contract, r *record, o ou
 		return err
 	}
 	now := c.now()
+	switch {
+	case o.state != open:
+		r.Open, r.Refused = 0, false
+	case r.Open == 0:
+		r.Open = now.UnixMilli()
+	}
 	switch o.state {
 	case absent:
 		if now.After(o.until) && !waiting(statuses) {
@@ -178,6 +184,7 @@ func (c *claimer) claim(ctx context.Context, k chains.Contract, r *record, o out
 			return err
 		}
 		if v == claim {
+			r.Refused = false
 			a.Pay = o.payOf(len(a.Txs))
 			r.Attempts = append(r.Attempts, a)
 			c.mark(r)
@@ -189,6 +196,7 @@ func (c *claimer) claim(ctx context.Context, k chains.Contract, r *record, o out
 			return c.send(ctx, r, r.live(), 0)
 		}
 	}
+	r.Refused = true
 	r.later(c.now(), c.pause(c.now(), r))
 	return c.save(ctx, r)
 }

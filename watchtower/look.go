@@ -153,6 +153,7 @@ func (c *claimer) admitOne(ctx context.Context, k chains.Contract, h *heard, o o
 		if err != nil {
 			return err
 		}
+		c.heard.refuse(h, v == wait)
 		if v == leave {
 			c.heard.drop(h)
 		}
