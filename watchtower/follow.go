@@ -171,9 +171,12 @@ func (c *claimer) claim(ctx context.Context, k chains.Contract, r *record, o out
 	if len(r.Attempts) >= maxAttempts {
 		return fault.New(fault.InvalidState, "%d claims wait to be executed", maxAttempts)
 	}
-	v, err := c.estimate(ctx, k, o, r.Own)
+	made, v, err := c.estimate(ctx, k, o, r.Own)
 	if err != nil {
 		return err
+	}
+	if ask := c.config.Approve; v == claim && ask != nil && !ask(Claim{ID: r.id[len(index)+1:], Chain: c.id, Kind: o.step.Kind, Own: r.Own, Pay: made.pay, Cost: made.cost, Replaces: len(stuck) > 0}) {
+		v = wait
 	}
 	if v == claim {
 		var a attempt

@@ -125,6 +125,9 @@ func (k *Keys) Address(chain string) string {
 	return ""
 }
 
+// Signer returns what signs for the wallet on a smart chain, nil on one that it has no key for.
+func (k *Keys) Signer(chain string) watchtower.Signer { return k.on[chain] }
+
 // BitcoinPublicKey returns the public key of the address on Bitcoin, in hex. With it, the
 // status of a swap has a transaction whose inputs are chosen already.
 func (k *Keys) BitcoinPublicKey() string {
