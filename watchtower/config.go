@@ -37,11 +37,27 @@ type Config struct {
 	// price.Source. nil: nothing but the native token has worth.
 	Prices Prices
 
+	// Approve is asked before a claim is signed, by the goroutine that claims on the chain, and
+	// must answer at once. What it declines is asked about again later. nil: all is approved.
+	Approve func(Claim) bool
+
 	Every time.Duration     // how often the watchtower looks; 0: 5 s
 	HTTP  http.RoundTripper // for the nodes of the chains; nil: [http.DefaultTransport]
 	Now   func() time.Time  // nil: the system's clock
 	Rand  io.Reader         // nil: the system's secure source; safe for concurrent use
 	Log   *slog.Logger      // nil: silence. Preimages are never logged
+}
+
+// Claim is a claim that pays by the policy and is about to be signed. Amounts are base units of the
+// chain's native token.
+type Claim struct {
+	ID       string // of what is claimed, the same each time
+	Chain    string
+	Kind     chains.StepKind
+	Own      bool     // for an own user
+	Pay      *big.Int // what it earns is worth
+	Cost     *big.Int // what it costs, by the chain's estimate
+	Replaces bool     // one that is stuck
 }
 
 // Account is an account of the operator on one chain.

@@ -26,6 +26,12 @@ func (c *claimer) follow(ctx context.Context, k chains.Contract, r *record, o ou
 		return err
 	}
 	now := c.now()
+	switch {
+	case o.state != open:
+		r.Open, r.Refused = 0, false
+	case r.Open == 0:
+		r.Open = now.UnixMilli()
+	}
 	switch o.state {
 	case absent:
 		if now.After(o.until) && !waiting(statuses) {
@@ -165,9 +171,12 @@ func (c *claimer) claim(ctx context.Context, k chains.Contract, r *record, o out
 	if len(r.Attempts) >= maxAttempts {
 		return fault.New(fault.InvalidState, "%d claims wait to be executed", maxAttempts)
 	}
-	v, err := c.estimate(ctx, k, o, r.Own)
+	made, v, err := c.estimate(ctx, k, o, r.Own)
 	if err != nil {
 		return err
+	}
+	if ask := c.config.Approve; v == claim && ask != nil && !ask(Claim{ID: r.id[len(index)+1:], Chain: c.id, Kind: o.step.Kind, Own: r.Own, Pay: made.pay, Cost: made.cost, Replaces: len(stuck) > 0}) {
+		v = wait
 	}
 	if v == claim {
 		var a attempt
@@ -178,6 +187,7 @@ func (c *claimer) claim(ctx context.Context, k chains.Contract, r *record, o out
 			return err
 		}
 		if v == claim {
+			r.Refused = false
 			a.Pay = o.payOf(len(a.Txs))
 			r.Attempts = append(r.Attempts, a)
 			c.mark(r)
@@ -189,6 +199,7 @@ func (c *claimer) claim(ctx context.Context, k chains.Contract, r *record, o out
 			return c.send(ctx, r, r.live(), 0)
 		}
 	}
+	r.Refused = true
 	r.later(c.now(), c.pause(c.now(), r))
 	return c.save(ctx, r)
 }

@@ -15,6 +15,7 @@ type heard struct {
 	preimage chains.Preimage
 	at       time.Time // when it was heard last
 	looks    int       // how often the chain was asked
+	refused  bool      // its claim did not pay when it was looked at last
 }
 
 // What others say costs them nothing, so it is kept in memory alone until the chain shows
@@ -76,4 +77,23 @@ func (h *hearing) drop(one *heard) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = slices.DeleteFunc(h.all, func(k *heard) bool { return k == one })
+}
+
+// refuse notes whether the claim of one is refused because it does not pay.
+func (h *hearing) refuse(one *heard, refused bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	one.refused = refused
+}
+
+// refusedNow counts those.
+func (h *hearing) refusedNow() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, k := range h.all {
+		if k.refused {
+			n++
+		}
+	}
+	return n
 }

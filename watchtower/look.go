@@ -149,10 +149,11 @@ func (c *claimer) admitOne(ctx context.Context, k chains.Contract, h *heard, o o
 			c.heard.drop(h)
 			return nil
 		}
-		v, err := c.estimate(ctx, k, o, false)
+		_, v, err := c.estimate(ctx, k, o, false)
 		if err != nil {
 			return err
 		}
+		c.heard.refuse(h, v == wait)
 		if v == leave {
 			c.heard.drop(h)
 		}
@@ -191,23 +192,25 @@ func (c *claimer) pays(ctx context.Context, o outlook) (*big.Int, error) {
 }
 
 // estimate judges a claim by what the chain says that it costs.
-func (c *claimer) estimate(ctx context.Context, k chains.Contract, o outlook, own bool) (verdict, error) {
+func (c *claimer) estimate(ctx context.Context, k chains.Contract, o outlook, own bool) (offer, verdict, error) {
 	pay, err := c.pays(ctx, o)
 	if err != nil {
-		return wait, err
+		return offer{}, wait, err
 	}
 	if pay.Sign() == 0 && !own {
-		return leave, nil
+		c.log.Debug("a claim offers nothing")
+		return offer{}, leave, nil
 	}
 	cost := new(big.Int)
 	for _, e := range o.cost {
 		n, err := k.Estimate(ctx, e.Cost, "")
 		if err != nil {
-			return wait, err
+			return offer{}, wait, err
 		}
 		cost.Add(cost, n.Mul(n, big.NewInt(e.times)))
 	}
-	return c.judge(offer{pay, cost, own}), nil
+	made := offer{pay, cost, own}
+	return made, c.judge(made), nil
 }
 
 func (c *claimer) judge(o offer) verdict {

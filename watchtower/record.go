@@ -30,6 +30,8 @@ type record struct {
 	Since      int64       `json:"since"`              // Unix milliseconds
 	Next       int64       `json:"next"`               // when to look again, Unix milliseconds
 	Failures   int         `json:"failures,omitempty"` // in a row
+	Open       int64       `json:"open,omitempty"`     // since when it can be claimed, Unix milliseconds; 0: it cannot
+	Refused    bool        `json:"refused,omitempty"`  // its claim did not pay, by the policy, when it was looked at last
 	Attempts   []attempt   `json:"attempts,omitempty"` // oldest first
 }
 

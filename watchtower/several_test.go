@@ -1,6 +1,7 @@
 package watchtower_test
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
@@ -35,4 +36,43 @@ func TestSeveralTowersShareTheWork(t *testing.T) {
 		t.Errorf("claimed twice: %+v", b)
 	}
 	k.balanced(second, before)
+}
+
+// What is not approved is not signed, and asked about again; what it would earn and cost is said.
+func TestNothingIsSignedWithoutApproval(t *testing.T) {
+	k := newKit(t, families[0])
+	var approved atomic.Bool
+	asked := make(chan watchtower.Claim, 100)
+	c := k.config()
+	c.Approve = func(made watchtower.Claim) bool {
+		select {
+		case asked <- made:
+		default:
+		}
+		return approved.Load()
+	}
+	tower, _ := k.tower(c)
+	secret := chains.Preimage{7}
+	data := k.open(t, opening{secret: secret, bounty: k.fair})
+	if err := tower.Publish(t.Context(), k.message(data, secret)); err != nil {
+		t.Fatal(err)
+	}
+	k.mine(t)
+	k.eventually("asked twice", func() bool { return len(asked) > 1 })
+	if n := len(k.sent()); n != 0 {
+		t.Errorf("%d transactions are signed without approval", n)
+	}
+	one, again := <-asked, <-asked
+	if one.ID != again.ID || one.Chain != k.factory.ID() || one.Kind != chains.StepClaimSecret || !one.Own || one.Replaces {
+		t.Errorf("asked about %+v, then %+v", one, again)
+	}
+	if e := must[chains.Escrow](t)(k.contract.Decode(data)); one.Pay.Cmp(e.ClaimerBounty) != 0 || one.Cost.Sign() <= 0 {
+		t.Errorf("it would earn %s at a cost of %s, want the bounty %s", one.Pay, one.Cost, e.ClaimerBounty)
+	}
+	reports := must[[]watchtower.Report](t)(tower.Reports(t.Context()))
+	if r := reports[0]; r.Waiting != 1 || r.Late <= 0 || r.Balance.Cmp(k.native(k.signer.Address())) != 0 {
+		t.Errorf("reports %+v, want one that waits and is late, and the account's balance", r)
+	}
+	approved.Store(true)
+	k.eventually("claimed", func() bool { k.mine(t); return k.state(data) == chains.EscrowClaimed })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi/metrics"
 	"github.com/swapper-go/swapper/httpapi/tracing"
 	"github.com/swapper-go/swapper/httpapi/webhook"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // parts are what a configuration makes before the store is opened. Making them sends no request.
@@ -21,7 +22,8 @@ type parts struct {
 	source      *later // of the metrics
 	certificate *serve.Certificate
 	hooks       webhook.Options
-	closers     []func() error // in the order in which they are called
+	tower       *watchtower.Config // nil: none
+	closers     []func() error     // in the order in which they are called
 }
 
 // Close ends what was made.
@@ -68,6 +70,8 @@ func (c *config) build(ctx context.Context, log *slog.Logger) (*parts, error) {
 	}
 	if p.swaps, err = c.swaps(nodes{s.metrics, s.tracer}, log); !failed(err, "") {
 		p.closers = append([]func() error{p.swaps.Close}, p.closers...)
+		p.tower, err = c.watchtower(p.swaps, log)
+		failed(err, "")
 	}
 	if c.Webhooks != nil {
 		p.hooks, err = c.Webhooks.options(log)

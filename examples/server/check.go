@@ -41,6 +41,11 @@ func (c *config) tryPlaces(ctx context.Context, log *slog.Logger) error {
 	if c.Admin != nil {
 		all = append(all, tryListen(ctx, "admin.listen", c.Admin.Listen, log))
 	}
+	if w := c.Watchtower; w != nil && c.Database == nil {
+		if err := writable(filepath.Dir(c.state(w.file()))); err != nil {
+			all = append(all, fmt.Errorf("watchtower.store: %w", err))
+		}
+	}
 	if c.Backup != nil {
 		if err := writable(c.state(c.Backup.Folder)); err != nil {
 			all = append(all, fmt.Errorf("backup.folder: %w", err))

@@ -38,6 +38,7 @@ type config struct {
 	Limits         limitsConfig
 	Subscribe      bool // streams of changes
 	Webhooks       *webhooksConfig
+	Watchtower     *watchtowerConfig
 	Auth           []entryConfig
 	RateLimit      rateConfig
 	CORS           *corsConfig

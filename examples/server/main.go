@@ -39,6 +39,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/httpapi/webhook"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 func main() {
@@ -177,6 +178,15 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 		}
 		last(func() error { stop(); return nil })
 	}
+	var tower *watchtower.Tower
+	if p.tower != nil {
+		var end func() error
+		if tower, end, err = c.openTower(ctx, p.tower); err != nil {
+			return err
+		}
+		last(end)
+		swaps.Claimer = tower
+	}
 	client, err := swapper.Open(ctx, swaps.Config)
 	if err != nil {
 		return err
@@ -201,6 +211,12 @@ func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err erro
 		})
 	}
 	background("swaps", client.Run)
+	if tower != nil {
+		background("watchtower", tower.Run)
+		if s.metrics != nil {
+			s.metrics.Watchtower(tower)
+		}
+	}
 	var told endpoints
 	if c.Webhooks != nil {
 		p.hooks.Store, p.hooks.Now = store, swaps.Now

@@ -20,6 +20,7 @@ func names(t *testing.T) []string {
 	change.From, change.Swap.State.Number = 0, 1
 	m := New(Options{Client: &source{stats: full(), changes: []swapper.Change{change}}, Store: "/"})
 	m.Webhooks(someEndpoints())
+	m.Watchtower(someClaims())
 	_ = m.Follow(t.Context())
 	m.requests.WithLabelValues(other, "200")
 	m.seconds.WithLabelValues(other)

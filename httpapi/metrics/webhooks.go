@@ -18,13 +18,10 @@ type stateLister interface {
 // Webhooks adds the metrics of a sender of webhooks. It panics if it is called twice.
 func (m *Metrics) Webhooks(of stateLister) { m.o.Registry.MustRegister(&hooks{of: of}) }
 
-// hooks collects what a sender says, once in five seconds at most.
+// hooks collects what a sender says.
 type hooks struct {
-	of stateLister
-
-	mu   sync.Mutex
-	at   time.Time
-	last []webhook.State
+	of   stateLister
+	last kept[[]webhook.State]
 }
 
 var (
@@ -43,7 +40,7 @@ func (h *hooks) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (h *hooks) Collect(to chan<- prometheus.Metric) {
-	for _, s := range h.get() {
+	for _, s := range h.last.get(h.of.States) {
 		to <- prometheus.MustNewConstMetric(hookWaiting, prometheus.GaugeValue, float64(s.Waiting), s.Name)
 		to <- prometheus.MustNewConstMetric(hookFailures, prometheus.GaugeValue, float64(s.Failures), s.Name)
 		to <- prometheus.MustNewConstMetric(hookGone, prometheus.GaugeValue, yes(s.Gone), s.Name)
@@ -51,19 +48,26 @@ func (h *hooks) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// get returns how the endpoints do, nothing if the store does not say.
-func (h *hooks) get() []webhook.State {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.at.IsZero() && time.Since(h.at) < fresh {
-		return h.last
+// kept is the last answer to a question that is asked once in five seconds at most.
+type kept[T any] struct {
+	mu   sync.Mutex
+	at   time.Time
+	last T
+}
+
+// get returns the answer, the zero value if there was none.
+func (k *kept[T]) get(ask func(context.Context) (T, error)) T {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.at.IsZero() && time.Since(k.at) < fresh {
+		return k.last
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	states, err := h.of.States(ctx)
+	answer, err := ask(ctx)
 	if err != nil {
-		states = nil
+		answer = *new(T)
 	}
-	h.last, h.at = states, time.Now()
-	return states
+	k.last, k.at = answer, time.Now()
+	return answer
 }

@@ -69,7 +69,7 @@ func (a *App) sign(ctx context.Context, id string, action *swapper.Action) error
 			return err
 		}
 	}
-	signed, err := a.Keys.Sign(action)
+	signed, err := a.Keys.Sign(ctx, action)
 	if err != nil {
 		return err
 	}

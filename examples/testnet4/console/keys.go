@@ -14,15 +14,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/NethermindEth/juno/core/felt"
-	"github.com/NethermindEth/starknet.go/contracts"
-	"github.com/NethermindEth/starknet.go/curve"
 	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcutil"
-	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/examples/internal/account"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // KeyVariable is the environment variable with the wallet's secret, 64 hexadecimal
@@ -35,27 +33,8 @@ type Keys struct {
 	Where string // where the secret is kept, to be shown to the user
 
 	bitcoin *btcec.PrivateKey // of EVM chains too
-	solana  solana.PrivateKey
-	stark   starkKey
+	on      map[string]watchtower.Signer
 	address string // on Bitcoin
-}
-
-// starkKey is a key of Starknet's curve, and the account that it has there.
-type starkKey struct {
-	secret, public, account *felt.Felt // the public key is its x coordinate
-}
-
-// class is OpenZeppelin's account, whose constructor takes the public key. The account's
-// first transaction comes with its deployment; its address is known before.
-var class = felt.UnsafeFromString[felt.Felt]("0x00261c293c8084cd79086214176b33e5911677cec55104fddc8d25b0b736dcad")
-
-func newStarkKey(secret []byte) starkKey {
-	n := new(big.Int).SetBytes(secret)
-	n.Rsh(n, 6).Add(n, big.NewInt(1)) // from 1 to 2^250, which is below the order of the curve
-	x, _ := curve.PrivateKeyToPoint(n)
-	k := starkKey{secret: new(felt.Felt).SetBigInt(n), public: new(felt.Felt).SetBigInt(x)}
-	k.account = contracts.PrecomputeAddress(&felt.Zero, k.public, &class, []*felt.Felt{k.public})
-	return k
 }
 
 // OpenKeys returns the wallet whose secret is in the environment, or in a file that only
@@ -114,8 +93,13 @@ func newKeys(secret []byte, where string, network bitcoin.Network) (*Keys, error
 	if err != nil {
 		return nil, err
 	}
-	k := &Keys{Where: where, stark: newStarkKey(stark), solana: solana.PrivateKey(ed25519.NewKeyFromSeed(eddsa))}
+	n := new(big.Int).SetBytes(stark)
+	n.Rsh(n, 6).Add(n, big.NewInt(1)) // from 1 to 2^250, which is below the order of the curve
+	k := &Keys{Where: where}
 	k.bitcoin, _ = btcec.PrivKeyFromBytes(ecdsa)
+	k.on = map[string]watchtower.Signer{
+		"CITREA": account.EVM{Key: k.bitcoin.ToECDSA()}, "SOLANA": account.Solana{Key: solana.PrivateKey(ed25519.NewKeyFromSeed(eddsa))}, "STARKNET": account.NewStarknet(n),
+	}
 	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, btcutil.Hash160(k.bitcoin.PubKey().SerializeCompressed()), network)
 	if err != nil {
 		return nil, err
@@ -132,19 +116,17 @@ func derive(secret []byte, curve string) ([]byte, error) {
 
 // Address returns the wallet's address on a chain, "" on one that it has no key for.
 func (k *Keys) Address(chain string) string {
-	switch chain {
-	case "BITCOIN":
+	if chain == "BITCOIN" {
 		return k.address
-	case "SOLANA":
-		return k.solana.PublicKey().String()
-	case "STARKNET":
-		b := k.stark.account.Bytes()
-		return "0x" + hex.EncodeToString(b[:])
-	case "CITREA":
-		return crypto.PubkeyToAddress(k.bitcoin.ToECDSA().PublicKey).Hex()
+	}
+	if signer, ok := k.on[chain]; ok {
+		return signer.Address()
 	}
 	return ""
 }
+
+// Signer returns what signs for the wallet on a smart chain, nil on one that it has no key for.
+func (k *Keys) Signer(chain string) watchtower.Signer { return k.on[chain] }
 
 // BitcoinPublicKey returns the public key of the address on Bitcoin, in hex. With it, the
 // status of a swap has a transaction whose inputs are chosen already.
