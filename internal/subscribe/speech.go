@@ -29,22 +29,17 @@ type spoken struct {
 
 // open subscribes, and asks for signs of life until ctx ends.
 func (s *Speech) open(ctx, opening context.Context, conn *websocket.Conn, silence time.Duration) (listener, error) {
-	for _, text := range []string{s.Open, s.Ping} {
-		if err := conn.Write(opening, websocket.MessageText, []byte(text)); err != nil {
-			return nil, errors.New("connection lost")
-		}
+	if err := conn.Write(opening, websocket.MessageText, []byte(s.Open)); err != nil {
+		return nil, errors.New("connection lost")
 	}
-	go func() {
+	go func() { // what a server sends may have to be read before it reads more
 		tick := time.NewTicker(silence / 3)
 		defer tick.Stop()
-		for {
+		for conn.Write(ctx, websocket.MessageText, []byte(s.Ping)) == nil { // else the reader sees it too
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-			}
-			if conn.Write(ctx, websocket.MessageText, []byte(s.Ping)) != nil {
-				return // the reader sees it too
 			}
 		}
 	}()

@@ -48,16 +48,17 @@ type Server struct {
 	ctx  context.Context // ends with the server
 	stop context.CancelFunc
 
-	mu     sync.Mutex
-	log    []string
-	closed bool
-	open   sync.WaitGroup // WebSocket connections
+	mu      sync.Mutex
+	behaves chan struct{} // closed when fault changes
+	log     []string
+	closed  bool
+	open    sync.WaitGroup // WebSocket connections
 }
 
 // Serve starts another REST server; address is host:port, "" for a free port of
 // 127.0.0.1. Closing the network closes it too.
 func (n *Net) Serve(address string) (*Server, error) {
-	s := &Server{net: n}
+	s := &Server{net: n, behaves: make(chan struct{})}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.fault.Store(new(Fault))
 	var err error
@@ -80,7 +81,13 @@ func (s *Server) SocketURL() string {
 }
 
 // Misbehave changes what is wrong with the server from the next request on.
-func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }
+func (s *Server) Misbehave(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault.Store(&f)
+	close(s.behaves)
+	s.behaves = make(chan struct{})
+}
 
 // Requests returns the paths (without /api/) that were asked for since the last
 // call, in order.

@@ -22,8 +22,8 @@ type socket struct {
 	told []bitcoin.Hash // the best chain's last blocks, the newest first, as far as they were told
 }
 
-// faultEvery is how often a connection looks whether the server's faults have changed.
-const faultEvery = 50 * time.Millisecond
+// floodEvery is how often a server that floods tells of a block.
+const floodEvery = 50 * time.Millisecond
 
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if f := s.fault.Load(); f.NoSockets || f.Plain {
@@ -125,13 +125,17 @@ func ids(blocks []blockJSON) []bitcoin.Hash {
 
 // watch tells of new blocks until the connection ends or the server is down.
 func (c *socket) watch() {
-	tick := time.NewTicker(faultEvery)
-	defer tick.Stop()
 	for {
 		c.net.mu.RLock()
 		moved := c.net.moved
 		c.net.mu.RUnlock()
-		f := c.fault.Load()
+		c.mu.Lock()
+		f, behaves := c.fault.Load(), c.behaves
+		c.mu.Unlock()
+		var flood <-chan time.Time
+		if f.Flood {
+			flood = time.After(floodEvery)
+		}
 		if f.Down || f.Flood && c.send(map[string]any{"block": c.best()[0]}) != nil {
 			return
 		}
@@ -146,7 +150,8 @@ func (c *socket) watch() {
 		}
 		select {
 		case <-moved:
-		case <-tick.C:
+		case <-behaves:
+		case <-flood:
 		case <-c.ctx.Done():
 			return
 		}
