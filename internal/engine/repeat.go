@@ -40,6 +40,7 @@ const saidKept = 1 << 16
 type said struct {
 	escrow     reply[chains.EscrowQuery, chains.EscrowFact]
 	withdrawal reply[chains.WithdrawalQuery, chains.WithdrawalFact]
+	vault      reply[chains.VaultID, chains.VaultFact]
 	tx         reply[bitcoin.Hash, *bitcoin.Tx]
 }
 
@@ -110,7 +111,7 @@ func (w *repeater) keep() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s := &w.said; w.known || s.escrow.heard != 0 || s.withdrawal.heard != 0 || s.tx.heard != 0 {
+	if s := &w.said; w.known || s.escrow.heard != 0 || s.withdrawal.heard != 0 || s.vault.heard != 0 || s.tx.heard != 0 {
 		w.g.said.Add(w.id, *s)
 	}
 }
@@ -190,6 +191,13 @@ func (w *repeater) Escrow(ctx context.Context, chain, contract string, q chains.
 func (w *repeater) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
 	return ofContract(w, &w.said.withdrawal, chain, q, q.Settled, func() (chains.WithdrawalFact, error) {
 		return w.Reader.Withdrawal(ctx, chain, contract, q)
+	})
+}
+
+// Vault implements Reader.
+func (w *repeater) Vault(ctx context.Context, chain, contract string, q chains.VaultID) (chains.VaultFact, error) {
+	return ofContract(w, &w.said.vault, chain, q, false, func() (chains.VaultFact, error) {
+		return w.Reader.Vault(ctx, chain, contract, q)
 	})
 }
 

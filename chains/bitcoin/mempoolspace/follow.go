@@ -17,12 +17,13 @@ import (
 
 // Bounds of what is heard.
 const (
-	mostSilent  = time.Minute     // a connection without a sign of life for so long is given up
-	followPause = 5 * time.Second // between questions for a block that was told of; without one it is a minute
-	followIdle  = 30              // so many questions for the newest block while nothing else is asked are the last
-	blocksKept  = 12              // of the followed blocks, whose transactions are kept
-	askedKept   = 1 << 16         // transactions of which Unchanged was asked
-	mostBlockTx = 1 << 16         // more transactions than fit into a block
+	mostSilent   = time.Minute     // a connection without a sign of life for so long is given up
+	followPause  = 5 * time.Second // between questions for a block that was told of; without one it is a minute
+	followIdle   = 30              // so many questions for the newest block while nothing else is asked are the last
+	mostFailures = 3               // questions for the newest block in a row, after which it is not known
+	blocksKept   = 12              // of the followed blocks, whose transactions are kept
+	askedKept    = 1 << 16         // transactions of which Unchanged was asked
+	mostBlockTx  = 1 << 16         // more transactions than fit into a block
 )
 
 // follower is what is known of the newest blocks.
@@ -104,7 +105,7 @@ func (c *Client) Follow(ctx context.Context, deliver func(confirmed []bitcoin.Ha
 		return nil
 	}
 	defer f.lose()
-	idle := 0 // questions
+	idle, failures := 0, 0 // questions in a row
 	return subscribe.Poll(ctx, f.nodes, followPause, func() (news bool, failure, final error) {
 		heard := f.nodes.Heard()
 		if idle++; heard == 0 || f.used.Swap(false) {
@@ -116,9 +117,12 @@ func (c *Client) Follow(ctx context.Context, deliver func(confirmed []bitcoin.Ha
 		}
 		confirmed, news, err := c.advance(ctx, heard)
 		if err != nil {
-			f.lose()
+			if failures++; failures == mostFailures {
+				f.lose()
+			}
 			return false, err, nil
 		}
+		failures = 0
 		if len(confirmed) > 0 {
 			deliver(confirmed)
 		}
