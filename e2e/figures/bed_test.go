@@ -30,7 +30,6 @@ type bed struct {
 	net     *devnet.Net
 	far     *distance
 	version string // of the program on Solana, if that is measured
-	told    bool   // nodes tell of events
 	user    *wallet.Wallet
 	urls    struct {
 		bitcoin, evm, solana string
@@ -95,16 +94,12 @@ func startOn(tb testing.TB, version string) *bed {
 // open opens a client that remembers nothing but what is stored.
 func (b *bed) open() {
 	b.tb.Helper()
-	var tellers struct{ bitcoin, evm []string }
-	if b.told {
-		tellers.bitcoin, tellers.evm = []string{b.net.Bitcoin.Server().SocketURL()}, []string{b.net.EVM.Server().SocketURL()}
-	}
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{b.urls.bitcoin}, WebSocket: tellers.bitcoin})
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{b.urls.bitcoin}})
 	if err != nil {
 		b.tb.Fatal(err)
 	}
 	network := b.net.EVM.Config()
-	chain := evm.Custom(evm.Options{RPC: []string{b.urls.evm}, WebSocket: tellers.evm, Network: &network, Tokens: b.net.Tokens()})
+	chain := evm.Custom(evm.Options{RPC: []string{b.urls.evm}, Network: &network, Tokens: b.net.Tokens()})
 	if b.version != "" {
 		network := b.net.SolanaConfig()
 		chain = solana.Custom(solana.Options{RPC: []string{b.urls.solana}, Version: b.version, Network: &network, Tokens: b.net.SolanaTokens()})
