@@ -100,6 +100,10 @@ type Readiness struct {
 	// everything on its chain, and a lie of it can cost the whole amount of a swap: see
 	// [Config.Chains].
 	OneNode []string
+	// Unheard are the parts, chains and "bitcoin", that are to tell of events over WebSocket and
+	// of which this process hears nothing now: they are asked instead, as often as without. Of
+	// the processes on a store one listens to a smart chain, while its Run is active.
+	Unheard []string
 }
 
 // Ready reports whether swaps can be made now: at least one liquidity provider
@@ -128,7 +132,11 @@ func (c *Client) Ready(ctx context.Context) (r Readiness, err error) {
 		if p.Err != nil {
 			missing[part] = p.Err
 		}
+		if len(p.Subscriptions) > 0 && !slices.ContainsFunc(p.Subscriptions, func(s chains.Subscription) bool { return s.Alive }) {
+			r.Unheard = append(r.Unheard, part)
+		}
 	}
+	slices.Sort(r.Unheard)
 	if len(missing) > 0 {
 		return r, &NotReady{Parts: missing}
 	}

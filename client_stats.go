@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/engine"
 )
@@ -93,6 +94,9 @@ func (c *Client) askParts(ctx context.Context) map[string]PartStats {
 		partBitcoin: func(p *PartStats) error {
 			height, err := c.config.Bitcoin.TipHeight(ctx)
 			p.Height = uint64(height)
+			if s, ok := c.config.Bitcoin.(bitcoin.Listener); ok {
+				p.Subscriptions = s.Subscriptions()
+			}
 			return err
 		},
 	}

@@ -82,8 +82,8 @@ type PartStats struct {
 	// URLs, how often another node contradicted it in what must not be decided by one alone,
 	// since the client was opened. With one element no node can contradict it.
 	Contradictions []uint64
-	// Subscriptions are, for each WebSocket URL of a smart chain in the order of its
-	// configuration, the state of its connection. Of the processes on a store one listens, so that
-	// in the others none is alive.
+	// Subscriptions are, for each WebSocket URL of a smart chain or of Bitcoin in the order of its
+	// configuration, the state of its connection. Of the processes on a store one listens to a
+	// smart chain, so that in the others none of its connections is alive; each listens to Bitcoin.
 	Subscriptions []chains.Subscription
 }

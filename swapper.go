@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/chainio"
@@ -238,6 +239,9 @@ func (c *Client) Run(ctx context.Context) (err error) {
 	g.Go(func() error { return c.fleet.Run(ctx) })
 	g.Go(func() error { return c.engine.Run(ctx) })
 	g.Go(func() error { return c.reload(ctx) })
+	if b, ok := c.config.Bitcoin.(bitcoin.Listener); ok {
+		g.Go(func() error { return c.follow(ctx, b) })
+	}
 	for _, ch := range c.chains {
 		g.Go(func() error {
 			c.fleet.Job(ctx, "events/"+ch.Info().ID, func(ctx context.Context) { c.listen(ctx, ch) })
@@ -262,6 +266,22 @@ func (c *Client) reload(ctx context.Context) error {
 		case <-time.After(reloadEvery):
 		}
 	}
+}
+
+// follow looks at the swaps whose Bitcoin transactions were confirmed. Each process does so for
+// the transactions that it asked for.
+func (c *Client) follow(ctx context.Context, b bitcoin.Listener) error {
+	return b.Follow(ctx, func(confirmed []bitcoin.Hash) {
+		hints := make([]chains.Hint, len(confirmed))
+		for i, id := range confirmed {
+			hints[i].BitcoinTx = id
+		}
+		for id := range c.byID {
+			if err := c.engine.Look(ctx, id, hints...); err != nil && ctx.Err() == nil {
+				c.config.Logger.Warn("checking swaps after a Bitcoin block failed", "chain", id, "err", err)
+			}
+		}
+	})
 }
 
 // listen looks at the swaps that a chain's events are about. The place to

@@ -174,14 +174,14 @@ type Subscriptions interface {
 	// Subscriptions returns the state of each WebSocket URL, in their order. A subscription
 	// begins with Hints, which one process of those on a store calls. No round trip.
 	Subscriptions() []Subscription
+	// Heard marks what was heard so far. Another mark, later, says that something was told of
+	// the contracts meanwhile, or that something may have been missed; 0 says that nothing is
+	// heard now. No round trip.
+	Heard() uint64
 }
 
 // Subscription is the state of the connection to one WebSocket URL.
-type Subscription struct {
-	Alive    bool   // it is subscribed, and new blocks come
-	Lost     uint64 // connections that ended, or could not be opened, since the chain was opened
-	Messages uint64 // since the chain was opened
-}
+type Subscription = bitcoin.Subscription
 
 // Info holds the constants of a chain.
 type Info struct {

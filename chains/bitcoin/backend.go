@@ -150,6 +150,31 @@ type Backend interface {
 	ProjectedBlocks(ctx context.Context) ([]ProjectedBlock, error)
 }
 
+// Listener is implemented by backends that can be told of new blocks. What they are told is a
+// hint: they ask what it means, by the rules for all that they ask.
+type Listener interface {
+	// Follow listens until ctx ends, and calls deliver with those transactions of new blocks of
+	// which Unchanged was asked before. It asks once a minute what it may have missed, while
+	// Unchanged is asked.
+	Follow(ctx context.Context, deliver func(confirmed []Hash)) error
+	// Heard marks what was heard so far. 0 says that nothing is heard now.
+	Heard() uint64
+	// Unchanged reports whether nothing was heard that changes a transaction since it was asked
+	// for, after heard was marked: that it was confirmed, or, if it was, that there is another
+	// block. What happens to it without a block is not heard, so that it must be asked for
+	// again after a time. It sends no request.
+	Unchanged(tx *Tx, heard uint64) bool
+	// Subscriptions returns the state of each WebSocket URL, in their order. It sends no request.
+	Subscriptions() []Subscription
+}
+
+// Subscription is the state of the connection to one WebSocket URL.
+type Subscription struct {
+	Alive    bool   // it is subscribed, and new blocks come
+	Lost     uint64 // connections that ended, or could not be opened, since the URL was configured
+	Messages uint64 // since then
+}
+
 // LightningGraph is implemented by backends that also know the public Lightning
 // channels.
 type LightningGraph interface {

@@ -211,6 +211,9 @@ func (c *chain) Close() error { c.nodes.Close(); return nil }
 // Subscriptions implements [chains.Subscriptions].
 func (c *chain) Subscriptions() []chains.Subscription { return c.subscribed.States() }
 
+// Heard implements [chains.Subscriptions].
+func (c *chain) Heard() uint64 { return c.subscribed.Heard() }
+
 // Contradictions implements [chains.Contradictions].
 func (c *chain) Contradictions() []uint64 { return c.nodes.Contradictions() }
 

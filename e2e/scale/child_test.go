@@ -59,6 +59,7 @@ type child struct {
 	DSN, Schema   string
 	REST, Relay   string
 	LPs           []string
+	Tellers       struct{ Bitcoin, EVM []string } // WebSocket URLs
 	EVM           node[evmNetwork]
 	Solana        *node[solana.Network]
 	Starknet      *node[starknet.Network]
@@ -137,7 +138,7 @@ func live(text string) error {
 }
 
 func (o child) client(ctx context.Context, store storage.Store) (*swapper.Client, func(), error) {
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{o.REST}, Concurrency: 64})
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{o.REST}, WebSocket: o.Tellers.Bitcoin, Concurrency: 64})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,7 +146,7 @@ func (o child) client(ctx context.Context, store storage.Store) (*swapper.Client
 	if err != nil {
 		return nil, nil, err
 	}
-	all := []chains.Factory{evm.Custom(evm.Options{RPC: []string{o.EVM.RPC}, Network: &o.EVM.Network, Tokens: o.EVM.Tokens})}
+	all := []chains.Factory{evm.Custom(evm.Options{RPC: []string{o.EVM.RPC}, WebSocket: o.Tellers.EVM, Network: &o.EVM.Network, Tokens: o.EVM.Tokens})}
 	if n := o.Solana; n != nil {
 		all = append(all, solana.Custom(solana.Options{RPC: []string{n.RPC}, Version: o.SolanaVersion, Network: &n.Network, Tokens: n.Tokens}))
 	}

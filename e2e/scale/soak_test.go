@@ -75,6 +75,10 @@ func soak(t *testing.T, told child, open func() (storage.Store, func() error)) {
 
 	told.Name, told.REST, told.Relay, told.LPs = "soak", b.bitcoinURL, b.net.Nostr.URL(), b.lpURLs
 	told.EVM = node[evmNetwork]{b.evmURL, b.net.EVM.Config(), b.net.Tokens()}
+	if *hearing {
+		told.Tellers.Bitcoin, told.Tellers.EVM = []string{b.net.Bitcoin.Server().SocketURL()}, []string{b.net.EVM.Server().SocketURL()}
+		t.Cleanup(b.net.EVM.Pace(5 * time.Second)) // whose blocks show that it lives
+	}
 	began = time.Now()
 	w := newWatch(made)
 	b.bitcoin.told, b.evm.told = w.looked, w.looked
@@ -89,6 +93,9 @@ func soak(t *testing.T, told child, open func() (storage.Store, func() error)) {
 		}
 	}()
 	for end := began.Add(lasts); time.Now().Before(end) && !p.isGone(); time.Sleep(100 * time.Millisecond) {
+		if w.warm == (tally{}) && time.Since(began) > lasts/4 {
+			w.warm = b.asked()
+		}
 	}
 	if *scale == "small" { // some are looked at, however slow the machine is
 		for patience := time.Now().Add(2 * time.Minute); w.seen() < n/4 && time.Now().Before(patience); time.Sleep(100 * time.Millisecond) {
@@ -220,6 +227,7 @@ func rowOf(t testing.TB, r *swap.Record) swap.StateRow {
 // made is a swap of the soak, as far as its rhythm depends on it, and how it was followed.
 type made struct {
 	every   time.Duration
+	told    time.Duration // what nodes say is unchanged is asked for so much later
 	created time.Time
 	last    time.Time     // when a node answered last how it stands
 	late    time.Duration // the worst: by how much an answer came after its rhythm
@@ -231,7 +239,7 @@ func (m *made) note(began, now time.Time) {
 	if since.IsZero() {
 		since = began
 	}
-	m.late = max(m.late, now.Sub(since)-rhythm(m.every, since.Sub(m.created)))
+	m.late = max(m.late, now.Sub(since)-m.told-rhythm(m.every, since.Sub(m.created)))
 }
 
 // fill stores swaps like the models, made one after the other within a time up to now,
@@ -261,7 +269,14 @@ func (b *bench) fill(t *testing.T, store storage.Store, n int, within time.Durat
 		m := b.models[i%len(b.models)]
 		created := now.Add(-time.Duration(float64(within) * float64(i) / float64(n)))
 		e := b.copy(t, m, i, created)
-		all = append(all, made{every: m.row.Every, created: created})
+		swap := made{every: m.row.Every, created: created}
+		if *hearing {
+			swap.told = time.Minute
+			if m.twins[0].tx != nil {
+				swap.told = time.Hour
+			}
+		}
+		all = append(all, swap)
 		entries <- e
 	}
 	close(entries)
@@ -325,9 +340,24 @@ func (b *bench) copy(t testing.TB, m *model, i int, created time.Time) storage.E
 	return e
 }
 
+// tally is how many requests there were until a moment.
+type tally struct {
+	at                        time.Time
+	chain, bitcoin, providers int64
+}
+
+func (b *bench) asked() tally {
+	a := tally{at: time.Now(), chain: b.evm.requests.Load(), bitcoin: b.bitcoin.requests.Load()}
+	for _, p := range b.providers {
+		a.providers += p.requests.Load()
+	}
+	return a
+}
+
 // watch hears when each swap is looked at, and what the process has in memory.
 type watch struct {
 	passes atomic.Int64
+	warm   tally // after a quarter of the time, when most swaps were asked about once
 
 	mu     sync.Mutex
 	made   []made
@@ -410,6 +440,12 @@ func (w *watch) report(t *testing.T, b *bench, n int, began time.Time) {
 	}
 	t.Logf("chain: %s, %d items, %d failed; bitcoin: %s, %d failed; liquidity providers: %s, %d failed", perHour(b.evm.requests.Load()), b.evm.items.Load(), b.evm.failed.Load(),
 		perHour(b.bitcoin.requests.Load()), b.bitcoin.failed.Load(), perHour(asked), failed)
+	if warm, now := w.warm, b.asked(); warm != (tally{}) {
+		hours := now.at.Sub(warm.at).Hours()
+		rate := func(before, after int64) float64 { return float64(after-before) / float64(n) / hours }
+		t.Logf("in the last %s, for each swap and hour: chain %.3f, bitcoin %.3f, providers %.3f requests", now.at.Sub(warm.at).Round(time.Second),
+			rate(warm.chain, now.chain), rate(warm.bitcoin, now.bitcoin), rate(warm.providers, now.providers))
+	}
 	const mb = 1 << 20
 	var lines []string
 	for i, m := range w.memory {

@@ -27,6 +27,7 @@ import (
 type solanaLand struct {
 	net     *devnet.Net
 	nodes   []*rpc.Server
+	tellers []*rpc.Server
 	version string // of the program
 }
 
@@ -120,13 +121,20 @@ func (g solanaLand) part(node int) (*story, error) {
 	n := p.Net()
 	programs := g.net.LPs[0].Solana().Programs
 	as := func(a *solana.Account) *party.Party { return &party.Party{Net: n, Account: a, Programs: programs} }
-	return &story{land: solanaLand{&devnet.Net{Solana: n, LPs: g.net.LPs}, nil, g.version}, of: func(l *lp.LP) lp.Story { return lp.Story{Solana: as(n.AccountOf(l.Solana().Account.Key))} },
+	return &story{land: solanaLand{&devnet.Net{Solana: n, LPs: g.net.LPs}, nil, nil, g.version}, of: func(l *lp.LP) lp.Story { return lp.Story{Solana: as(n.AccountOf(l.Solana().Account.Key))} },
 		tower: watchtower.Options{Solana: as(n.Watchtower)}, end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
 }
 
 func (g solanaLand) factory() chains.Factory {
 	network := g.net.SolanaConfig()
-	return chainsolana.Custom(chainsolana.Options{RPC: urls(g.nodes), Version: g.version, Network: &network, Tokens: g.net.SolanaTokens()})
+	return chainsolana.Custom(chainsolana.Options{RPC: urls(g.nodes), WebSocket: sockets(g.tellers), Version: g.version, Network: &network, Tokens: g.net.SolanaTokens()})
+}
+
+func (g solanaLand) hints(n int) {
+	all := []rpc.Fault{{}, {Down: true}, {NoSockets: true}, {Silent: true}, {Delay: 3 * time.Second}, {Behind: 40}}
+	for _, s := range g.tellers {
+		s.Misbehave(all[n%len(all)])
+	}
 }
 
 func (g solanaLand) heal() {

@@ -21,8 +21,9 @@ import (
 )
 
 type starknetLand struct {
-	net   *devnet.Net
-	nodes []*rpc.Server
+	net     *devnet.Net
+	nodes   []*rpc.Server
+	tellers []*rpc.Server
 }
 
 const starknetBlockTime = 6 * time.Second
@@ -142,13 +143,20 @@ func (g starknetLand) part(node int) (*story, error) {
 		return nil, err
 	}
 	n := p.Net()
-	return &story{land: starknetLand{&devnet.Net{Starknet: n}, nil}, of: func(l *lp.LP) lp.Story { return lp.Story{Starknet: n.Party(n.AccountOf(l.Starknet().Key))} },
+	return &story{land: starknetLand{&devnet.Net{Starknet: n}, nil, nil}, of: func(l *lp.LP) lp.Story { return lp.Story{Starknet: n.Party(n.AccountOf(l.Starknet().Key))} },
 		tower: watchtower.Options{Starknet: n.Party(n.Watchtower)}, end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
 }
 
 func (g starknetLand) factory() chains.Factory {
 	network := g.net.StarknetConfig()
-	return chainstarknet.Custom(chainstarknet.Options{RPC: urls(g.nodes), Network: &network, Tokens: g.net.StarknetTokens()})
+	return chainstarknet.Custom(chainstarknet.Options{RPC: urls(g.nodes), WebSocket: sockets(g.tellers), Network: &network, Tokens: g.net.StarknetTokens()})
+}
+
+func (g starknetLand) hints(n int) {
+	all := []rpc.Fault{{}, {Down: true}, {NoSockets: true}, {Silent: true}, {Delay: 3 * time.Second}, {Behind: 40}}
+	for _, s := range g.tellers {
+		s.Misbehave(all[n%len(all)])
+	}
 }
 
 func (g starknetLand) heal() {

@@ -56,6 +56,7 @@ type land interface {
 	dropWaiting()
 	fault(n int)
 	heal()
+	hints(n int)     // what is wrong with the node that tells of events; 0: nothing
 	hosts() []string // of the nodes
 	// part lets one of the two nodes tell a story of its own from now on.
 	part(node int) (*story, error)
@@ -89,24 +90,43 @@ const (
 func (w *world) newLand(name string) (land, error) {
 	switch n := w.net; name {
 	case solanaV1, solanaV2:
-		nodes, err := nodes(n.Solana.Server(), n.Solana.Serve, w.plan.twins)
-		return solanaLand{n, nodes, strings.TrimPrefix(name, "SOLANA ")}, err
+		nodes, tellers, err := nodes(n.Solana.Server(), n.Solana.Serve, w.plan)
+		return solanaLand{n, nodes, tellers, strings.TrimPrefix(name, "SOLANA ")}, err
 	case starknet:
-		nodes, err := nodes(n.Starknet.Server(), n.Starknet.Serve, w.plan.twins)
-		return starknetLand{n, nodes}, err
+		nodes, tellers, err := nodes(n.Starknet.Server(), n.Starknet.Serve, w.plan)
+		return starknetLand{n, nodes, tellers}, err
 	default:
-		nodes, err := nodes(n.EVM.Server(), n.EVM.Serve, w.plan.twins)
-		return evmLand{n, nodes}, err
+		nodes, tellers, err := nodes(n.EVM.Server(), n.EVM.Serve, w.plan)
+		return evmLand{n, nodes, tellers}, err
 	}
 }
 
-// nodes are one or two of a chain.
-func nodes[S any](first S, serve func(address string) (S, error), two bool) ([]S, error) {
-	if !two {
-		return []S{first}, nil
+// nodes are one or two of a chain, and the one that tells of events, if there is any.
+func nodes[S any](first S, serve func(address string) (S, error), p plan) (all, tellers []S, err error) {
+	all = []S{first}
+	if p.twins {
+		second, err := serve("")
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, second)
 	}
-	second, err := serve("")
-	return []S{first, second}, err
+	if p.told {
+		teller, err := serve("")
+		if err != nil {
+			return nil, nil, err
+		}
+		tellers = append(tellers, teller)
+	}
+	return all, tellers, nil
+}
+
+// sockets are the URLs at which nodes tell of events.
+func sockets[S interface{ SocketURL() string }](of []S) (all []string) {
+	for _, s := range of {
+		all = append(all, s.SocketURL())
+	}
+	return all
 }
 
 // node chooses which node is hit.
@@ -149,8 +169,9 @@ func every(d time.Duration, do func()) (stop func()) {
 }
 
 type evmLand struct {
-	net   *devnet.Net
-	nodes []*devevm.Server
+	net     *devnet.Net
+	nodes   []*devevm.Server
+	tellers []*devevm.Server
 }
 
 const evmBlockTime = 15 * time.Second
@@ -252,18 +273,27 @@ func (g evmLand) part(node int) (*story, error) {
 		return nil, err
 	}
 	n := p.Net()
-	return &story{land: evmLand{&devnet.Net{EVM: n}, nil}, of: func(l *lp.LP) lp.Story { return lp.Story{EVM: n, Account: n.AccountOf(l.Account().Key)} },
+	return &story{land: evmLand{&devnet.Net{EVM: n}, nil, nil}, of: func(l *lp.LP) lp.Story { return lp.Story{EVM: n, Account: n.AccountOf(l.Account().Key)} },
 		tower: watchtower.Options{EVM: n}, end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(devevm.Fault{LoseTransaction: on}) }}, nil
 }
 
 func (g evmLand) factory() chains.Factory {
 	network := g.net.EVM.Config()
-	return chainevm.Custom(chainevm.Options{RPC: urls(g.nodes), Network: &network, Tokens: g.net.Tokens()})
+	return chainevm.Custom(chainevm.Options{RPC: urls(g.nodes), WebSocket: sockets(g.tellers), Network: &network, Tokens: g.net.Tokens()})
 }
 
 func (g evmLand) heal() {
 	for _, s := range g.nodes {
 		s.Misbehave(devevm.Fault{})
+	}
+}
+
+func (g evmLand) hints(n int) {
+	all := []devevm.Fault{{}, {Down: true}, {NoSockets: true}, {Silent: true}, {Delay: 3 * time.Second}, {Behind: 40}, {Rewrite: func(_ string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+		return nothing(bytes.Clone(result))
+	}}}
+	for _, s := range g.tellers {
+		s.Misbehave(all[n%len(all)])
 	}
 }
 

@@ -18,6 +18,7 @@ type plan struct {
 	lands     []string                 // the smart chains
 	shared    bool                     // two processes on the store, else one
 	clocks    [2]time.Duration         // how far those of the processes are ahead
+	told      bool                     // a node of each chain tells of events
 	twins     bool                     // two nodes of each chain, of which one at a time is in trouble; else one
 	times     map[string]time.Duration // and those by which blocks are dated, by chain
 	meddling  time.Duration            // between two deeds of the stranger in the mean; 0: there are none
@@ -121,11 +122,26 @@ func newPlan(seed uint64) plan {
 			p.events = append(p.events, event{at: max(min(p.orders[r.IntN(len(p.orders))].at+between(0, 15*time.Minute), p.calm-time.Second), 10*time.Minute), what: "unsettled", who: r.IntN(len(p.lands)+1) - 1, n: r.IntN(1 << 20)})
 		}
 	}
+	p.tell()
 	slices.SortFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
 	if *collude {
 		p.collude()
 	}
 	return p
+}
+
+// tell lets nodes tell of events in every other world, some of the time falsely or not at all. It
+// is decided by dice of its own: the rest of a plan is as without it.
+func (p *plan) tell() {
+	if p.told = p.seed%2 == 0; !p.told {
+		return
+	}
+	r := rand.New(rand.NewPCG(p.seed, 3))
+	for range 10 + r.IntN(10) {
+		at := rand64(r, p.calm).Round(time.Millisecond)
+		lasts := (10*time.Second + rand64(r, 20*time.Minute)).Round(time.Millisecond)
+		p.events = append(p.events, event{at: at, lasts: min(lasts, p.calm-at), what: "teller", who: r.IntN(len(p.lands)+1) - 1, n: 1 + r.IntN(1<<20)})
+	}
 }
 
 // only takes all of a plan to one chain.
@@ -136,7 +152,7 @@ func (p plan) only(land string) plan {
 		p.orders[i].land, p.orders[i].kind = land, kinds[i%len(kinds)]
 	}
 	for i := range p.events {
-		if e := &p.events[i]; strings.HasPrefix(e.what, "chain") || e.what == "unsettled" && e.who > 0 {
+		if e := &p.events[i]; strings.HasPrefix(e.what, "chain") || (e.what == "unsettled" || e.what == "teller") && e.who > 0 {
 			e.who = 0
 		}
 	}
@@ -179,7 +195,7 @@ func rand64(r *rand.Rand, n time.Duration) time.Duration { return time.Duration(
 func (p plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %v, LPs of the %s version, shared store %v, fair from %v\n", p.seed, p.lands, p.version, p.shared, p.calm)
-	fmt.Fprintf(&b, "clocks %v, block times %v, a stranger every %v, two nodes each %v\n", p.clocks, p.times, p.meddling, p.twins)
+	fmt.Fprintf(&b, "clocks %v, block times %v, a stranger every %v, two nodes each %v, told %v\n", p.clocks, p.times, p.meddling, p.twins, p.told)
 	if p.collusion != nil {
 		fmt.Fprintln(&b, "collusion", p.collusion)
 	}

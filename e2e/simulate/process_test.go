@@ -108,7 +108,7 @@ func (w *world) run(at *place) (*process, error) {
 	if *verbose {
 		log = os.Stderr
 	}
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: urls(w.bitcoins), TipAge: -1, HTTP: &http.Client{Transport: via("bitcoin")}})
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: urls(w.bitcoins), WebSocket: sockets(w.tellers), TipAge: -1, HTTP: &http.Client{Transport: via("bitcoin")}, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,59 @@ func (w *world) live() {
 			w.broken("user %d: %s %.8s never ends: %v, action %+v", u.n, u.order.kind, u.id, u.states, u.last)
 		}
 	}
+	if w.plan.told {
+		w.heard(ctx)
+	}
 	w.promises.settle()
+}
+
+// heard makes sure that in the end each chain's events are told to one process, and Bitcoin's
+// blocks to each. A lost connection is opened again within minutes.
+func (w *world) heard(ctx context.Context) {
+	for tries := 0; ; tries++ {
+		missing := w.unheard(ctx)
+		if len(missing) == 0 {
+			return
+		}
+		if tries == 5 {
+			w.broken("not told of events: %v", missing)
+			return
+		}
+		sleep(ctx, time.Minute)
+	}
+}
+
+// unheard are the chains of which a process is told nothing that should be. To one whose clock is
+// too far ahead all blocks are old.
+func (w *world) unheard(ctx context.Context) (missing []string) {
+	alive, late := map[string]int{}, time.Duration(0)
+	for _, at := range w.places {
+		late = max(late, time.Duration(at.ahead.Load()))
+		p := at.now.Load()
+		if p == nil {
+			return []string{"a process is not there"}
+		}
+		stats, err := p.client.Stats(ctx)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		for part, s := range stats.Parts {
+			for _, one := range s.Subscriptions {
+				if one.Alive {
+					alive[part]++
+				}
+			}
+		}
+	}
+	for _, g := range w.lands {
+		if n := alive[g.chain()]; n != 1 && late-w.plan.times[g.chain()] < time.Minute {
+			missing = append(missing, g.chain())
+		}
+	}
+	if alive["bitcoin"] != len(w.places) {
+		missing = append(missing, "bitcoin")
+	}
+	return missing
 }
 
 func (w *world) left() (n int) {
@@ -255,8 +307,10 @@ func TestCollusion(t *testing.T) {
 
 // With no fault at all each kind of swap succeeds.
 func TestFairWeather(t *testing.T) {
-	for _, lands := range depth.Of(1, [][]string{{citrea, solanaV1}, {solanaV2, starknet}}) {
-		r := simulate(t, quiet(lands...))
+	for i, lands := range depth.Of(1, [][]string{{citrea, solanaV1}, {solanaV2, starknet}}) {
+		p := quiet(lands...)
+		p.told = i == 0
+		r := simulate(t, p)
 		r.report(t)
 		for end := range r.ends {
 			if !strings.HasSuffix(end, "CLAIMED") && !strings.HasSuffix(end, "FINISHED") {

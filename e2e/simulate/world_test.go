@@ -39,6 +39,7 @@ type world struct {
 	disk     *disk
 	lands    []land // in the order of the plan
 	bitcoins []*devbitcoin.Server
+	tellers  []*devbitcoin.Server
 	places   []*place
 	users    []*user
 	stranger *stranger
@@ -100,7 +101,7 @@ func newWorld(ctx context.Context, p plan) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.bitcoins, err = nodes(w.net.Bitcoin.Server(), w.net.Bitcoin.Serve, p.twins); err != nil {
+	if w.bitcoins, w.tellers, err = nodes(w.net.Bitcoin.Server(), w.net.Bitcoin.Serve, p); err != nil {
 		return nil, err
 	}
 	for _, name := range p.lands {
@@ -259,6 +260,19 @@ func (w *world) do(e event) (end func()) {
 		node(w.bitcoins, e.n).Misbehave([]devbitcoin.Fault{{Down: true}, {Status: 502}, {Status: 429, RetryAfter: "7"}, {Delay: 4 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true},
 			{Behind: 1}, {Behind: 2}, {LyingHeaders: true}, {LyingTxs: true}, {LyingProofs: true}, {LoseAnswer: true}, {Plain: true}}[pick(13)])
 		return func() { node(w.bitcoins, e.n).Misbehave(devbitcoin.Fault{}) }
+	case "teller":
+		if e.who >= 0 {
+			w.lands[e.who].hints(e.n)
+			return func() { w.lands[e.who].hints(0) }
+		}
+		for _, s := range w.tellers {
+			s.Misbehave([]devbitcoin.Fault{{Down: true}, {NoSockets: true}, {Silent: true}, {Mute: true}, {Flood: true}, {Behind: 2}, {WrongNetwork: true}}[pick(7)])
+		}
+		return func() {
+			for _, s := range w.tellers {
+				s.Misbehave(devbitcoin.Fault{})
+			}
+		}
 	case "chain node":
 		w.lands[e.who].fault(e.n)
 		return w.lands[e.who].heal

@@ -26,7 +26,9 @@ type bitcoinConfig struct {
 		CookieFile  string // of Bitcoin Core, in place of user and password
 		CertFile    string // PEM, as btcd's rpc.cert
 	}
-	Graph []string `secret:"url"` // mempool.space's REST API, for the Lightning graph that a node does not know
+	// WebSocket are ws or wss URLs of mempool.space servers that tell of blocks, beside urls.
+	WebSocket []string `secret:"url"`
+	Graph     []string `secret:"url"` // mempool.space's REST API, for the Lightning graph that a node does not know
 }
 
 func (c bitcoinConfig) graph(on bitcoin.Network, transport http.RoundTripper, log *slog.Logger) (*mempoolspace.Client, error) {
@@ -47,6 +49,8 @@ func (c bitcoinConfig) backend(on bitcoin.Network, path func(string) string, tra
 	switch {
 	case (len(c.URLs) > 0) == (c.Node != nil):
 		return nil, fault.Invalid("urls", "or node is required, not both")
+	case c.Node != nil && len(c.WebSocket) > 0:
+		return nil, fault.Invalid("webSocket", "cannot be combined with node: it belongs to urls")
 	case c.Node != nil:
 		password, err := secret("node.password", c.Node.Password, c.Node.PasswordEnv)
 		if err != nil {
@@ -59,7 +63,7 @@ func (c bitcoinConfig) backend(on bitcoin.Network, path func(string) string, tra
 		}
 		return b, nil
 	}
-	b, err := mempoolspace.New(mempoolspace.Options{Network: on, URLs: c.URLs, HTTP: &http.Client{Transport: transport}, Logger: log})
+	b, err := mempoolspace.New(mempoolspace.Options{Network: on, URLs: c.URLs, WebSocket: c.WebSocket, HTTP: &http.Client{Transport: transport}, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("urls: %w", err)
 	}

@@ -75,6 +75,9 @@ func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
 	if len(said.OneNode) > 0 {
 		b["oneNode"] = said.OneNode
 	}
+	if len(said.Unheard) > 0 {
+		b["unheard"] = said.Unheard
+	}
 	if err == nil {
 		answer(w, http.StatusOK, b)
 		return

@@ -265,11 +265,11 @@ func TestReady(t *testing.T) {
 		}
 		s.health.checked = readiness{}
 		s.health.ready = func(context.Context) (swapper.Readiness, error) {
-			return swapper.Readiness{OneNode: []string{"CITREA"}}, &swapper.NotReady{Parts: parts}
+			return swapper.Readiness{OneNode: []string{"CITREA"}, Unheard: []string{"bitcoin"}}, &swapper.NotReady{Parts: parts}
 		}
 		w := get("/readyz")
-		var got struct{ NotReady, OneNode []string }
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != tt.status || !slices.Equal(got.NotReady, tt.parts) || !slices.Equal(got.OneNode, []string{"CITREA"}) {
+		var got struct{ NotReady, OneNode, Unheard []string }
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != tt.status || !slices.Equal(got.NotReady, tt.parts) || !slices.Equal(got.OneNode, []string{"CITREA"}) || !slices.Equal(got.Unheard, []string{"bitcoin"}) {
 			t.Errorf("%v: %d %s, want %d", tt.parts, w.Code, w.Body, tt.status)
 		}
 	}

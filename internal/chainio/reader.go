@@ -282,3 +282,25 @@ func (rd *Reader) Info(chain string) (chains.Info, bool) {
 	}
 	return c.Info(), true
 }
+
+// Heard implements engine.Hearing.
+func (rd *Reader) Heard(chain string) uint64 {
+	if c, ok := rd.Chains[chain].(chains.Subscriptions); ok {
+		return c.Heard()
+	}
+	return 0
+}
+
+// HeardBitcoin implements engine.Hearing.
+func (rd *Reader) HeardBitcoin() uint64 {
+	if b, ok := rd.Bitcoin.(bitcoin.Listener); ok {
+		return b.Heard()
+	}
+	return 0
+}
+
+// TxUnchanged implements engine.Hearing.
+func (rd *Reader) TxUnchanged(tx *bitcoin.Tx, heard uint64) bool {
+	b, ok := rd.Bitcoin.(bitcoin.Listener)
+	return ok && b.Unchanged(tx, heard)
+}

@@ -68,7 +68,9 @@ type Engine struct {
 	census      census
 	peers       peerChanges
 	fleet       *fleet.Fleet
-	shared      bool // other processes use the store too
+	shared      bool                     // other processes use the store too
+	hearing     Hearing                  // nil: nodes tell nothing
+	said        *lru.Cache[string, said] // by id
 	backoffs    *backoffs
 	settled     *lru.Cache[string, *swap.Record] // decoded, by id; for lists
 	read        *lru.Cache[string, read]         // by id
@@ -93,6 +95,9 @@ func New(c Config) *Engine {
 		base: base, stop: stop, slots: map[string]*passSlot{}, settled: lru.New[string, *swap.Record](settledKept),
 		read:   lru.New[string, read](readKept),
 		spared: lru.New[string, time.Time](sparedKept), fleet: c.Fleet, shared: shared,
+	}
+	if g.hearing, _ = c.Reader.(Hearing); g.hearing != nil {
+		g.said = lru.New[string, said](saidKept)
 	}
 	if shared {
 		g.peers.heard = lru.New[string, heard](heardKept)
@@ -254,7 +259,7 @@ func (g *Engine) join(id string, input swap.Input, why purpose) (f *passRun, min
 	f = &passRun{Future: async.NewFuture[*Result](), routine: why == asRoutine}
 	l.running = f
 	g.passes.Add(1)
-	go g.runPass(id, l, f, input, why == asRoutine)
+	go g.runPass(id, l, f, input, why)
 	return f, true, nil
 }
 
@@ -317,13 +322,17 @@ func (g *Engine) sweep() {
 	g.fresh = g.fresh[n:]
 }
 
-func (g *Engine) runPass(id string, l *passSlot, f *passRun, input swap.Input, unhurried bool) {
+func (g *Engine) runPass(id string, l *passSlot, f *passRun, input swap.Input, why purpose) {
 	defer g.passes.Done()
-	reader, base := g.reader, g.base
-	if unhurried {
-		reader, base = routineReader{g.reader, g, f}, async.Routine(g.base)
+	w, base := g.repeats(id, input, why), g.base
+	var reader Reader = w
+	if why == asRoutine {
+		reader, base = routineReader{w, g, f}, async.Routine(g.base)
 	}
-	res, err := g.guarded(base, id, reader, input)
+	res, err := g.guarded(base, id, func(ctx context.Context) (*Result, error) {
+		defer w.keep()
+		return g.pass(ctx, id, f, w, reader, input)
+	})
 	g.mu.Lock()
 	if l.running = nil; err == nil {
 		f.ended, l.last = g.Now(), f
@@ -337,7 +346,7 @@ func (g *Engine) runPass(id string, l *passSlot, f *passRun, input swap.Input, u
 }
 
 // guarded keeps a pass that panics from harming anything but itself.
-func (g *Engine) guarded(ctx context.Context, id string, reader Reader, input swap.Input) (res *Result, err error) {
+func (g *Engine) guarded(ctx context.Context, id string, pass func(context.Context) (*Result, error)) (res *Result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, g.passTimeout+writeTime)
 	defer cancel()
 	defer func() {
@@ -346,18 +355,30 @@ func (g *Engine) guarded(ctx context.Context, id string, reader Reader, input sw
 			res, err = nil, fault.New(fault.Internal, "internal error while checking the swap")
 		}
 	}()
-	return g.pass(ctx, id, reader, input)
+	return pass(ctx)
 }
 
-func (g *Engine) pass(ctx context.Context, id string, reader Reader, input swap.Input) (*Result, error) {
+// pass runs a pass by a reader of w's. What w repeats is of no use to a pass that would change
+// the swap, has something to do, or is shown to a caller who can act: that is made once more,
+// by answers.
+func (g *Engine) pass(ctx context.Context, id string, f *passRun, w *repeater, reader Reader, input swap.Input) (*Result, error) {
 	asking, cancel := context.WithTimeout(ctx, g.passTimeout)
 	defer cancel()
-	res, due, err := Turn{
-		Flow:    func(t swap.Type) *swap.Flow { return g.Flows[t] },
-		Now:     g.Now,
-		Load:    func() (*swap.Record, error) { return g.Load(ctx, id) },
+	turn := Turn{
+		Flow: func(t swap.Type) *swap.Flow { return g.Flows[t] },
+		Now:  g.Now,
+		Load: func() (*swap.Record, error) {
+			r, err := g.Load(ctx, id)
+			if err == nil {
+				w.of(r)
+			}
+			return r, err
+		},
 		Observe: func(f *swap.Flow, in swap.Decision) { Observe(asking, reader, g.Rival, f, in) },
 		Write: func(r, next *swap.Record, move *swap.Move) error {
+			if w.has() {
+				return errRepeated
+			}
 			if err := g.write(ctx, r, next, move); err != nil {
 				return err
 			}
@@ -369,7 +390,12 @@ func (g *Engine) pass(ctx context.Context, id string, reader Reader, input swap.
 			}
 			return nil
 		},
-	}.Pass(input)
+	}
+	res, due, err := turn.Pass(input)
+	if w.has() && !g.mayRepeat(f, res, due, err) {
+		w.askAll()
+		res, due, err = turn.Pass(input)
+	}
 	if err != nil {
 		return nil, err
 	}

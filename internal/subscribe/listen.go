@@ -1,78 +1,48 @@
 package subscribe
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/coder/websocket"
 
-	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/ws"
 )
 
-// connection is one that is being listened to.
-type connection struct {
-	conn     *websocket.Conn
-	channels map[string]*Channel // by subscription, as the node names it
-	early    []message           // that came before the node said which subscription they belong to
+// News is what a message means.
+type News int
+
+const (
+	Nothing News = iota
+	Beat         // the connection lives
+	Hint         // something may have happened
+)
+
+// listener is a connection that is subscribed.
+type listener interface {
+	// news waits for the next message.
+	news(ctx context.Context, patience time.Duration) (News, error)
 }
-
-// message is what a node sends: the answer to a call, or news of a subscription, which some
-// nodes name in "subscription" and others in "subscription_id".
-type message struct {
-	ID     *uint64         `json:"id"`
-	Result json.RawMessage `json:"result"`
-	Error  *struct {
-		Code int `json:"code"` // its text may repeat a URL with a key
-	} `json:"error"`
-	Method string `json:"method"`
-	Params struct {
-		Subscription   json.RawMessage `json:"subscription"`
-		SubscriptionID json.RawMessage `json:"subscription_id"`
-		Result         json.RawMessage `json:"result"`
-	} `json:"params"`
-}
-
-// of is the subscription of news.
-func (m *message) of() string {
-	if len(m.Params.Subscription) > 0 {
-		return name(m.Params.Subscription)
-	}
-	return name(m.Params.SubscriptionID)
-}
-
-// name is a subscription as a node names it: a number or a text.
-func name(id json.RawMessage) string { return string(bytes.Trim(id, `"`)) }
-
-// maxEarly bounds the news that may come before the answer that names their subscription.
-const maxEarly = 100
 
 // listen hears one connection to its end. It lived if everything was subscribed to.
 func (n *Nodes) listen(ctx context.Context, i int) (lived bool, err error) {
-	c, err := n.open(ctx, i)
+	ctx, cancel := context.WithCancel(ctx) // ends what the connection has running
+	defer cancel()
+	c, conn, err := n.open(ctx, i)
 	if err != nil {
 		return false, err
 	}
-	defer c.conn.CloseNow()
+	defer conn.CloseNow()
 	beat := time.Now()
-	for at := 0; ; at++ {
-		var m message
-		if at < len(c.early) {
-			m = c.early[at]
-		} else if m, err = c.next(ctx, n.options.Silence-time.Since(beat)); err != nil {
-			return lived, err
-		}
-		channel := c.channels[m.of()]
+	for {
+		news, err := c.news(ctx, n.options.Silence-time.Since(beat))
 		switch {
-		case m.Method == "":
-			continue // an answer that nobody waits for
-		case channel == nil || channel.Beat == nil: // also news of the subscriptions as such: a reorganisation, their end
+		case err != nil:
+			return lived, err
+		case news == Hint:
 			n.count(i, true)
-		case channel.Beat(m.Params.Result) == nil:
+		case news == Beat:
 			n.count(i, false)
 			beat = time.Now()
 			if !lived { // it is alive with its first beat
@@ -83,88 +53,22 @@ func (n *Nodes) listen(ctx context.Context, i int) (lived bool, err error) {
 	}
 }
 
-// next reads a message.
-func (c *connection) next(ctx context.Context, patience time.Duration) (m message, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("the node was silent"))
-	defer cancel()
-	text, err := ws.Read(ctx, c.conn)
-	if err != nil {
-		return m, err
-	}
-	if err := httpx.Decode(text, &m); err != nil {
-		return m, fmt.Errorf("message does not follow the protocol: %w", err)
-	}
-	return m, nil
-}
-
-// open connects, asks the node which network it serves, and subscribes.
-func (n *Nodes) open(ctx context.Context, i int) (*connection, error) {
+// open connects and subscribes.
+func (n *Nodes) open(ctx context.Context, i int) (c listener, conn *websocket.Conn, err error) {
 	opening, cancel := context.WithTimeoutCause(ctx, opening, errors.New("the node took too long"))
 	defer cancel()
-	conn, err := ws.Dial(opening, n.options.URLs[i], n.options.HTTP, maxSize)
-	if err != nil {
-		return nil, err
+	if conn, err = ws.Dial(opening, n.options.URLs[i], n.options.HTTP, maxSize); err != nil {
+		return nil, nil, err
 	}
-	c := &connection{conn: conn, channels: map[string]*Channel{}}
-	if err := c.subscribe(opening, &n.options); err != nil {
+	if n.options.Speech != nil {
+		c, err = n.options.Speech.open(ctx, opening, conn, n.options.Silence)
+	} else {
+		rpc := &connection{conn: conn, channels: map[string]*Channel{}}
+		c, err = rpc, rpc.subscribe(opening, &n.options)
+	}
+	if err != nil {
 		conn.CloseNow()
-		return nil, err
+		return nil, nil, err
 	}
-	return c, nil
-}
-
-func (c *connection) subscribe(ctx context.Context, o *Options) error {
-	answer, err := c.call(ctx, 1, o.Identity, nil)
-	if err != nil {
-		return err
-	}
-	if err := o.Check(answer); err != nil {
-		return err
-	}
-	for i := range o.Channels {
-		channel := &o.Channels[i]
-		answer, err := c.call(ctx, uint64(i)+2, channel.Method, channel.Params)
-		if err != nil {
-			return err
-		}
-		if _, known := c.channels[name(answer)]; known {
-			return fmt.Errorf("%s: the node gave two subscriptions the same name", channel.Method)
-		}
-		c.channels[name(answer)] = channel
-	}
-	return nil
-}
-
-// call asks and waits for the answer; news that come before it are kept.
-func (c *connection) call(ctx context.Context, id uint64, method string, params []any) (json.RawMessage, error) {
-	if params == nil {
-		params = []any{}
-	}
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
-	}
-	if err := c.conn.Write(ctx, websocket.MessageText, text); err != nil {
-		return nil, fmt.Errorf("%s: connection lost", method)
-	}
-	for {
-		m, err := c.next(ctx, opening)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", method, err)
-		case m.Method != "":
-			if len(c.early) == maxEarly {
-				return nil, fmt.Errorf("%s: the node sends news and no answer", method)
-			}
-			c.early = append(c.early, m)
-		case m.ID == nil || *m.ID != id:
-			return nil, fmt.Errorf("%s: the node answered another call", method)
-		case m.Error != nil:
-			return nil, fmt.Errorf("%s: the node refused with error %d", method, m.Error.Code)
-		case len(m.Result) == 0 || string(m.Result) == "null":
-			return nil, fmt.Errorf("%s: the node's answer has no result", method)
-		default:
-			return m.Result, nil
-		}
-	}
+	return c, conn, nil
 }

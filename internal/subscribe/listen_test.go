@@ -15,7 +15,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -152,7 +152,7 @@ func TestListens(t *testing.T) {
 	more <- head(true)
 	more <- head(false)
 	eventually(t, "the beat makes it alive", n.anyAlive)
-	if got := n.States()[0]; got != (chains.Subscription{Alive: true, Messages: 2}) {
+	if got := n.States()[0]; got != (bitcoin.Subscription{Alive: true, Messages: 2}) {
 		t.Errorf("the state is %+v; the head of the node that is behind does not count", got)
 	}
 	for _, want := range []string{"which", "logs", "heads"} {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -40,6 +40,7 @@ type Options struct {
 	Identity string                      // the method that asks a node which network it serves
 	Check    func(json.RawMessage) error // judges the answer
 	Channels []Channel                   // at least one of which beats
+	Speech   *Speech                     // in place of Identity, Check and Channels, for what does not speak JSON-RPC
 	Silence  time.Duration               // a connection without a beat for so long is given up
 	HTTP     http.RoundTripper           // opens connections; nil: [http.DefaultTransport]
 	Log      *slog.Logger
@@ -53,9 +54,10 @@ type Nodes struct {
 	heard   chan struct{} // receives after a hint, and when a connection came or went: what was missed meanwhile is asked for then
 
 	mu     sync.Mutex
-	states []chains.Subscription // by URL
-	hints  uint64                // messages that woke
-	taken  bool                  // by a [Poll]
+	states []bitcoin.Subscription // by URL
+	hints  uint64                 // messages that woke
+	turns  uint64                 // connections that became alive or were lost, and hints
+	taken  bool                   // by a [Poll]
 }
 
 // New connects to nothing yet. It returns nil if there are no URLs. Errors have the code
@@ -67,7 +69,7 @@ func New(o Options) (*Nodes, error) {
 	if len(o.URLs) > maxURLs {
 		return nil, fault.Invalid("webSocket", "has %d URLs, at most %d are allowed", len(o.URLs), maxURLs)
 	}
-	n := &Nodes{options: o, heard: make(chan struct{}, 1), states: make([]chains.Subscription, len(o.URLs))}
+	n := &Nodes{options: o, heard: make(chan struct{}, 1), states: make([]bitcoin.Subscription, len(o.URLs))}
 	for _, text := range o.URLs {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
@@ -91,6 +93,7 @@ func (n *Nodes) leave() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.taken = false
+	n.turns++
 	for i := range n.states {
 		n.states[i].Alive = false
 	}
@@ -117,14 +120,26 @@ func (n *Nodes) anyAlive() bool {
 	return false
 }
 
+// Heard marks what was heard so far: another mark, later, says that something was told
+// meanwhile, or that something may have been missed. 0 says that no connection is alive; a nil
+// n has none.
+func (n *Nodes) Heard() uint64 {
+	if n == nil || !n.Alive() {
+		return 0
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.turns
+}
+
 // States returns the state of each URL, in their order; none of a nil n.
-func (n *Nodes) States() []chains.Subscription {
+func (n *Nodes) States() []bitcoin.Subscription {
 	if n == nil {
 		return nil
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return append([]chains.Subscription(nil), n.states...)
+	return append([]bitcoin.Subscription(nil), n.states...)
 }
 
 // keep opens the connection to a URL again and again.
@@ -161,6 +176,7 @@ func (n *Nodes) wake() {
 func (n *Nodes) alive(i int) {
 	n.mu.Lock()
 	n.states[i].Alive = true
+	n.turns++
 	n.mu.Unlock()
 	n.wake()
 }
@@ -169,6 +185,9 @@ func (n *Nodes) lost(i int) {
 	n.mu.Lock()
 	was := n.states[i].Alive
 	n.states[i].Alive, n.states[i].Lost = false, n.states[i].Lost+1
+	if was {
+		n.turns++
+	}
 	n.mu.Unlock()
 	if was {
 		n.wake()
@@ -181,6 +200,7 @@ func (n *Nodes) count(i int, hint bool) {
 	n.states[i].Messages++
 	if hint {
 		n.hints++
+		n.turns++
 	}
 	n.mu.Unlock()
 	if hint {

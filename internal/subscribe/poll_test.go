@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
 // seconds are when questions were asked, since the start.
@@ -59,7 +59,7 @@ func TestPollWithoutSubscriptions(t *testing.T) {
 func heard(t *testing.T, lasts time.Duration, told func(n *Nodes), found func(question int) bool) (at []time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		n := &Nodes{heard: make(chan struct{}, 1), states: make([]chains.Subscription, 1)}
+		n := &Nodes{heard: make(chan struct{}, 1), states: make([]bitcoin.Subscription, 1)}
 		ctx, cancel := context.WithTimeout(t.Context(), lasts)
 		defer cancel()
 		start := time.Now()

@@ -41,6 +41,9 @@ type Chain interface {
 type Setup struct {
 	Chain   Chain
 	Backend bitcoin.Backend // must not cache the tip
+	// Listening, for a backend that can be told of blocks, returns another one, which is, and
+	// what spoils the server that tells it. nil: it cannot.
+	Listening func(t *testing.T) (b ListeningBackend, spoil func(Trouble))
 
 	// Limitations of the backend. Where the interface allows, the method must report them.
 	NoSpenders    bool // cannot name the confirmed transaction that spends an output
@@ -70,6 +73,7 @@ func Run(t *testing.T, s Setup) {
 		{"replacement", testReplacement},
 		{"cancellation", testCancellation},
 		{"concurrent use", testConcurrentUse},
+		{"listening", testListening},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
 	}

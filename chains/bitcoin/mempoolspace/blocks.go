@@ -18,18 +18,20 @@ import (
 // TipHeight returns the height of the best block. It sends one request, or none
 // while the last answer is younger than Options.TipAge.
 func (c *Client) TipHeight(ctx context.Context) (uint32, error) {
-	return c.tip.Get(ctx, c.o.TipAge, func(ctx context.Context) (uint32, error) {
-		return ask(ctx, c, "GET blocks/tip/height", func(ctx context.Context, s *source) (uint32, error) {
-			body, err := s.get(ctx, "blocks/tip/height", textLimit)
-			if err != nil {
-				return 0, err
-			}
-			height, err := strconv.ParseUint(strings.TrimSpace(string(body)), 10, 32)
-			if err != nil {
-				return 0, fmt.Errorf("tip height: %w", err)
-			}
-			return uint32(height), nil
-		})
+	return c.tip.Get(ctx, c.o.TipAge, c.askTip)
+}
+
+func (c *Client) askTip(ctx context.Context) (uint32, error) {
+	return ask(ctx, c, "GET blocks/tip/height", func(ctx context.Context, s *source) (uint32, error) {
+		body, err := s.get(ctx, "blocks/tip/height", textLimit)
+		if err != nil {
+			return 0, err
+		}
+		height, err := strconv.ParseUint(strings.TrimSpace(string(body)), 10, 32)
+		if err != nil {
+			return 0, fmt.Errorf("tip height: %w", err)
+		}
+		return uint32(height), nil
 	})
 }
 

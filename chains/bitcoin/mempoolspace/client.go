@@ -45,6 +45,11 @@ type Options struct {
 	Network bitcoin.Network // required; the servers must serve it
 	URLs    []string        // base URLs in order of preference, for example https://mempool.space/api/; nil means [DefaultURLs]
 
+	// WebSocket are ws or wss URLs of mempool.space servers that tell of new blocks, for example
+	// wss://mempool.space/api/v1/ws. Each is listened to while [Client.Follow] runs. What they
+	// say is asked of URLs before anything is made of it, so that they need not be trusted.
+	WebSocket []string
+
 	HTTP        *http.Client  // its CheckRedirect is replaced; nil means a client with a default transport
 	Timeout     time.Duration // of one HTTP request, body included; 0 means 15 s
 	Hedge       time.Duration // after this long without an answer the next URL is asked too; 0 means 1.5 s
@@ -78,6 +83,7 @@ type Client struct {
 	sources []*source
 	log     *slog.Logger
 	turns   chan struct{} // see askInTurn
+	heard   follower
 
 	flight  async.Group
 	tip     async.Recent[uint32]
@@ -91,6 +97,7 @@ type Client struct {
 var (
 	_ bitcoin.Backend        = (*Client)(nil)
 	_ bitcoin.LightningGraph = (*Client)(nil)
+	_ bitcoin.Listener       = (*Client)(nil)
 )
 
 // New returns a client. It sends no request.
@@ -133,7 +140,7 @@ func New(o Options) (*Client, error) {
 		c.sources = append(c.sources, newSource(c, base))
 	}
 	c.turns = make(chan struct{}, o.Concurrency)
-	return c, nil
+	return c, c.subscribe()
 }
 
 func setDefaults(o *Options) {

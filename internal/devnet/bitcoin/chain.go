@@ -128,6 +128,8 @@ func (n *Net) notified(e *blockchain.Notification) {
 	switch e.Type {
 	case blockchain.NTBlockConnected:
 		n.ledger.connect(b, uint32(b.Height()))
+		close(n.moved)
+		n.moved = make(chan struct{})
 		for _, tx := range b.Transactions()[1:] {
 			n.pool.RemoveTransaction(tx, false)
 			n.pool.RemoveDoubleSpends(tx)

@@ -50,6 +50,7 @@ type Net struct {
 	fees    Fees
 	nodes   map[string]bitcoin.NodeLiquidity
 	servers []*Server
+	moved   chan struct{} // closed with the next block
 }
 
 // Fees are what the REST servers advise, in sat/vB.
@@ -65,6 +66,7 @@ func Start(o Options) (*Net, error) {
 		ledger:  newLedger(),
 		fees:    Fees{2, 2, 1, 1, 1},
 		nodes:   make(map[string]bitcoin.NodeLiquidity),
+		moved:   make(chan struct{}),
 	}
 	if n.now == nil {
 		n.now = time.Now

@@ -65,6 +65,7 @@ func (s *Server) routes() http.Handler {
 	handle("GET /api/block-height/{height}", (*call).blockHash)
 	handle("GET /api/block/{hash}", (*call).header)
 	handle("GET /api/block/{hash}/status", (*call).blockStatus)
+	handle("GET /api/block/{hash}/txids", (*call).blockTxs)
 	handle("GET /api/v1/blocks/{height}", (*call).headers)
 	handle("GET /api/blocks/{height}", (*call).headers)
 	handle("GET /api/tx/{txid}", (*call).tx)
@@ -81,6 +82,7 @@ func (s *Server) routes() http.Handler {
 	handle("GET /api/v1/cpfp/{txid}", (*call).cpfp)
 	handle("GET /api/v1/lightning/nodes/{key}", (*call).node)
 	mux.HandleFunc("POST /api/tx", s.broadcast)
+	mux.HandleFunc("GET /api/v1/ws", s.serveSocket)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { reply(w, nil, errNoSuchRoute) })
 	return mux
 }

@@ -111,6 +111,22 @@ func (c *call) blockStatus() (any, error) {
 	return status, nil
 }
 
+func (c *call) blockTxs() (any, error) {
+	b, err := c.known()
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(b.txids))
+	for i, id := range b.txids {
+		ids[i] = id.String()
+	}
+	if c.fault.LyingTxs {
+		ids = ids[:1]
+		ids[0] = bitcoin.Hash{1}.String()
+	}
+	return ids, nil
+}
+
 // headers answers a page of headers, descending: 15 with v1, 10 without.
 func (c *call) headers() (any, error) {
 	height, err := strconv.ParseUint(c.PathValue("height"), 10, 32)

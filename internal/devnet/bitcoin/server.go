@@ -1,7 +1,9 @@
 package bitcoin
 
 import (
+	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +27,10 @@ type Fault struct {
 	Behind       uint32        // so many of the newest blocks are not known
 	LoseAnswer   bool          // broadcasts are done, but the connection is cut before the answer
 	Huge         bool          // answers go on for ever
+	NoSockets    bool          // no WebSocket
+	Silent       bool          // WebSocket connections stay, but nothing is said over them
+	Mute         bool          // WebSocket connections give signs of life, and tell of no block
+	Flood        bool          // WebSocket connections tell of blocks without end that do not exist
 }
 
 // transport is the part that any HTTP server can get wrong.
@@ -39,17 +45,25 @@ type Server struct {
 	http  *loopback.Server
 	fault atomic.Pointer[Fault]
 
-	mu  sync.Mutex
-	log []string
+	ctx  context.Context // ends with the server
+	stop context.CancelFunc
+
+	mu      sync.Mutex
+	behaves chan struct{} // closed when fault changes
+	log     []string
+	closed  bool
+	open    sync.WaitGroup // WebSocket connections
 }
 
 // Serve starts another REST server; address is host:port, "" for a free port of
 // 127.0.0.1. Closing the network closes it too.
 func (n *Net) Serve(address string) (*Server, error) {
-	s := &Server{net: n}
+	s := &Server{net: n, behaves: make(chan struct{})}
+	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.fault.Store(new(Fault))
 	var err error
 	if s.http, err = n.network.Serve(address, s.handler()); err != nil {
+		s.stop()
 		return nil, err
 	}
 	n.mu.Lock()
@@ -61,8 +75,19 @@ func (n *Net) Serve(address string) (*Server, error) {
 // URL returns the server's base URL, with a slash at its end.
 func (s *Server) URL() string { return s.http.URL() + "/api/" }
 
+// SocketURL returns the URL of the server's WebSocket, as mempool.space has it.
+func (s *Server) SocketURL() string {
+	return "ws" + strings.TrimPrefix(s.http.URL(), "http") + "/api/v1/ws"
+}
+
 // Misbehave changes what is wrong with the server from the next request on.
-func (s *Server) Misbehave(f Fault) { s.fault.Store(&f) }
+func (s *Server) Misbehave(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault.Store(&f)
+	close(s.behaves)
+	s.behaves = make(chan struct{})
+}
 
 // Requests returns the paths (without /api/) that were asked for since the last
 // call, in order.
@@ -75,7 +100,15 @@ func (s *Server) Requests() []string {
 }
 
 // Close ends the server and cuts its connections. It may be called more than once.
-func (s *Server) Close() error { return s.http.Close() }
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true // no WebSocket connection begins any more
+	s.mu.Unlock()
+	s.stop()
+	err := s.http.Close()
+	s.open.Wait()
+	return err
+}
 
 // handler puts the faults in front of the routes.
 func (s *Server) handler() http.Handler {

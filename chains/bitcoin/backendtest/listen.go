@@ -1,0 +1,173 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/depth"
+)
+
+// ListeningBackend is a backend that is told of blocks.
+type ListeningBackend interface {
+	bitcoin.Backend
+	bitcoin.Listener
+}
+
+// Trouble is what is wrong with a server that tells of blocks.
+type Trouble int
+
+const (
+	Well     Trouble = iota
+	Cut              // connections end
+	Flooding         // it tells of blocks without end that do not exist
+	Mute             // it gives signs of life, and tells of no block
+	Silent           // connections stay, and nothing comes over them
+)
+
+// listening is what one test hears.
+type listening struct {
+	*testing.T
+	s Setup
+	b ListeningBackend
+
+	mu        sync.Mutex
+	confirmed map[bitcoin.Hash]bool
+}
+
+func testListening(t *testing.T, s Setup) {
+	if s.Listening == nil {
+		t.Skip("the backend is told of nothing")
+	}
+	b, spoil := s.Listening(t)
+	l := &listening{T: t, s: s, b: b, confirmed: map[bitcoin.Hash]bool{}}
+	if b.Heard() != 0 || b.Subscriptions()[0] != (bitcoin.Subscription{}) {
+		t.Errorf("before Follow: mark %d, %+v", b.Heard(), b.Subscriptions())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		done <- b.Follow(ctx, func(ids []bitcoin.Hash) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			for _, id := range ids {
+				l.confirmed[id] = true
+			}
+		})
+	}()
+	defer func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("following ended with %v", err)
+		}
+		if b.Heard() != 0 || b.Subscriptions()[0].Alive {
+			t.Error("something is heard after the end")
+		}
+	}()
+	l.hears()
+	l.payment()
+	l.reorg()
+
+	spoil(Cut)
+	l.eventually("nothing to be heard from a server that is away", func() bool { return b.Heard() == 0 })
+	spoil(Well)
+	l.hears()
+	l.payment()
+
+	spoil(Flooding)
+	l.payment()
+	spoil(Well)
+	l.eventually("the flood to be over", func() bool { return b.Heard() != 0 })
+
+	if !depth.Full() {
+		return // what is not told of is found within a minute, and so is a silent server
+	}
+	spoil(Mute)
+	l.payment()
+	spoil(Silent)
+	l.eventually("a silent server to be given up", func() bool { return b.Heard() == 0 })
+	spoil(Well)
+	l.hears()
+	l.payment()
+}
+
+// eventually waits for up to three minutes, in which a busy machine gets everything done.
+func (l *listening) eventually(what string, holds func() bool) {
+	l.Helper()
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	l.Fatalf("waited in vain for %s", what)
+}
+
+func (l *listening) hears() {
+	l.Helper()
+	l.eventually("something to be heard", func() bool { return l.b.Heard() != 0 && l.b.Subscriptions()[0].Alive })
+}
+
+// ask asks for a transaction, and returns the mark from before.
+func (l *listening) ask(id bitcoin.Hash) (tx *bitcoin.Tx, heard uint64) {
+	l.Helper()
+	heard = l.b.Heard()
+	tx, err := single.Tx(l.Context(), l.b, id)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return tx, heard
+}
+
+// payment is heard of when it is confirmed, and once more with the next block. Whatever the
+// server tells, what has changed is not called unchanged for good.
+func (l *listening) payment() {
+	l.Helper()
+	to := l.s.Chain.Address(l.T, bitcoin.P2WPKH)
+	id := l.s.Chain.Pay(l.T, to, 50_000).Hash
+	tx, heard := l.ask(id)
+	if tx.Confirmed() || heard == 0 && l.b.Unchanged(tx, heard) {
+		l.Fatalf("a new payment: %d confirmations, mark %d", tx.Confirmations, heard)
+	}
+	if l.b.Unchanged(tx, heard) {
+		l.s.Chain.Mine(l.T, 1)
+		l.eventually("the payment to be told of", func() bool {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return l.confirmed[id]
+		})
+	} else {
+		l.s.Chain.Mine(l.T, 1)
+	}
+	if l.b.Unchanged(tx, heard) {
+		l.Error("a payment that was confirmed is unchanged")
+	}
+	tx, heard = l.ask(id)
+	if tx.Confirmations != 1 {
+		l.Fatalf("%d confirmations, want 1", tx.Confirmations)
+	}
+	l.s.Chain.Mine(l.T, 1)
+	l.eventually("the next block", func() bool { return !l.b.Unchanged(tx, heard) })
+	if tx, _ = l.ask(id); tx.Confirmations != 2 {
+		l.Errorf("%d confirmations, want 2", tx.Confirmations)
+	}
+}
+
+// reorg takes back what was unchanged.
+func (l *listening) reorg() {
+	l.Helper()
+	l.hears()
+	id := l.s.Chain.Pay(l.T, l.s.Chain.Address(l.T, bitcoin.P2WPKH), 50_000).Hash
+	waiting, heard := l.ask(id)
+	if !l.b.Unchanged(waiting, heard) {
+		l.Error("a payment is not unchanged although nothing has happened")
+	}
+	l.s.Chain.Reorg(l.T, 1)
+	l.eventually("the other branch", func() bool { return l.b.Heard() > heard })
+	if l.b.Unchanged(waiting, heard) {
+		l.Error("a payment is unchanged from before another branch")
+	}
+}

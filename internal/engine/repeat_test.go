@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/storage/storagetest"
+)
+
+// hearingReader is told by nodes as tests say.
+type hearingReader struct {
+	toyReader
+	mark    atomic.Uint64
+	changed atomic.Bool // TxUnchanged says no
+	txs     atomic.Int64
+}
+
+func (w *hearingReader) Heard(string) uint64                  { return w.mark.Load() }
+func (w *hearingReader) HeardBitcoin() uint64                 { return w.mark.Load() }
+func (w *hearingReader) TxUnchanged(*bitcoin.Tx, uint64) bool { return !w.changed.Load() }
+
+func (w *hearingReader) BitcoinTx(context.Context, bitcoin.Hash) (*bitcoin.Tx, error) {
+	w.txs.Add(1)
+	return &bitcoin.Tx{}, nil
+}
+
+func hearing(t *testing.T, mark uint64, f *swap.Flow) (*Engine, *hearingReader) {
+	w := &hearingReader{}
+	w.mark.Store(mark)
+	return toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, f), w
+}
+
+// What is known to be unchanged is not asked again for a status of a swap that waits, and is
+// asked whenever anything else may follow from it.
+func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
+	yes := true
+	for name, c := range map[string]struct {
+		deaf    bool
+		between func(w *hearingReader)
+		after   time.Duration
+		view    swap.View
+		why     purpose
+		input   swap.Input
+		failed  bool // the first question
+		due     time.Duration
+		asked   int64
+	}{
+		"unchanged":                     {asked: 1},
+		"unchanged, to be waited for":   {view: swap.View{Action: &swap.Wait{}}, asked: 1},
+		"by the schedule":               {why: asRoutine, asked: 1},
+		"nothing is heard":              {deaf: true, asked: 2},
+		"something was told":            {between: func(w *hearingReader) { w.mark.Add(1) }, asked: 2},
+		"the subscription has ended":    {between: func(w *hearingReader) { w.mark.Store(0) }, asked: 2},
+		"a minute later":                {after: time.Minute, asked: 2},
+		"by the schedule, later":        {why: asRoutine, after: time.Minute, asked: 2},
+		"after a moment of the swap":    {due: time.Second, asked: 2},
+		"something can be signed":       {view: swap.View{Action: &swap.Sign{}}, asked: 2},
+		"something can be paid":         {view: swap.View{Action: &swap.Pay{}}, asked: 2},
+		"the preimage can be shown":     {view: swap.View{Reveal: &yes}, asked: 2},
+		"something stands in the way":   {view: swap.View{Blocked: errors.New("the nodes contradict each other")}, asked: 2},
+		"it has ended":                  {view: swap.View{Row: swap.StateRow{Finished: true}}, asked: 2},
+		"something is to be decided":    {why: forFacts, asked: 2},
+		"an event was told":             {input: swap.Look{}, asked: 2},
+		"the question was not answered": {failed: true, asked: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := lamp()
+				f.View = func(swap.Decision) swap.View { return c.view }
+				g, w := hearing(t, 7, f)
+				if c.deaf {
+					w.mark.Store(0)
+				}
+				if c.failed {
+					w.set(chains.EscrowFact{}, errors.New("the node is down"))
+				}
+				r := newToy("a")
+				if c.due > 0 {
+					r.Lightning = &swap.LightningPart{EndsAt: swap.At(time.Now().Add(c.due))}
+				}
+				if err := g.Create(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := g.Advance(t.Context(), "a", nil); err != nil {
+					t.Fatal(err)
+				}
+				w.set(chains.EscrowFact{}, nil)
+				if c.between != nil {
+					c.between(w)
+				}
+				time.Sleep(2*time.Second + c.after) // the pass before is not fresh
+				if _, err := g.advance(t.Context(), "a", c.input, c.why); err != nil {
+					t.Fatal(err)
+				}
+				if got := w.asked.Load(); got != c.asked {
+					t.Errorf("asked %d times, want %d", got, c.asked)
+				}
+				g.Close()
+			})
+		})
+	}
+}
+
+// A node that leaves an event out delays it by a minute; nothing is decided meanwhile by what
+// was so before, not even by the clock.
+func TestNothingIsDecidedByWhatWasNotAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		expires time.Duration
+		after   time.Duration
+		state   int
+	}{
+		"the event is not told of":    {time.Hour, 10 * time.Second, 0},
+		"and found within a minute":   {time.Hour, time.Minute, 2},
+		"the quote expires meanwhile": {5 * time.Second, 10 * time.Second, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, w := hearing(t, 7, lamp())
+				r := newToy("a")
+				r.Expiry = swap.At(time.Now().Add(c.expires))
+				if err := g.Create(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := g.Advance(t.Context(), "a", nil); err != nil {
+					t.Fatal(err)
+				}
+				w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
+				time.Sleep(c.after)
+				res, err := g.Advance(t.Context(), "a", nil)
+				if err != nil || res.Record.State != c.state {
+					t.Errorf("state %d, %v; want %d", res.Record.State, err, c.state)
+				}
+				g.Close()
+			})
+		})
+	}
+}
+
+// An effect is not begun by what was not asked.
+func TestNoEffectByWhatWasNotAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := lamp()
+		var due atomic.Bool
+		f.Effects = func(swap.Decision) []swap.Effect {
+			if due.Load() {
+				return []swap.Effect{{Kind: swap.Publish}}
+			}
+			return nil
+		}
+		w := &hearingReader{}
+		w.mark.Store(7)
+		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
+		g := toyEngine(t, new(storagetest.Memory), w, p, f)
+		create(t, g, "a")
+		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
+			t.Fatal(err)
+		}
+		due.Store(true)
+		time.Sleep(2 * time.Second)
+		if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.asked.Load(); got < 2 {
+			t.Errorf("asked %d times before the effect, want at least 2", got)
+		}
+		due.Store(false)
+		g.Close()
+	})
+}
+
+// A caller who comes after a routine pass that has shown nobody anything gets an own one.
+func TestRepeatedRoutinePassServesNoCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := lamp()
+		f.View = func(swap.Decision) swap.View { return swap.View{Action: &swap.Sign{}} }
+		g, w := hearing(t, 7, f)
+		create(t, g, "a")
+		for _, why := range []purpose{forView, asRoutine, forView} {
+			if _, err := g.advance(t.Context(), "a", nil, why); err != nil {
+				t.Fatal(err)
+			}
+			if why == forView {
+				time.Sleep(2 * time.Second)
+			}
+		}
+		if got := w.asked.Load(); got != 2 {
+			t.Errorf("asked %d times, want 2: for each caller", got)
+		}
+		g.Close()
+	})
+}
+
+// A transaction that no block holds is asked for once an hour by the schedule, once a minute
+// for callers, and whenever a block may have changed it.
+func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
+	f := lamp()
+	f.Ask = func(in swap.Decision) swap.Ask {
+		if in.Obs.Payment.Asked {
+			return swap.Ask{}
+		}
+		return swap.Ask{Payment: &bitcoin.Hash{1}}
+	}
+	for name, c := range map[string]struct {
+		why     purpose
+		changed bool
+		asked   int64 // in three hours, every five minutes
+	}{
+		"by the schedule": {why: asRoutine, asked: 3},
+		"for callers":     {why: forView, asked: 36},
+		"changed":         {why: asRoutine, changed: true, asked: 36},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, w := hearing(t, 7, f)
+				w.changed.Store(c.changed)
+				r := newToy("a")
+				r.Expiry = swap.At(time.Now().Add(24 * time.Hour))
+				if err := g.Create(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				for range 36 {
+					if _, err := g.advance(t.Context(), "a", nil, c.why); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(5 * time.Minute)
+				}
+				if got := w.txs.Load(); got != c.asked {
+					t.Errorf("asked %d times, want %d", got, c.asked)
+				}
+				g.Close()
+			})
+		})
+	}
+}
