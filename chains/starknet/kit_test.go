@@ -38,6 +38,7 @@ type scripted struct {
 	balance  *big.Int
 	known    map[string]string // finality status by id
 	sent     []string
+	ids      map[[32]byte]string // of signed transactions, by the hash of what is sent
 	refuse   func(id string) any // what the node says of a transaction that it is sent
 	simulate func(n int) any
 	calls    []string
@@ -50,7 +51,7 @@ type refusal struct {
 
 func newScripted() *scripted {
 	return &scripted{time: 1_800_000_000, prices: [3]int64{1000, 2000, 3000}, mined: map[string]uint64{}, pending: map[string]uint64{}, absent: map[string]bool{},
-		keys: map[string]party.Key{}, states: map[string]int{}, balance: new(big.Int).Lsh(big.NewInt(1), 80), known: map[string]string{}}
+		keys: map[string]party.Key{}, states: map[string]int{}, balance: new(big.Int).Lsh(big.NewInt(1), 80), known: map[string]string{}, ids: map[[32]byte]string{}}
 }
 
 func (n *scripted) serve(t *testing.T) string {
@@ -112,7 +113,7 @@ func (n *scripted) answer(method string, p map[string]any) any {
 	case "starknet_getTransactionReceipt":
 		return refusal{29, nil}
 	case "starknet_addInvokeTransaction", "starknet_addDeployAccountTransaction":
-		id := idOf(p)
+		id := n.idOf(p)
 		n.sent = append(n.sent, id)
 		if n.refuse != nil {
 			if r := n.refuse(id); r != nil {
@@ -133,17 +134,14 @@ func (n *scripted) answer(method string, p map[string]any) any {
 }
 
 // idOf is the id of a transaction that is sent. Its body has all that is hashed.
-func idOf(p map[string]any) string {
+func (n *scripted) idOf(p map[string]any) string {
 	for _, body := range p {
 		b, _ := json.Marshal(body)
 		h := sha256.Sum256(b)
-		return sentIDs[h]
+		return n.ids[h]
 	}
 	return ""
 }
-
-// sentIDs are the ids of transactions by the hash of what is sent.
-var sentIDs = map[[32]byte]string{}
 
 func (n *scripted) call(r map[string]any) any {
 	at := full(r["contract_address"].(string))
@@ -330,7 +328,7 @@ func (s *scene) sign(txs ...*wire.Transaction) []string {
 		h, err := tx.Hash()
 		s.must(err)
 		s.node.mu.Lock()
-		sentIDs[sha256.Sum256(body)] = wire.Hex64(h)
+		s.node.ids[sha256.Sum256(body)] = wire.Hex64(h)
 		s.node.mu.Unlock()
 	}
 	return all

@@ -229,10 +229,10 @@ func withoutCall(p *Parser, text string) *answer {
 	kind := ""
 	r, err := p.Recognise(text)
 	switch theirs := asReference(p, text); {
-	case err == nil && looseLink(p, text) == (r.Type == linkType) && (theirs == nil) == (r.Type == linkType) && (theirs == nil || theirs.Type == r.Type):
+	case err == nil && looseLink(p, text) == (r.Type == LNURL) && (theirs == nil) == (r.Type == LNURL) && (theirs == nil || theirs.Type == r.Type):
 		kind = r.Type
 	case looseLink(p, text):
-		kind = linkType
+		kind = LNURL
 	case theirs != nil:
 		kind = theirs.Type
 	case triedAndFailed(p, text):
@@ -292,7 +292,7 @@ func checkRecognised(t *testing.T, c *vectors.Case, p *Parser, text string, want
 	if diff := cmp.Diff(withoutCall(p, text), says.Sync, cmp.AllowUnexported(answer{})); diff != "" {
 		t.Errorf("without a call (-want +the reference):\n%s", diff)
 	}
-	if says.Type != linkType && (says.Sync == nil || says.Sync.Type != linkType) {
+	if says.Type != LNURL && (says.Sync == nil || says.Sync.Type != LNURL) {
 		var whole struct {
 			Error         bool
 			Type, Address string
@@ -334,9 +334,9 @@ func checkRecognised(t *testing.T, c *vectors.Case, p *Parser, text string, want
 	switch {
 	case whole.Type != "" && (err != nil || r.Type != whole.Type):
 		t.Errorf("recognised as %q, %v; want %s", r.Type, err, whole.Type)
-	case whole.Type == "" && err == nil && r.Type != linkType:
+	case whole.Type == "" && err == nil && r.Type != LNURL:
 		t.Errorf("recognised as %s, want an error", r.Type)
-	case whole.Type == "" && err == nil && (out.Sync == nil || out.Sync.Type != linkType):
+	case whole.Type == "" && err == nil && (out.Sync == nil || out.Sync.Type != LNURL):
 		t.Error("recognised as LNURL, which the reference does not")
 	}
 }

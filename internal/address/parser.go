@@ -74,7 +74,7 @@ func New(c Config) (*Parser, error) {
 		return nil, fmt.Errorf("address parser: unknown Bitcoin network %d", int(c.Network))
 	}
 	p := &Parser{network: c.Network, lnurl: c.LNURL}
-	seen := map[string]bool{"": true, tokens.Bitcoin: true, tokens.Lightning: true, linkType: true}
+	seen := map[string]bool{"": true, tokens.Bitcoin: true, tokens.Lightning: true, LNURL: true}
 	for _, ch := range c.Chains {
 		id := ch.ID()
 		if seen[id] {
@@ -133,7 +133,7 @@ func (p *Parser) Recognise(text string) (Result, error) {
 // lnurl for services that fail or misbehave. It ends with ctx.
 func (p *Parser) Parse(ctx context.Context, text string) (Result, error) {
 	r, err := p.Recognise(text)
-	if err != nil || r.Type != linkType {
+	if err != nil || r.Type != LNURL {
 		return r, err
 	}
 	if p.lnurl == nil {
@@ -197,7 +197,7 @@ func (p *Parser) lightning(text string) (Result, error) {
 	}
 	switch {
 	case err == nil:
-		return Result{Type: linkType, Address: link.Text(), Link: link}, nil
+		return Result{Type: LNURL, Address: link.Text(), Link: link}, nil
 	case !errors.Is(err, lnurl.ErrNotLink):
 		return Result{}, err
 	case len(text) >= 5 && strings.EqualFold(text[:5], "lnurl"): // what is wrong with the link says more than what is wrong with it as an invoice

@@ -7,10 +7,10 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// linkType is the [Result] type of links that lead to a Lightning invoice; the
+// LNURL is the [Result] type of links that lead to a Lightning invoice; the
 // other types are chain identifiers, [tokens.Bitcoin] and [tokens.Lightning]
 // among them.
-const linkType = "LNURL"
+const LNURL = "LNURL"
 
 // Result says what a text is.
 type Result struct {

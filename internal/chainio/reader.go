@@ -283,7 +283,7 @@ func (rd *Reader) Info(chain string) (chains.Info, bool) {
 	return c.Info(), true
 }
 
-// Heard implements engine.Hearing.
+// Heard is asked by package engine.
 func (rd *Reader) Heard(chain string) uint64 {
 	if c, ok := rd.Chains[chain].(chains.Subscriptions); ok {
 		return c.Heard()
@@ -291,7 +291,7 @@ func (rd *Reader) Heard(chain string) uint64 {
 	return 0
 }
 
-// HeardBitcoin implements engine.Hearing.
+// HeardBitcoin is asked by package engine.
 func (rd *Reader) HeardBitcoin() uint64 {
 	if b, ok := rd.Bitcoin.(bitcoin.Listener); ok {
 		return b.Heard()
@@ -299,7 +299,7 @@ func (rd *Reader) HeardBitcoin() uint64 {
 	return 0
 }
 
-// TxUnchanged implements engine.Hearing.
+// TxUnchanged is asked by package engine.
 func (rd *Reader) TxUnchanged(tx *bitcoin.Tx, heard uint64) bool {
 	b, ok := rd.Bitcoin.(bitcoin.Listener)
 	return ok && b.Unchanged(tx, heard)

@@ -69,7 +69,7 @@ type Engine struct {
 	peers       peerChanges
 	fleet       *fleet.Fleet
 	shared      bool                     // other processes use the store too
-	hearing     Hearing                  // nil: nodes tell nothing
+	hearing     listener                 // nil: nodes tell nothing
 	said        *lru.Cache[string, said] // by id
 	backoffs    *backoffs
 	settled     *lru.Cache[string, *swap.Record] // decoded, by id; for lists
@@ -96,7 +96,7 @@ func New(c Config) *Engine {
 		read:   lru.New[string, read](readKept),
 		spared: lru.New[string, time.Time](sparedKept), fleet: c.Fleet, shared: shared,
 	}
-	if g.hearing, _ = c.Reader.(Hearing); g.hearing != nil {
+	if g.hearing, _ = c.Reader.(listener); g.hearing != nil {
 		g.said = lru.New[string, said](saidKept)
 	}
 	if shared {

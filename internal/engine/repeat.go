@@ -12,9 +12,9 @@ import (
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
-// Hearing is implemented by readers that nodes tell when something may have changed. A mark of
+// listener is implemented by readers that nodes tell when something may have changed. A mark of
 // 0 says that nothing is heard now.
-type Hearing interface {
+type listener interface {
 	// Heard marks what was told of a chain's contracts so far.
 	Heard(chain string) uint64
 	// HeardBitcoin marks what was told of Bitcoin so far.
@@ -56,7 +56,7 @@ type reply[Q, A any] struct {
 // [Engine.pass].
 type repeater struct {
 	Reader
-	hearing Hearing
+	hearing listener
 	g       *Engine
 	id      string
 

@@ -312,8 +312,8 @@ func TestJobsOnly(t *testing.T) {
 		if got := len(whole.Shards()); got != shard.Count || whole.Members() != 1 {
 			t.Errorf("the other has %d shards as one of %d, want %d as the only one", got, whole.Members(), shard.Count)
 		}
-		if len(f.Shards()) != 0 || !f.HoldsJob("claim") {
-			t.Errorf("it has %d shards, and its job: %t", len(f.Shards()), f.HoldsJob("claim"))
+		if len(f.Shards()) != 0 || !f.holdsJob("claim") {
+			t.Errorf("it has %d shards, and its job: %t", len(f.Shards()), f.holdsJob("claim"))
 		}
 		cancel()
 		all.Wait()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,12 +101,13 @@ func (n *Nodes) Ask(ctx context.Context, requests []Request) error {
 			<-results
 		}
 	}()
+	asked := slices.Clone(requests) // a slow URL's attempt still reads them while another's answers are handed out
 	started := 0
 	start := func() {
 		e := order[started]
 		waiting[e] = started
 		started++
-		go func() { results <- e.attempt(inner, requests) }()
+		go func() { results <- e.attempt(inner, asked) }()
 	}
 	start()
 	slow := time.NewTimer(hedge)

@@ -124,7 +124,7 @@ func (n *Nodes) anyAlive() bool {
 // meanwhile, or that something may have been missed. 0 says that no connection is alive; a nil
 // n has none.
 func (n *Nodes) Heard() uint64 {
-	if n == nil || !n.Alive() {
+	if n == nil || !n.anyAlive() {
 		return 0
 	}
 	n.mu.Lock()

@@ -75,7 +75,7 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 	}
 	t.Run("through a service", func(t *testing.T) {
 		t.Parallel()
-		p := New(t, program)
+		p := newPlace(t, program)
 		out, err := p.Run(t, "", "-yes", "-service", p.serve(t))
 		if err != nil || !strings.Contains(out, "\nDone: ") || !strings.Contains(out, "By the wallet's own") {
 			t.Errorf("the swap did not settle: %v", err)
@@ -102,7 +102,7 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 }
 
 // serve runs somebody's service on the network, and returns its base URL.
-func (p *Place) serve(t *testing.T) string {
+func (p *place) serve(t *testing.T) string {
 	t.Helper()
 	client, err := swapper.Open(t.Context(), p.Network.Config())
 	if err != nil {
