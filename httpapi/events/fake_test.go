@@ -103,6 +103,13 @@ func (s *source) Subscribe(ctx context.Context, deliver func(swapper.Change) boo
 	}
 }
 
+// subscribed is how often Subscribe was called.
+func (s *source) subscribed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next
+}
+
 func (s *source) close() { s.closing.Do(func() { close(s.closed) }) }
 
 func (s *source) Changes(_ context.Context, of swapper.Account, since time.Time) iter.Seq2[swapper.Change, error] {

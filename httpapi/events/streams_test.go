@@ -30,7 +30,11 @@ func serve(t testing.TB, s *source, o events.Options, edit ...func(*http.Server)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	before := s.subscribed()
 	streams = events.New(s, o)
+	for s.subscribed() == before { // else what a test changes at once comes with the poll
+		time.Sleep(time.Millisecond)
+	}
 	mux := http.NewServeMux()
 	httpapi.Mount(mux, "/api", nil, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}, Caller: func(r *http.Request) string { return r.Header.Get("caller") }})
 	server := httptest.NewUnstartedServer(mux)
