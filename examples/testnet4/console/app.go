@@ -4,6 +4,7 @@ package console
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -95,13 +96,14 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 	flags := flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	flags.SetOutput(c.Out)
 	var o Options
-	name, dir := "", ""
+	name, file, dir := "", "", ""
 	flags.StringVar(&name, "network", "testnet4", "testnet4: the public test networks; local: one that runs in this process, without internet")
+	flags.StringVar(&file, "running", "", "the local network that examples/devnet runs in another process: the `file` into which it has printed; with it swaps can be resumed, refunded and recovered")
 	flags.StringVar(&o.Chain, "chain", "CITREA", "the smart chain: "+anyChain())
 	flags.StringVar(&o.Token, "token", "", "the token on the smart chain, by its ticker (default: the chain's own)")
 	flags.Int64Var(&o.Sats, "sats", 20_000, "the amount on Bitcoin or Lightning, in sats")
 	flags.StringVar(&o.To, "to", "", "who is paid: an address, an invoice or a Lightning address (default: this wallet); swaps to the smart chain always pay this wallet")
-	flags.StringVar(&dir, "dir", "", "where the key and the swaps are kept (default: swapper-testnet4 in the user's configuration folder; for a local network, nowhere)")
+	flags.StringVar(&dir, "dir", "", "where the key and the swaps are kept (default: swapper-testnet4 in the user's configuration folder; for a network of -running, beside its file; for -network local, nowhere)")
 	flags.StringVar(&o.service, "service", "", "the base `URL` of somebody's swap service, whose answers are verified (default: a client of this program's own)")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask")
 	flags.BoolVar(&o.refund, "refund", false, "get back what can be refunded, and make no new swap")
@@ -118,10 +120,15 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 		return misuse{errors.New("-recover needs a client of this program's own: leave -service out")}
 	}
 	if c.Network == nil {
-		switch name {
-		case "testnet4":
+		switch {
+		case file != "":
+			if c.Network, err = Running(ctx, file); err != nil {
+				return err
+			}
+			dir = cmp.Or(dir, file+".wallet")
+		case name == "testnet4":
 			c.Network = Testnet4()
-		case "local":
+		case name == "local":
 			network, err := swappertest.New(ctx, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 			if err != nil {
 				return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper"
@@ -106,28 +105,27 @@ type local struct {
 // Local returns a network of swappertest, on which money is free and blocks come at once.
 func Local(network *swappertest.Network) Network { return local{network, make(map[string]bool)} }
 
+// play are the tokens, with amounts in base units, that a wallet gets on local networks.
+var play = map[string][][2]string{
+	"CITREA":   {{"CITREA-CBTC", "1000000000000000000"}, {"CITREA-WBTC", "100000000"}},
+	"SOLANA":   {{"SOLANA-SOL", "100000000000"}, {"SOLANA-WBTC", "100000000"}},
+	"STARKNET": {{"STARKNET-STRK", "10000000000000000000000"}, {"STARKNET-WBTC", "100000000"}},
+}
+
 func (local) Name() string { return "local" }
 
 func (l local) Config() swapper.Config { return l.network.Config() }
 
 func (l local) Fund(ctx context.Context, k *Keys, chain string) (string, error) {
-	var sent []string // tokens and amounts
-	switch chain {
-	case "BITCOIN":
+	if chain == "BITCOIN" {
 		if _, err := l.network.SendBitcoin(k.Address(chain), 10_000_000); err != nil {
 			return "", err
 		}
 		return "0.1 BTC were sent to " + k.Address(chain), l.network.Mine(1)
-	case "CITREA":
-		sent = []string{"CITREA-CBTC", "1000000000000000000", "CITREA-WBTC", "100000000"}
-	case "SOLANA":
-		sent = []string{"SOLANA-SOL", "100000000000", "SOLANA-WBTC", "100000000"}
-	case "STARKNET":
-		sent = []string{"STARKNET-STRK", "10000000000000000000000", "STARKNET-WBTC", "100000000"}
 	}
-	for s := range slices.Chunk(sent, 2) {
-		amount, _ := new(big.Int).SetString(s[1], 10)
-		if err := l.network.SendTokens(ctx, s[0], k.Address(chain), amount); err != nil {
+	for _, coin := range play[chain] {
+		amount, _ := new(big.Int).SetString(coin[1], 10)
+		if err := l.network.SendTokens(ctx, coin[0], k.Address(chain), amount); err != nil {
 			return "", err
 		}
 	}

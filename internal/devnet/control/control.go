@@ -20,6 +20,8 @@
 //	GET  /invoice?hash=...         how an invoice stands: open, held, settled or canceled
 //	POST /voucher                  makes the LNURL-withdraw link good for one more payment
 //	POST /watchtower?on=false      whether the watchtower claims for users; deaf=true: it hears no messages
+//	POST /evm/fund?address=...&token=WBTC&amount=
+//	                               gives base units of a token to an address on the EVM chain: CBTC, WBTC or USDC
 //	POST /solana/mine?blocks=1     makes blocks on Solana
 //	POST /solana/reorg?blocks=1    replaces Solana's blocks by empty ones; with lost=true their transactions do not come again
 //	POST /solana/fund?address=...&token=USDC&amount=
@@ -85,6 +87,7 @@ func Handler(n *devnet.Net) http.Handler {
 	onParties(n, on)
 	onRecipient(n, on)
 	onPayments(n, on)
+	onEVM(n, on)
 	if n.Solana != nil {
 		onSolana(n, on)
 	}

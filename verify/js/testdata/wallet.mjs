@@ -48,7 +48,7 @@ for (const { Chain: chain, Address: address, Invoices: [invoice, own, other] } o
   await refused(verifier.verify(request, swap, stolen), /^upstream /);
   await refused(verifier.verify(send(own), { ...theirs, quote: { ...theirs.quote, outputAddress: own } }, stolen), /^upstream .*currentAction\.txs/);
 
-  if (chain === 'SOLANA') continue; // providers there leave it to the user to open the escrow, which is not verified yet
+  if (chain === 'SOLANA') continue; // the user opens the escrow there, with another action
   // Through the verifier; what was agreed on outlives it.
   const received = await verifier.call('createSwap', { srcToken: 'LIGHTNING-BTC', dstToken: `${chain}-WBTC`, amount: '50000', amountType: 'EXACT_IN', dstAddress: address });
   const again = await load({ ...config, store });

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,13 +28,14 @@ type place struct {
 	Dir     string
 	Stop    string // a run is interrupted, as by Ctrl-C, when it shows this state
 
-	local  console.Network
-	faulty bool // a run was interrupted, and the network waits for the next one
+	local  console.Network // nil: the flags name it
+	flags  []string        // of every run
+	faulty bool            // a run was interrupted, and the network waits for the next one
 }
 
 // newPlace returns a machine on which nothing was run.
 func newPlace(t *testing.T, p console.Program) *place {
-	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}, Listen: swappertest.Listen{Control: "127.0.0.1:0"}})
 	return &place{Network: n, Program: p, Dir: t.TempDir(), local: console.Local(n)}
 }
 
@@ -49,7 +51,7 @@ func (p *place) Run(t *testing.T, typed string, flags ...string) (string, error)
 	if p.faulty { // whoever could end the swap does so only once it is gone on with
 		out.stop, out.interrupt, p.faulty = "is not over", func() { p.Network.Misbehave() }, false
 	}
-	err := console.Run(ctx, console.Command{Name: t.Name(), Args: append([]string{"-dir", p.Dir}, flags...), In: strings.NewReader(typed), Out: out,
+	err := console.Run(ctx, console.Command{Name: t.Name(), Args: slices.Concat([]string{"-dir", p.Dir}, p.flags, flags), In: strings.NewReader(typed), Out: out,
 		Getenv: func(string) string { return "" }, Network: p.local}, p.Program)
 	t.Logf("%s\n%s%v", strings.Join(flags, " "), out, err)
 	return out.String(), err
@@ -73,6 +75,23 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 			}
 		})
 	}
+	t.Run("on a network of another process", func(t *testing.T) {
+		t.Parallel()
+		p := newPlace(t, program)
+		p.elsewhere(t)
+		p.interrupt(t, interrupts[0])
+		out, err := p.Run(t, "y\n")
+		if err != nil || !strings.Contains(out, "is not over") || !strings.Contains(out, "\nDone: ") {
+			t.Errorf("another run did not go on: %v", err)
+		}
+		if depth.Full() {
+			for _, chain := range []string{"SOLANA", "STARKNET"} {
+				if out, err := p.Run(t, "", "-yes", "-chain", chain, "-sats", "100000"); err != nil || !strings.Contains(out, "\nDone: ") {
+					t.Errorf("%s: the swap did not settle: %v", chain, err)
+				}
+			}
+		}
+	})
 	t.Run("through a service", func(t *testing.T) {
 		t.Parallel()
 		p := newPlace(t, program)
@@ -99,6 +118,20 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 			}
 		})
 	}
+}
+
+// elsewhere has the program use the network as that of another process.
+func (p *place) elsewhere(t *testing.T) {
+	t.Helper()
+	var text strings.Builder
+	if err := p.Network.Describe(&text); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "local.json")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.local, p.flags = nil, []string{"-running", file}
 }
 
 // serve runs somebody's service on the network, and returns its base URL.
