@@ -123,6 +123,7 @@ func TestPasted(t *testing.T) {
 	}
 	p.key("ask")
 	p.phase("deposit")
+	p.until(`!document.getElementById('go').hidden`) // it comes once the page knows what can be verified
 	if got := p.text("go"); got != "Let the link pay" {
 		t.Errorf("the button of a link that pays is %q", got)
 	}

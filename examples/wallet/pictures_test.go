@@ -190,6 +190,7 @@ func TestScreens(t *testing.T) {
 	if *pictures != "" || *axe != "" || depth.Full() {
 		p.key("go")
 		onlyBitcoin.Lock()
+		defer onlyBitcoin.Unlock()
 		p.ask("BITCOIN-BTC", "CITREA-WBTC", "pay", "0.002")
 		p.key("go")
 		p.phase("progress")
@@ -206,7 +207,6 @@ func TestScreens(t *testing.T) {
 		p.key("go")
 		p.phase("deposit")
 		p.look("bitcoin")
-		onlyBitcoin.Unlock()
 	}
 	p.do(chromedp.Evaluate(`location.hash = '#/swaps'`, nil))
 	p.until(`document.querySelectorAll('#swaps li').length >= 2`)

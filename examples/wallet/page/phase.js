@@ -45,6 +45,7 @@ export function phase(s, did, now, own) {
   }
   if (a.name === 'Refund') return { name: 'refund', title: 'Take your money back', lead: `The provider did not pay, so ${pay} is still yours. Sign once, and it comes back on ${from}.`, button: 'Sign and take it back', far: 60, sign: 'back', stage: kinds.Payment };
   if (a.name === 'Settle manually') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. One signature on ${to} pays the tokens out to you. Do not wait: it is possible for a limited time.`, button: 'Sign and claim', far: 70, sign: 'ready', stage: kinds.Payout };
+  if (from === 'Lightning') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. The first signature on ${to} opens the escrow that pays you, the next one takes the tokens out of it. Do not wait: it is possible for a limited time.`, button: 'Sign and claim', far: 60, sign: 'ready', stage: kinds.Payout };
   if (stepOf(s, 'Setup')) return { name: 'sign', title: `Pay ${pay}, receive ${get}`, lead: `One signature on ${to} opens the swap. Then you get the address to pay to on ${from}.`, button: 'Sign and open the swap', stage: kinds.Quote };
   return { name: 'sign', title: `Pay ${pay}, receive ${get}`, lead: from === 'Bitcoin' ? 'Check the amounts, then sign. The same transaction binds the provider’s vault to pay you.' : 'Check the amounts, then sign. What you pay waits in an escrow: the provider gets it only when you are paid.', button: 'Sign and pay', stage: kinds.Quote };
 }
