@@ -23,5 +23,5 @@ func ExampleRecognise() {
 	// Output:
 	// BITCOIN BC1QY3XDU0RUK97TK9WMPY5KJLRDZANSQCUWS052J4 0.01000000 BTC
 	// LNURL satoshi@pay.example <nil>
-	// wrong Bitcoin network: the address is for testnet3, expected one for mainnet
+	// wrong Bitcoin network: the address is for testnet3 or testnet4 or signet, expected one for mainnet
 }

@@ -38,10 +38,14 @@ func ParseAddress(s string, n Network) (Address, error) {
 	if err == nil {
 		return newAddress(t, program, n)
 	}
+	var others []string // that share their addresses
 	for other := range Network(len(params)) {
 		if _, _, e := decodeAddress(s, other.Params()); e == nil {
-			return Address{}, fmt.Errorf("%w: the address is for %s, expected one for %s", ErrOtherNetwork, other, n)
+			others = append(others, other.String())
 		}
+	}
+	if len(others) > 0 {
+		return Address{}, fmt.Errorf("%w: the address is for %s, expected one for %s", ErrOtherNetwork, strings.Join(others, " or "), n)
 	}
 	return Address{}, fmt.Errorf("not a valid Bitcoin address: %w", err)
 }

@@ -133,7 +133,7 @@ func TestAddressRefuses(t *testing.T) {
 		{good[:20] + "q" + good[21:], "not a valid Bitcoin address: checksum mismatch: a character is wrong or missing"},
 		{"36AvndvdHbzvbTd3JGgYiBqGJbHxazVxSU", "not a valid Bitcoin address: checksum mismatch: a character is wrong or missing"},
 		{"not an address at all", "not a valid Bitcoin address: it is neither base58 nor a segwit address that begins with bc1"},
-		{"tb1qrllwru2yrz89uqq6nua7jpwpz72g4v5hqr3pru", "wrong Bitcoin network: the address is for testnet3, expected one for mainnet"},
+		{"tb1qrllwru2yrz89uqq6nua7jpwpz72g4v5hqr3pru", "wrong Bitcoin network: the address is for testnet3 or testnet4 or signet, expected one for mainnet"},
 	} {
 		if _, err := ParseAddress(tt.text, Mainnet); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)

@@ -29,7 +29,7 @@ func (c *cli) completion(shell string) error {
 			fmt.Fprintf(&cases, "      %s) COMPREPLY=($(compgen -W '%s' -- \"$2\")); return;;\n", cmd.name, strings.Join(flags, " "))
 		}
 	}
-	global := []string{"-url", "-key", "-keys", "-store", "-json"}
+	global := []string{"-url", "-key", "-keys", "-store", "-verify", "-json"}
 	script := "_cli() {\n  local word\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    case $word in\n" + cases.String() +
 		"    esac\n  done\n  COMPREPLY=($(compgen -W '" + strings.Join(append(append(names, "completion", "help", "version"), global...), " ") + "' -- \"$2\"))\n}\ncomplete -F _cli cli\n"
 	switch shell {

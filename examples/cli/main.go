@@ -280,4 +280,12 @@ func (c *cli) usage(global *flag.FlagSet) {
 	_ = w.Flush()
 	fmt.Fprintln(c.out, "\nFlags:")
 	global.PrintDefaults()
+	fmt.Fprint(c.out, `
+Exit status:
+  0  the command did what it says
+  1  it was refused, or failed
+  2  the command line is wrong
+  3  a watched swap ended without success
+  4  the service, or something that it needs, cannot answer now: try the same command again
+`)
 }

@@ -243,8 +243,7 @@ func main() {
 			if !end.IsSuccess {
 				log.Fatalf("%s has ended as %s", end.SwapType, end.State.Name)
 			}
-			q := end.Quote
-			fmt.Printf("%-13s %s %-13s for %s %-13s %s\n", end.State.Name, q.InputAmount.Amount, in.SrcToken, q.OutputAmount.Amount, in.DstToken, end.SwapType)
+			fmt.Printf("%-13s %s %-13s for %s %-13s %s\n", end.State.Name, end.Quote.InputAmount.Amount, in.SrcToken, end.Quote.OutputAmount.Amount, in.DstToken, end.SwapType)
 		}
 	}
 }

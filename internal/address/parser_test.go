@@ -75,7 +75,7 @@ func TestRecogniseNamesTheFault(t *testing.T) {
 	for _, tt := range []struct{ network, text, want string }{
 		{"testnet4", "bc1q7nwayk2pm4qf0s36ctq7a6u5pqtvtua7luz5q0", "wrong Bitcoin network: the address is for mainnet, expected one for testnet4"},
 		{"testnet4", "36AvndvdHbzvbTd3JGgYiBqGJbHxazVxST", "wrong Bitcoin network: the address is for mainnet, expected one for testnet4"},
-		{"mainnet", "bitcoin:tb1qrllwru2yrz89uqq6nua7jpwpz72g4v5hqr3pru", "the URI does not contain a valid Bitcoin address: wrong Bitcoin network: the address is for testnet3, expected one for mainnet"},
+		{"mainnet", "bitcoin:tb1qrllwru2yrz89uqq6nua7jpwpz72g4v5hqr3pru", "the URI does not contain a valid Bitcoin address: wrong Bitcoin network: the address is for testnet3 or testnet4 or signet, expected one for mainnet"},
 		{"mainnet", "lnurlp:user@example.com", "lnurlp links must be written lnurlp://host/path"},
 		{"mainnet", "LNURLW:example.com/x", "lnurlw links must be written lnurlw://host/path"},
 		{"mainnet", "lnurl1dp68gurn8ghj7!", "LNURL contains characters other than letters and digits"},

@@ -97,7 +97,7 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 	flags.SetOutput(c.Out)
 	var o Options
 	name, file, dir := "", "", ""
-	flags.StringVar(&name, "network", "testnet4", "testnet4: the public test networks; local: one that runs in this process, without internet")
+	flags.StringVar(&name, "network", "", "testnet4: the public test networks; local: one that runs in this process, without internet (default testnet4, or local with -running)")
 	flags.StringVar(&file, "running", "", "the local network that examples/devnet runs in another process: the `file` into which it has printed; with it swaps can be resumed, refunded and recovered")
 	flags.StringVar(&o.Chain, "chain", "CITREA", "the smart chain: "+anyChain())
 	flags.StringVar(&o.Token, "token", "", "the token on the smart chain, by its ticker (default: the chain's own)")
@@ -111,11 +111,19 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 	if err := flags.Parse(c.Args); err != nil {
 		return misuse{err}
 	}
+	if name == "" {
+		name = "testnet4"
+		if file != "" {
+			name = "local"
+		}
+	}
 	switch {
 	case flags.NArg() > 0:
 		return misuse{fmt.Errorf("%q is not a flag; see -help", flags.Arg(0))}
 	case o.Sats <= 0:
 		return misuse{fmt.Errorf("-sats must be above 0, not %d", o.Sats)}
+	case file != "" && name != "local":
+		return misuse{errors.New("-running is a local network: leave -network out, or make it local")}
 	case o.service != "" && o.recover:
 		return misuse{errors.New("-recover needs a client of this program's own: leave -service out")}
 	}
@@ -145,7 +153,7 @@ func Run(ctx context.Context, c Command, p Program) (err error) {
 			return misuse{fmt.Errorf("-network must be testnet4 or local, not %q", name)}
 		}
 	}
-	if !slices.Contains(smartChains, o.Chain) {
+	if o.Chain = strings.ToUpper(o.Chain); !slices.Contains(smartChains, o.Chain) {
 		return misuse{fmt.Errorf("-chain must be %s, not %q", anyChain(), o.Chain)}
 	}
 	if dir == "" {
@@ -200,7 +208,7 @@ func run(ctx context.Context, c Command, o Options, dir string, p Program) error
 		native, _ := tokens.Native(o.Chain)
 		o.Token = native.Ticker
 	}
-	o.Token = o.Chain + "-" + o.Token
+	o.Token = o.Chain + "-" + strings.ToUpper(o.Token)
 	a := &App{Options: o, Client: client, Keys: keys, Network: c.Network, out: c.Out, in: bufio.NewReader(c.In)}
 	a.say("Wallet on %s (its secret is in %s):", c.Network.Name(), keys.Where)
 	for _, chain := range append([]string{"BITCOIN"}, smartChains...) {
@@ -245,7 +253,11 @@ func (a *App) ask(question string) bool {
 	}
 	fmt.Fprintf(a.out, "%s [y/N] ", question)
 	answer, _ := a.in.ReadString('\n') // the end of the input answers nothing
-	return strings.EqualFold(strings.TrimSpace(answer), "y")
+	if !strings.EqualFold(strings.TrimSpace(answer), "y") {
+		a.say("Nothing was done.")
+		return false
+	}
+	return true
 }
 
 // Balance shows how much of a token can be swapped after the swap's own costs. If it
@@ -279,7 +291,7 @@ func (a *App) Balance(ctx context.Context, token string) error {
 // Accept shows a quote with everything that it costs and asks whether to go on.
 func (a *App) Accept(s *swapper.SwapOutputBase) bool {
 	q := s.Quote
-	a.say("\nQuote (%s), good until %s:", s.SwapType, time.UnixMilli(int64(q.Expiry)).Format(time.TimeOnly))
+	a.say("\nQuote (%s), good until %s:", s.SwapType, time.UnixMilli(int64(q.Expiry)).Format("15:04:05 MST"))
 	a.say("  pay       %s %s on %s", q.InputAmount.Amount, q.InputAmount.Symbol, q.InputAmount.Chain)
 	a.say("  receive   %s %s on %s, at %s", q.OutputAmount.Amount, q.OutputAmount.Symbol, q.OutputAmount.Chain, q.OutputAddress)
 	a.say("  within it %s %s for the provider", q.Fees.Swap.Amount, q.Fees.Swap.Symbol)
@@ -301,7 +313,7 @@ func (a *App) Amount() *big.Int { return big.NewInt(a.Sats) }
 
 // explain adds to an error what a user can do about it.
 func explain(err error) string {
-	text := err.Error()
+	text := strings.Replace(err.Error(), "dstAddress: ", "-to: ", 1) // the flag; other programs have no say in it
 	var notReady *swapper.NotReady
 	if errors.As(err, &notReady) || fault.CodeOf(err) == fault.Upstream {
 		text += "\nThe network cannot be reached, or does not offer this at the moment. Is this machine online? With -network local nothing outside of it is needed."

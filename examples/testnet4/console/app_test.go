@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 )
 
 // offline is testnet4 on a machine without internet.
@@ -51,11 +53,21 @@ func TestOffline(t *testing.T) {
 	}
 }
 
+// An error about what is paid names the flag, and the networks that the address may be of.
+func TestWhoIsPaid(t *testing.T) {
+	_, err := bitcoin.ParseAddress("tb1qrllwru2yrz89uqq6nua7jpwpz72g4v5hqr3pru", bitcoin.Regtest)
+	want := "-to: wrong Bitcoin network: the address is for testnet3 or testnet4 or signet, expected one for regtest"
+	if got := explain(fault.Invalid("dstAddress", "%w", err)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Flags that mean nothing are refused before anything is done.
 func TestFlags(t *testing.T) {
 	for say, args := range map[string][]string{
 		`"now" is not a flag`:                        {"now"},
 		"-sats must be above 0, not 0":               {"-sats", "0"},
+		"leave -network out":                         {"-running", "local.json", "-network", "testnet4"},
 		"leave -service out":                         {"-recover", "-service", "https://swaps.example"},
 		"-service: ":                                 {"-service", "nowhere"},
 		"-chain must be CITREA, SOLANA or STARKNET,": {"-chain", "ethereum"},

@@ -166,7 +166,7 @@ func (a *App) Resume(ctx context.Context, types ...swapper.SwapType) (done bool,
 		if s.IsFinished {
 			continue
 		}
-		a.say("\nThe swap %s of %s is not over:", p.SwapID, time.UnixMilli(int64(p.CreatedAt)).Format(time.DateTime))
+		a.say("\nThe swap %s of %s is not over:", p.SwapID, time.UnixMilli(int64(p.CreatedAt)).Format("2006-01-02 15:04:05 MST"))
 		if isOffer(s) && !a.Accept(&s.SwapOutputBase) {
 			continue
 		}

@@ -107,9 +107,9 @@ func Local(network *swappertest.Network) Network { return local{network, make(ma
 
 // play are the tokens, with amounts in base units, that a wallet gets on local networks.
 var play = map[string][][2]string{
-	"CITREA":   {{"CITREA-CBTC", "1000000000000000000"}, {"CITREA-WBTC", "100000000"}},
-	"SOLANA":   {{"SOLANA-SOL", "100000000000"}, {"SOLANA-WBTC", "100000000"}},
-	"STARKNET": {{"STARKNET-STRK", "10000000000000000000000"}, {"STARKNET-WBTC", "100000000"}},
+	"CITREA":   {{"CITREA-CBTC", "1000000000000000000"}, {"CITREA-WBTC", "100000000"}, {"CITREA-USDC", "10000000000"}},
+	"SOLANA":   {{"SOLANA-SOL", "100000000000"}, {"SOLANA-WBTC", "100000000"}, {"SOLANA-USDC", "10000000000"}},
+	"STARKNET": {{"STARKNET-STRK", "10000000000000000000000"}, {"STARKNET-WBTC", "100000000"}, {"STARKNET-USDC", "10000000000"}},
 }
 
 func (local) Name() string { return "local" }

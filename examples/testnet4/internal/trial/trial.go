@@ -75,6 +75,13 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 			}
 		})
 	}
+	t.Run("with another token", func(t *testing.T) {
+		t.Parallel()
+		out, err := newPlace(t, program).Run(t, "", "-yes", "-chain", "citrea", "-token", "usdc")
+		if err != nil || !strings.Contains(out, "\nDone: ") || !strings.Contains(out, "USDC") {
+			t.Errorf("the swap did not settle: %v", err)
+		}
+	})
 	t.Run("on a network of another process", func(t *testing.T) {
 		t.Parallel()
 		p := newPlace(t, program)
@@ -103,8 +110,8 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 	t.Run("declined", func(t *testing.T) {
 		t.Parallel()
 		out, err := newPlace(t, program).Run(t, "n\n")
-		if err != nil || !strings.HasSuffix(out, "Proceed? [y/N] ") {
-			t.Errorf("went on without consent: %v", err)
+		if err != nil || !strings.HasSuffix(out, "Proceed? [y/N] Nothing was done.\n") {
+			t.Errorf("went on without consent, or did not say so: %v", err)
 		}
 	})
 	for _, at := range depth.Of(1, interrupts) {
