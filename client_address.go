@@ -35,7 +35,7 @@ func parsed(r address.Result) *ParseAddressOutput {
 
 // ParseLink asks the service behind an LNURL link or a Lightning address what it offers, as
 // [Client.ParseAddress] does, for those who have no client. It takes at most 10 seconds. Errors
-// have a code; [fault.InvalidInput] if the text is no link.
+// have a code; [fault.InvalidInput] if the text is not a link.
 func (o LNURLOptions) ParseLink(ctx context.Context, network bitcoin.Network, text string) (*ParseAddressOutput, error) {
 	p, err := address.New(address.Config{Network: network, LNURL: o.client(network, nil)})
 	if err != nil {

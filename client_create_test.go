@@ -27,7 +27,7 @@ import (
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/internal/vectors"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -100,7 +100,7 @@ func offline(t *testing.T, now time.Time) *Client {
 		t.Fatal(err)
 	}
 	c.reader = chainio.New(c.byID, mainnet{}, nil)
-	c.engine = engine.New(engine.Config{Store: &storagetest.Memory{}, Reader: c.reader, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	c.engine = engine.New(engine.Config{Store: &storage.Memory{}, Reader: c.reader, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: discovery.NewDirectory(discovery.Setup{}), LNURL: lnurl.New(lnurl.Config{Transport: refusing{}}), Rand: rand.Reader}
 	t.Cleanup(func() { _ = c.Close() })
 	return c

@@ -6,12 +6,11 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // A chain gets its own notes and no way to the swaps.
 func TestNotesHideTheStore(t *testing.T) {
-	var n chains.Notes = notes{new(storagetest.Memory), "chain/CITREA/"}
+	var n chains.Notes = notes{new(storage.Memory), "chain/CITREA/"}
 	if _, ok := n.(storage.Store); ok {
 		t.Error("a chain can take its notes for the store")
 	}

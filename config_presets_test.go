@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // Where invoices are checked by the graph, a backend that knows none is refused,
@@ -70,7 +70,7 @@ func TestNegativeSettingsAreRefused(t *testing.T) {
 		"policy.payoutVSize":      {Policy: Policy{PayoutVSize: -1}},
 		"keepExpired":             {KeepExpired: -time.Second},
 	} {
-		c.Network, c.Store, c.LPs = bitcoin.Testnet4, new(storagetest.Memory), LPs{URLs: []string{"http://127.0.0.1:1"}}
+		c.Network, c.Store, c.LPs = bitcoin.Testnet4, new(storage.Memory), LPs{URLs: []string{"http://127.0.0.1:1"}}
 		_, err := Open(t.Context(), c)
 		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.InvalidInput || e.Field != field {
 			t.Errorf("%s: %v", field, err)

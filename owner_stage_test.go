@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -61,7 +60,7 @@ func newStage(t *testing.T, now time.Time, escrow func(chains.EscrowQuery) (chai
 		native, _ := tokens.Native(id)
 		all = append(all, flowtest.NewChain(world, id, []tokens.Token{native}, flowtest.Contracts{}))
 	}
-	store := new(storagetest.Memory)
+	store := new(storage.Memory)
 	c, err := swapper.Open(t.Context(), swapper.Config{Network: bitcoin.Mainnet, Policy: swapper.Policy{AnyNode: true}, Store: store, Chains: all,
 		LPs: swapper.LPs{URLs: []string{"https://lp.example.com:24000"}, Transport: world}, Bitcoin: world.Bitcoin(bitcoin.Mainnet), HTTP: world, Messenger: silence{}, Now: world.Now})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
@@ -88,7 +88,7 @@ func serviceWithTower(t *testing.T, on string, use func(*swapper.Config, *later)
 	if testing.Verbose() {
 		log = os.Stderr
 	}
-	c := pub.Config{Network: service.Network, Bitcoin: service.Bitcoin, Store: &storagetest.Memory{}, Now: service.Now, Every: 20 * time.Millisecond, Log: slog.New(slog.NewTextHandler(log, nil))}
+	c := pub.Config{Network: service.Network, Bitcoin: service.Bitcoin, Store: &storage.Memory{}, Now: service.Now, Every: 20 * time.Millisecond, Log: slog.New(slog.NewTextHandler(log, nil))}
 	signers := w.operators()
 	for _, f := range service.Chains {
 		c.Chains = append(c.Chains, pub.Account{Chain: f, Signer: signers[f.ID()], Policy: pub.Policy{Allowance: new(big.Int).Exp(big.NewInt(10), big.NewInt(20), nil)}})

@@ -23,7 +23,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	lninvoice "github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
 )
 
@@ -398,7 +398,7 @@ func (w *world) heist(typ swapper.SwapType, own []chains.Factory) *heist {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	h.user, err = verify.Wrap(remote, verify.Config{Network: bitcoin.Regtest, Chains: own, Bitcoin: b, Prices: prices, Now: w.net.Clock.Now, Store: new(storagetest.Memory)})
+	h.user, err = verify.Wrap(remote, verify.Config{Network: bitcoin.Regtest, Chains: own, Bitcoin: b, Prices: prices, Now: w.net.Clock.Now, Store: new(storage.Memory)})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (m Median) round(ctx context.Context, what string, ask func(context.Context
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sources := m.Sources[:min(len(m.Sources), maxSources)]
-	answers := make(chan said, len(sources)) // never blocks: who is not waited for ends all the same
+	answers := make(chan said, len(sources)) // buffered, so that late sources do not leak
 	for _, s := range sources {
 		go func() {
 			p, err := ask(ctx, s)

@@ -18,7 +18,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -149,7 +149,7 @@ func (n *Network) Close() (err error) {
 func (n *Network) Config() swapper.Config {
 	return swapper.Config{
 		Network:   bitcoin.Regtest,
-		Store:     new(storagetest.Memory),
+		Store:     new(storage.Memory),
 		Chains:    n.net.Chains(),
 		LPs:       swapper.LPs{URLs: n.net.LPURLs(), Trusted: n.net.LPURLs()[0], AllowHTTP: true, AllowLocal: true},
 		Bitcoin:   n.backend,

@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -388,7 +388,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			fresh := c
-			fresh.Store = new(storagetest.Memory) // which has not learned from the fault before
+			fresh.Store = new(storage.Memory) // which has not learned from the fault before
 			client := open(t, fresh)
 			n.Misbehave(test.fault)
 			defer n.Misbehave()

@@ -6,13 +6,13 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
 )
 
 // What can be swapped is what the wallet's own nodes say; the service is not asked.
 func balances(w *world) {
-	v := w.walletOf(&service{}, new(storagetest.Memory))
+	v := w.walletOf(&service{}, new(storage.Memory))
 	for _, token := range []string{w.chain + "-WBTC", "BITCOIN-BTC"} {
 		has, err := w.net.User.Balance(w.Context(), token)
 		if err != nil {
@@ -38,7 +38,7 @@ func balances(w *world) {
 // look at Bitcoin is refused, and what it cannot see is marked.
 func withoutBitcoin(w *world) {
 	c := w.net.Config()
-	store := new(storagetest.Memory)
+	store := new(storage.Memory)
 	v, err := verify.Wrap(w.service, verify.Config{Network: c.Network, Chains: c.Chains, NoBitcoin: true, Prices: c.Prices, Now: c.Now, Store: store})
 	if err != nil {
 		w.Fatal(err)

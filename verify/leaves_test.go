@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -105,7 +104,7 @@ func verifiesEveryLeaf(w *world) {
 			}
 			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
 			w.net.Misbehave(flow.fault)
-			a := &alterations{world: w, store: &rewound{Memory: new(storagetest.Memory)}, told: &service{}}
+			a := &alterations{world: w, store: &rewound{Memory: new(storage.Memory)}, told: &service{}}
 			a.real = w.walletOf(w.service, a.store)
 			a.wallet = w.walletOf(a.told, a.store)
 			switch flow.typ {
@@ -189,7 +188,7 @@ type alterations struct {
 
 // rewound is a store that forgets what was changed since.
 type rewound struct {
-	*storagetest.Memory
+	*storage.Memory
 	before []storage.Entry
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
 )
 
@@ -196,7 +196,7 @@ func (a asked) Escrows(_ context.Context, q []chains.EscrowQuery) ([]chains.Escr
 // the others say so.
 func TestListsAskABoundedNumberOfTimes(t *testing.T) {
 	const swaps, most = 130, 100
-	chain, store, s := &counting{}, new(storagetest.Memory), &service{}
+	chain, store, s := &counting{}, new(storage.Memory), &service{}
 	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock})
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestListsAskABoundedNumberOfTimes(t *testing.T) {
 // cannot go on with them.
 func TestSwapOfAChainThatIsGone(t *testing.T) {
 	in, answer := honest(t, swapper.SwapToBTC)
-	s, store := &service{created: answer}, new(storagetest.Memory)
+	s, store := &service{created: answer}, new(storage.Memory)
 	config := verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}
 	v, err := verify.Wrap(s, config)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/swappertest"
 	"github.com/swapper-go/swapper/verify"
 )
@@ -149,7 +148,7 @@ func TestThroughAService(t *testing.T) {
 }
 
 // wallet is a wallet that does not trust the service.
-func (w *world) wallet() swapper.Service { return w.walletOf(w.service, new(storagetest.Memory)) }
+func (w *world) wallet() swapper.Service { return w.walletOf(w.service, new(storage.Memory)) }
 
 func (w *world) walletOf(s swapper.Service, store storage.Store) swapper.Service {
 	w.Helper()

@@ -26,7 +26,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/price"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/verify"
 )
@@ -101,7 +101,7 @@ func wrap(t *testing.T, s swapper.Service) swapper.Service {
 
 func wrapWith(t *testing.T, s swapper.Service, p swapper.Policy) swapper.Service {
 	t.Helper()
-	v, err := verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storagetest.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock,
+	v, err := verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storage.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock,
 		LNURL: swapper.LNURLOptions{Transport: noLinks{}}})
 	if err != nil {
 		t.Fatal(err)
@@ -510,7 +510,7 @@ func changes(t *testing.T, text []byte) map[string][]byte {
 }
 
 func TestConfigurationIsChecked(t *testing.T) {
-	good := verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storagetest.Memory), Bitcoin: regtest{}}
+	good := verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storage.Memory), Bitcoin: regtest{}}
 	for field, change := range map[string]func(*verify.Config){
 		"network":             func(c *verify.Config) { c.Network = 99 },
 		"store":               func(c *verify.Config) { c.Store = nil },

@@ -20,7 +20,7 @@ type Book struct {
 	Earned map[string]*big.Int `json:"earned"` // by the token's address
 	Claims uint64              `json:"claims"` // that were executed
 	Lost   uint64              `json:"lost"`   // that cost something and earned nothing
-	Left   uint64              `json:"left"`   // that others claimed or nobody could, without cost
+	Left   uint64              `json:"left"`   // that others made or that became impossible, at no cost
 }
 
 // book is a Book as it is stored. A record is entered, and then deleted: whoever is killed in

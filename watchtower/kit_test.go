@@ -16,7 +16,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -111,7 +110,7 @@ func newKit(t *testing.T, f family) *kit {
 	t.Helper()
 	n := must[*devnet.Net](t)(devnet.Start(t.Context(), f.on))
 	t.Cleanup(func() { _ = n.Close() })
-	k := &kit{T: t, Net: n, side: f.side(t, n), store: &storagetest.Memory{}}
+	k := &kit{T: t, Net: n, side: f.side(t, n), store: &storage.Memory{}}
 	backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))
 	t.Cleanup(func() { _ = backend.Close() })
 	k.backend = backend

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -14,7 +15,7 @@ import (
 func TestSeveralTowersShareTheWork(t *testing.T) {
 	k := newKit(t, families[0])
 	k.store = &struct {
-		storagetest.Memory
+		storage.Memory
 		storagetest.MemoryLeases
 	}{}
 	before := k.native(k.signer.Address())

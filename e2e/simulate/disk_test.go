@@ -14,7 +14,7 @@ import (
 // disk is what outlives the processes. A write that is under way when its process dies
 // is on it, or lost: nobody was told.
 type disk struct {
-	storagetest.Memory
+	storage.Memory
 	storagetest.MemoryLeases
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // Constants of the public adapter for Citrea, which clients have built in.
@@ -217,7 +217,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer backend.Close()
-	client, err := swapper.Open(ctx, swapper.Config{Network: bitcoin.Regtest, Store: new(storagetest.Memory), Bitcoin: backend,
+	client, err := swapper.Open(ctx, swapper.Config{Network: bitcoin.Regtest, Store: new(storage.Memory), Bitcoin: backend,
 		LPs: swapper.LPs{URLs: d.LPs}, LNURL: swapper.LNURLOptions{AllowLocal: true}})
 	if err != nil {
 		t.Fatal(err)

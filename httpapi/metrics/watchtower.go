@@ -23,10 +23,10 @@ type claims struct {
 }
 
 var (
-	claimsTotal   = gauge("swapper_watchtower_claims_total", "Claims that are over: claimed, lost (that cost something and earned nothing), left (claimed by others, or by nobody, without cost).", "chain", "outcome")
+	claimsTotal   = gauge("swapper_watchtower_claims_total", "Claims that have ended: claimed; lost, which cost something and earned nothing; left, which others made or which became impossible, at no cost.", "chain", "outcome")
 	claimsSpent   = gauge("swapper_watchtower_spent_total", "What claims have cost, in whole native tokens.", "chain")
 	claimsEarned  = gauge("swapper_watchtower_earned_total", "What claims have earned, in whole tokens.", "chain", "token")
-	claimsWaiting = gauge("swapper_watchtower_waiting", "What is stored to be claimed and is not over.", "chain")
+	claimsWaiting = gauge("swapper_watchtower_waiting", "Claims that are stored and have not ended.", "chain")
 	claimsRefused = gauge("swapper_watchtower_refused", "What could be claimed and is not, because it does not pay by the policy.", "chain")
 	claimsLate    = gauge("swapper_watchtower_late_seconds", "How long something that is to be claimed can have been claimed.", "chain")
 	claimsBalance = gauge("swapper_watchtower_balance", "What the watchtower's account has, in whole native tokens.", "chain")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // state waits until an endpoint stands as a test says.
@@ -58,7 +58,7 @@ func TestOne410(t *testing.T) {
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	r.answers(status(http.StatusInternalServerError))
-	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	want := map[string]string{}
 	for i := range 5 {
 		s.put(fmt.Sprint("swap ", i), "CREATED")
@@ -93,7 +93,7 @@ func makeGone(t *testing.T, s *source, sender *webhook.Sender, r *receiver) {
 // not heard: what waited, and what has changed meanwhile.
 func TestGone(t *testing.T) {
 	t.Parallel()
-	s, secret, store := newSource(), webhook.NewSecret(), new(storagetest.Memory)
+	s, secret, store := newSource(), webhook.NewSecret(), new(storage.Memory)
 	r, other := receive(t, secret), receive(t, secret)
 	var log bytes.Buffer
 	sender, stop := send(t, s, store, func(o *webhook.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, r.endpoint("shop", secret), other.endpoint("other", secret))
@@ -146,7 +146,7 @@ func TestGoneForLong(t *testing.T) {
 	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
-	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.put("a", "CREATED")
 	makeGone(t, s, sender, r)
 	s.put("old", "CREATED")
@@ -173,7 +173,7 @@ func TestEnableAtOnce(t *testing.T) {
 		w.Header().Set("Retry-After", "3000")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.put("a", "CREATED")
 	first := r.want("a", "CREATED")
 	state(t, sender, "it has failed", func(s webhook.State) bool { return s.Failures == 1 && s.Waiting == 1 })
@@ -204,7 +204,7 @@ func TestRetryAfter(t *testing.T) {
 				w.Header().Set("Retry-After", c.header)
 				w.WriteHeader(http.StatusTooManyRequests)
 			})
-			sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+			sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 			s.put("a", "CREATED")
 			r.want("a", "CREATED")
 			state(t, sender, "it has failed", func(s webhook.State) bool { return s.Failures == 1 })
@@ -225,7 +225,7 @@ func TestGivenUpIsCounted(t *testing.T) {
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	r.answers(status(http.StatusInternalServerError))
-	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.put("a", "CREATED")
 	r.want("a", "CREATED")
 	state(t, sender, "given up", func(now webhook.State) bool {

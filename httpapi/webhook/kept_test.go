@@ -20,7 +20,6 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/webhook"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 var keep = flag.String("keep", "", "file into which TestKeepMessages writes what this version stores of messages, for the versions to come")
@@ -102,7 +101,7 @@ func TestKeepMessages(t *testing.T) {
 	}
 	s, secret := newSource(), webhook.NewSecret()
 	shop, gone := receive(t, secret), receive(t, secret)
-	store := &keeping{Store: new(storagetest.Memory)}
+	store := &keeping{Store: new(storage.Memory)}
 	only := func(prefix string, e webhook.Endpoint) webhook.Endpoint {
 		e.Wants = func(c swapper.Change) bool { return strings.HasPrefix(c.Swap.SwapID, prefix) }
 		return e
@@ -228,7 +227,7 @@ func TestKeptMessages(t *testing.T) {
 // state that is to be told, or not.
 func (all kept) goesOn(t *testing.T, e keptEntry, state string, tells bool) {
 	t.Helper()
-	store := new(storagetest.Memory)
+	store := new(storage.Memory)
 	for _, n := range all.Notes {
 		for v := range n.Version {
 			if err := store.SetNote(t.Context(), n.Name, n.Data, v); err != nil {
@@ -267,7 +266,7 @@ func (all kept) goesOn(t *testing.T, e keptEntry, state string, tells bool) {
 // Records of a version that is not there yet stay as they are, and hold no others up.
 func TestNewerMessagesAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	s, secret, store := newSource(), webhook.NewSecret(), new(storagetest.Memory)
+	s, secret, store := newSource(), webhook.NewSecret(), new(storage.Memory)
 	shop := receive(t, secret)
 	_, stop := send(t, s, store, nil, shop.endpoint("shop", secret))
 	s.put("newer", "CREATED")

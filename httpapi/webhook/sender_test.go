@@ -14,7 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 func TestDelivered(t *testing.T) {
@@ -23,7 +23,7 @@ func TestDelivered(t *testing.T) {
 	s.put("before", "CREATED")
 	time.Sleep(2 * time.Millisecond)
 	r := receive(t, one, two) // both verify: the receiver may know the one or the other
-	send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", one, two))
+	send(t, s, new(storage.Memory), nil, r.endpoint("shop", one, two))
 	s.put("a", "CREATED")
 	first := r.want("a", "CREATED")
 	s.put("a", "CREATED") // nobody sees a difference
@@ -45,7 +45,7 @@ func TestRetried(t *testing.T) {
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
 	r.answers(status(http.StatusInternalServerError))
-	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.put("a", "CREATED")
 	first := r.want("a", "CREATED")
 	for i, wait := range []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour} {
@@ -83,7 +83,7 @@ func TestDownForDays(t *testing.T) {
 	s, secret := newSource(), webhook.NewSecret()
 	well, down := receive(t, secret), receive(t, secret)
 	down.answers(status(http.StatusServiceUnavailable))
-	store := new(storagetest.Memory)
+	store := new(storage.Memory)
 	sender, _ := send(t, s, store, nil, well.endpoint("well", secret), down.endpoint("down", secret))
 	const swaps, rounds = 30, 5
 	for round := range rounds {
@@ -152,7 +152,7 @@ func TestOrder(t *testing.T) {
 			w.WriteHeader(http.StatusBadGateway)
 		}
 	})
-	send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	const last = 300
 	var all sync.WaitGroup
 	for swap := range 3 {
@@ -204,7 +204,7 @@ func TestBadEndpoints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, r := newSource(), receive(t, secret)
 			r.answers(answer)
-			sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+			sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 			s.put("a", "CREATED")
 			r.want("a", "CREATED")
 			time.Sleep(100 * time.Millisecond)
@@ -224,7 +224,7 @@ func TestBadEndpoints(t *testing.T) {
 			}
 		}
 	})
-	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.put("a", "CREATED")
 	r.want("a", "CREATED")
 	time.Sleep(300 * time.Millisecond)
@@ -243,7 +243,7 @@ func TestPrivateHosts(t *testing.T) {
 	var log bytes.Buffer
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "0.0.0.0", "169.254.169.254", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "2130706433"} {
 		s := newSource()
-		sender, stop := send(t, s, new(storagetest.Memory), func(o *webhook.Options) {
+		sender, stop := send(t, s, new(storage.Memory), func(o *webhook.Options) {
 			o.AllowLocal, o.Logger = false, slog.New(slog.NewTextHandler(&log, nil))
 		}, webhook.Endpoint{Name: "shop", URL: "https://" + host + ":" + port + "/hidden", Secrets: []string{webhook.NewSecret()}})
 		s.put("a", "CREATED")
@@ -277,7 +277,7 @@ func TestSwapThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
-	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.mu.Lock()
 	s.failing = 1
 	s.mu.Unlock()
@@ -304,7 +304,7 @@ func TestWants(t *testing.T) {
 	r := receive(t, secret)
 	e := r.endpoint("shop", secret)
 	e.Wants = func(c swapper.Change) bool { return strings.HasPrefix(c.Swap.SwapID, "shop") }
-	send(t, s, new(storagetest.Memory), nil, e)
+	send(t, s, new(storage.Memory), nil, e)
 	s.put("other", "CREATED")
 	s.put("shop 1", "CREATED")
 	r.want("shop 1", "CREATED")
@@ -314,7 +314,7 @@ func TestWants(t *testing.T) {
 // Two processes on one store tell each change once, unless one of them dies.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	s, secret, store := newSource(), webhook.NewSecret(), new(storagetest.Memory)
+	s, secret, store := newSource(), webhook.NewSecret(), new(storage.Memory)
 	r := receive(t, secret)
 	r.answers(func(w http.ResponseWriter, _ *http.Request) { time.Sleep(5 * time.Millisecond) })
 	send(t, s, store, nil, r.endpoint("shop", secret))
@@ -342,7 +342,7 @@ func TestRunTwice(t *testing.T) {
 	t.Parallel()
 	s, secret := newSource(), webhook.NewSecret()
 	r := receive(t, secret)
-	sender, _ := send(t, s, new(storagetest.Memory), nil, r.endpoint("shop", secret))
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	if err := sender.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Error(err)
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 var stressed = flag.Int("stressed", 60, "swaps that TestRefundsAmidLosses brings to their ends")
@@ -258,7 +257,7 @@ func TestRefundsAmidLosses(t *testing.T) {
 		var all sync.WaitGroup
 		for p := range (*stressed + together - 1) / together {
 			all.Go(func() {
-				mem := new(storagetest.Memory)
+				mem := new(storage.Memory)
 				m := begin(mem, chain)
 				defer func() { m.lose() }()
 				var ids []string

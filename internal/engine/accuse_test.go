@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -74,7 +73,7 @@ func TestLieThatTheChainShowsIsAccused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store, p := new(storagetest.Memory), new(punished)
+				store, p := new(storage.Memory), new(punished)
 				g := liarsEngine(t, store, p)
 				g.reader = openingLP{witnesses: c.witnesses}
 				if c.shared {
@@ -142,7 +141,7 @@ func liarsSwap(id, hash string) *swap.Record {
 // however many processes and passes notice it.
 func TestLiesAreAccusedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, p := new(storagetest.Memory), new(punished)
+		store, p := new(storage.Memory), new(punished)
 		one, other := liarsEngine(t, store, p), liarsEngine(t, store, p)
 		if err := one.Create(t.Context(), liarsSwap("a", "11")); err != nil {
 			t.Fatal(err)
@@ -177,8 +176,8 @@ func TestLiesAreAccusedOnce(t *testing.T) {
 // An LP is spared for a swap that was recovered or imported, where another swap has the
 // same payment hash, and where the store cannot tell. The evidence of the latter two stays.
 func TestWhoseLiesHaveNoConsequence(t *testing.T) {
-	beside := func(change func(*swap.Record)) func(*testing.T, *Engine, *storagetest.Memory) {
-		return func(t *testing.T, g *Engine, _ *storagetest.Memory) {
+	beside := func(change func(*swap.Record)) func(*testing.T, *Engine, *storage.Memory) {
+		return func(t *testing.T, g *Engine, _ *storage.Memory) {
 			r := liarsSwap("b", "11")
 			r.Settled = true // nothing is asked of it
 			change(r)
@@ -189,7 +188,7 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*swap.Record)
-		before func(*testing.T, *Engine, *storagetest.Memory)
+		before func(*testing.T, *Engine, *storage.Memory)
 		kept   bool
 		after  int
 	}{
@@ -207,7 +206,7 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store, p := new(storagetest.Memory), new(punished)
+				store, p := new(storage.Memory), new(punished)
 				g := liarsEngine(t, store, p)
 				g.Flows[swap.ToBTCLN] = flowtest.Flow(swap.ToBTCLN)
 				if c.before != nil {
@@ -233,7 +232,7 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 	}
 	t.Run("the store is silent", func(t *testing.T) {
 		p := new(punished)
-		store := &mute{Store: new(storagetest.Memory)}
+		store := &mute{Store: new(storage.Memory)}
 		g := liarsEngine(t, store, p)
 		if err := g.Create(t.Context(), liarsSwap("a", "11")); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // What a caller who handed something in is told, by what the record was and is: that
@@ -81,7 +81,7 @@ func TestWhatACallerIsTold(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := lamp()
 				f.Type = swap.FromBTC // of the types above there is no table, so that the records stay as they are
-				g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, f)
+				g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
 				r := c.now
 				if err := g.Create(t.Context(), &r); err != nil {
 					t.Fatal(err)
@@ -109,7 +109,7 @@ func TestWhatACallerIsTold(t *testing.T) {
 // Who waits is told when the engine closes, and that the swap is gone.
 func TestWaitingEndsWithTheEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 		r := create(t, g, "a")
 		r.Submission = &swap.Submission{Since: 5, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x1"}}}}
 		if err := g.await(t.Context(), "b", r, false); fault.CodeOf(err) != fault.NotFound {
@@ -168,7 +168,7 @@ func TestSameSubmissionTwice(t *testing.T) {
 func TestPlacesOfIdleSwapsAreGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &toyReader{}
-		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 		look := func(id string) {
 			if _, err := g.Advance(t.Context(), id, nil); err != nil {
 				t.Fatal(err)

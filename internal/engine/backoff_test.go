@@ -10,7 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // However long an LP was away: what waits for it goes on within seconds when it
@@ -27,7 +27,7 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 					}
 					return swap.Outcome{Done: true}
 				}}
-				g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+				g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
 					Probe: func(context.Context, string) error {
 						probes.Add(1)
 						if !up.Load() {
@@ -77,7 +77,7 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 func TestAnyAnswerOfTheProviderEndsThePauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Reason: "no connection"} }}
-		g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+		g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
 			Probe: func(context.Context, string) error { return errors.New("no connection") }})
 		defer g.Close()
 		r := newToy("a")

@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // calls counts what the background work asks, by whom it asks.
@@ -91,7 +91,7 @@ func followed(t *testing.T, c scenario, r *swap.Record, events []event) (calls, 
 	if r.Escrow != nil {
 		w.delivers = r.Escrow.Expected
 	}
-	g := New(Config{Store: new(storagetest.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+	g := New(Config{Store: new(storage.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
 		Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} })})
 	defer g.Close()
 	if events[0].wrote != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -13,7 +13,7 @@ import (
 // only once something began, and what is deleted or settled is gone from it.
 func TestCensusFollowsTheSchedule(t *testing.T) {
 	f := swap.Flows()[0]
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, f)
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
 	s := &schedule{at: map[string]*turn{}}
 	wbtc := tokens.Token{Chain: "CITREA", Ticker: "WBTC", Decimals: 8}
 	record := func(id string, change func(*swap.Record)) *swap.Record {

@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // colluding are two nodes of which the first, which is asked by default, says what the
@@ -99,7 +99,7 @@ func TestOneOfTwoNodesLiesForADay(t *testing.T) {
 					w := &colluding{liar: &liar{now: start, truth: &is}, lie: &lie}
 					var sent []swap.Effect
 					now := func() time.Time { return w.now }
-					g := New(Config{Store: new(storagetest.Memory), Reader: remembers(w, now, false), Flows: []*swap.Flow{c.flow}, Now: now,
+					g := New(Config{Store: new(storage.Memory), Reader: remembers(w, now, false), Flows: []*swap.Flow{c.flow}, Now: now,
 						Executor: executorFunc(func(_ context.Context, _ *swap.Record, e swap.Effect) swap.Outcome {
 							sent = append(sent, e)
 							return swap.Outcome{Reason: "no answer"}
@@ -203,7 +203,7 @@ func TestContradictionsAreShown(t *testing.T) {
 			continue
 		}
 		w := &colluding{liar: &liar{now: time.Now(), truth: &c.truths[5]}, lie: &c.truths[2]} // it is not open; the first node says that it is
-		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, c.flow)
+		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, c.flow)
 		if err := g.Create(t.Context(), c.record(swapstate.InCommitted, time.Now().Add(-time.Minute))); err != nil {
 			t.Fatal(err)
 		}

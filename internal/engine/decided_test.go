@@ -19,7 +19,6 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 var errGone = errors.New("gone")
@@ -130,7 +129,7 @@ func TestEffectIsJudgedAgain(t *testing.T) {
 		f := lamp()
 		var due []swap.Effect
 		f.Effects = func(swap.Decision) []swap.Effect { return due }
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{} }}, f)
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{} }}, f)
 		create(t, g, "a")
 		send := swap.Effect{Kind: swap.SendTx, Step: 1}
 		for name, c := range map[string]struct {
@@ -194,7 +193,7 @@ func TestEffectIsJudgedAgain(t *testing.T) {
 // preimage may be public; not over somebody else's change.
 func TestWhatIsStoredOfABeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 		now := swap.At(time.Now())
 		for i, c := range []struct {
 			e        swap.Effect
@@ -243,7 +242,7 @@ func TestWhatIsStoredOfABeginning(t *testing.T) {
 
 // brokenStore yields an error, or a body that cannot be read, in the place of entries.
 type brokenStore struct {
-	*storagetest.Memory
+	*storage.Memory
 	findErr error
 	damaged string // id
 }
@@ -268,7 +267,7 @@ func (s *brokenStore) Find(ctx context.Context, q storage.Query) iter.Seq2[stora
 // A list has all swaps of a signer, newest first, in whatever number; one that cannot
 // be read is named and keeps no other from it; an error of the store ends it.
 func TestLists(t *testing.T) {
-	s := &brokenStore{Memory: new(storagetest.Memory)}
+	s := &brokenStore{Memory: new(storage.Memory)}
 	f := lamp()
 	f.Unpaid = func(r *swap.Record) bool { return strings.HasSuffix(r.ID, "quote") }
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, f)
@@ -360,7 +359,7 @@ func TestWhenTheNextLookIsStored(t *testing.T) {
 		f.Moves = []swap.Move{{From: []int{0}, To: 1, Why: "asked", On: swap.OnReveal}}
 		f.Fill = func(in swap.Decision, next *swap.Record) { next.Problem = in.R.ID }
 		f.Effects = nil
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, f)
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
 		for id, c := range map[string]struct {
 			expiry time.Duration
 			input  swap.Input
@@ -413,7 +412,7 @@ func TestWhatIsNotDeleted(t *testing.T) {
 			f.Moves = nil
 			w := &toyReader{}
 			w.set(chains.EscrowFact{State: c.fact}, c.err)
-			g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, f)
+			g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, f)
 			r := newToy("a")
 			r.State, r.Ended, r.Escrow = 4, swap.At(time.Now().Add(-2*time.Minute)), &swap.EscrowPart{}
 			c.change(r)

@@ -8,7 +8,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 func TestDueMoment(t *testing.T) {
@@ -98,7 +98,7 @@ func TestUnusedQuotesAreLookedAtRarely(t *testing.T) {
 
 // The moment is stored with the swap, from the beginning.
 func TestDueIsStoredWithANewSwap(t *testing.T) {
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	defer g.Close()
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Expiry: swap.At(time.Now().Add(time.Hour))}}
 	if err := g.Create(t.Context(), r); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // stalling is an executor whose effects of some kinds take as long as they may.
@@ -58,7 +58,7 @@ func openFact() chains.EscrowFact {
 
 // autoEngine runs the real table of a Lightning source on a toy reader.
 func autoEngine(t *testing.T, w Reader, p Executor) *Engine {
-	return toyEngine(t, new(storagetest.Memory), w, p, flowtest.Flow(swap.FromBTCLNAuto))
+	return toyEngine(t, new(storage.Memory), w, p, flowtest.Flow(swap.FromBTCLNAuto))
 }
 
 // What asks an LP, or sends what the user signed, keeps no preimage waiting.
@@ -105,7 +105,7 @@ func TestEffectIsNotRepeatedBeforeItsOutcomeIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &toyReader{}
 		p := &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(100 * time.Millisecond); return swap.Outcome{Done: true} }}
-		g := toyEngine(t, new(storagetest.Memory), w, p, lamp())
+		g := toyEngine(t, new(storage.Memory), w, p, lamp())
 		create(t, g, "a")
 		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
 			t.Fatal(err)

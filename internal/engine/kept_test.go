@@ -27,7 +27,6 @@ import (
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/postgres"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // What earlier versions have stored: a folder for each, with entries.jsonl.gz (swaps as
@@ -236,7 +235,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 					continue
 				}
 				w := &liar{now: r.Changed.Time(), truth: &is}
-				s := new(storagetest.Memory)
+				s := new(storage.Memory)
 				stored := e
 				stored.Version--
 				if err := s.Create(t.Context(), stored); err != nil {
@@ -281,7 +280,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 // neither moves nor deletes its swaps.
 func TestNewerRecordsAreLeftAlone(t *testing.T) {
 	everyVersion(t, func(t *testing.T, folder string) {
-		s, w := new(storagetest.Memory), &liar{truth: &truth{}}
+		s, w := new(storage.Memory), &liar{truth: &truth{}}
 		var newer []storage.Entry
 		signers := map[[2]string]bool{}
 		for _, e := range keptEntries(t, folder) {

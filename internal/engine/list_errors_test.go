@@ -9,7 +9,6 @@ import (
 
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // scripted is a store whose lists are what a test says.
@@ -25,7 +24,7 @@ func (s *scripted) Find(context.Context, storage.Query) iter.Seq2[storage.Entry,
 // An entry that cannot be read is named and the list goes on; an error of the store
 // itself ends it after what came before, and does not call any swap unreadable.
 func TestListsNameWhatCannotBeRead(t *testing.T) {
-	mem := new(storagetest.Memory)
+	mem := new(storage.Memory)
 	s := &scripted{Store: mem}
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 	entry := func(id string, settled bool) storage.Entry {
@@ -86,7 +85,7 @@ func TestListsNameWhatCannotBeRead(t *testing.T) {
 // A list goes on behind a record, which may have been deleted meanwhile, and of two
 // that were made in the same millisecond neither is passed over.
 func TestListGoesOnBehindARecord(t *testing.T) {
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	records := map[string]*swap.Record{}
 	for id, created := range map[string]swap.Millis{"a": 1, "b": 2, "c": 2, "d": 3} {
 		r := newToy(id)
@@ -122,7 +121,7 @@ func TestListGoesOnBehindARecord(t *testing.T) {
 
 // A pending swap of a type that is not configured any more is listed all the same.
 func TestListHasTypesThatAreNotConfigured(t *testing.T) {
-	mem := new(storagetest.Memory)
+	mem := new(storage.Memory)
 	create(t, toyEngine(t, mem, &toyReader{}, &toyExecutor{}, lamp()), "a")
 	other := lamp()
 	other.Type = swap.FromBTCLNAuto
@@ -141,7 +140,7 @@ func TestListHasTypesThatAreNotConfigured(t *testing.T) {
 
 // Who takes a page has no more read and decoded for it, but for what is not listed.
 func TestAPageReadsNoMore(t *testing.T) {
-	mem := new(storagetest.Memory)
+	mem := new(storage.Memory)
 	s := &scripted{Store: mem}
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 	if err := g.Create(t.Context(), newToy("a")); err != nil {

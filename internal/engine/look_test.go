@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // refusing is a store that does not take what is written to one swap.
@@ -41,7 +40,7 @@ func (s *refusing) refuse(id string) {
 // it end whoever brings the hints. It is looked at again by itself.
 func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &refusing{Store: new(storagetest.Memory)}
+		store := &refusing{Store: new(storage.Memory)}
 		w := &toyReader{}
 		f := lamp()
 		var mu sync.Mutex
@@ -108,7 +107,7 @@ func TestHintsAreLookedAtInParallel(t *testing.T) {
 		const swaps = 2*lookers + 1
 		w := &toyReader{}
 		f := lamp()
-		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, f)
+		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, f)
 		g.Flows[swap.FromBTCLNAuto] = f
 		var all []chains.Hint
 		for i := range swaps {
@@ -138,7 +137,7 @@ func TestHintsAreLookedAtInParallel(t *testing.T) {
 
 // A store that finds nothing keeps the hint with whoever brings it.
 func TestHintIsKeptWhileTheStoreIsDown(t *testing.T) {
-	g := toyEngine(t, downStore{new(storagetest.Memory)}, &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, downStore{new(storage.Memory)}, &toyReader{}, &toyExecutor{}, lamp())
 	if err := g.Look(t.Context(), "CITREA", chains.Hint{ClaimHash: []byte{1}}); err == nil {
 		t.Error("the hint is taken, and lost")
 	}

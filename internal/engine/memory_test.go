@@ -14,12 +14,11 @@ import (
 	"github.com/swapper-go/swapper/internal/shard"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // copies is a store of many swaps that are like a few, and take no memory.
 type copies struct {
-	*storagetest.Memory
+	*storage.Memory
 	models []storage.Entry
 	count  int
 	shards map[string][]int
@@ -56,7 +55,7 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no records are kept: %v", err)
 	}
-	store := &copies{Memory: new(storagetest.Memory), count: 5_000, shards: map[string][]int{}}
+	store := &copies{Memory: new(storage.Memory), count: 5_000, shards: map[string][]int{}}
 	g := New(Config{Store: store, Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: swap.Flows(), Log: quiet, Now: sync.OnceValue(time.Now)}) // turns never come
 	defer g.Close()
 	for _, e := range keptEntries(t, folders[0]) {

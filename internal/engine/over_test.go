@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // After its expiry a quote that nobody has paid for is over for the caller, of every
@@ -21,7 +21,7 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 	for _, c := range waysOut() {
 		t.Run(c.flow.Type.String(), func(t *testing.T) {
 			w := &liar{now: start, truth: &truth{}}
-			g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, c.flow)
+			g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, c.flow)
 			g.Now = func() time.Time { return w.now }
 			r := unused(c.record(0, start))
 			if err := g.Create(t.Context(), r); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // What a caller brings gets a pass of its own: it is not lost in one that is
@@ -32,7 +32,7 @@ func TestInputWaitsForItsOwnPass(t *testing.T) {
 					return ask(in)
 				}
 				p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
-				g := toyEngine(t, new(storagetest.Memory), w, p, f)
+				g := toyEngine(t, new(storage.Memory), w, p, f)
 				create(t, g, "a")
 				var all sync.WaitGroup
 				all.Go(func() {
@@ -56,7 +56,7 @@ func TestInputWaitsForItsOwnPass(t *testing.T) {
 // its own.
 func TestCallerWithInputMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{delay: 5 * time.Second}, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), &toyReader{delay: 5 * time.Second}, &toyExecutor{}, lamp())
 		create(t, g, "a")
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -81,7 +81,7 @@ func TestCallerWithInputMayLeave(t *testing.T) {
 func TestAnotherRowDoesNotTakeTheInput(t *testing.T) {
 	w := &toyReader{}
 	w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
-	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 	create(t, g, "a")
 	if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); !errors.Is(err, errNotTaken) {
 		t.Errorf("got %v, want that the preimage was not taken", err)
@@ -94,7 +94,7 @@ func TestAnotherRowDoesNotTakeTheInput(t *testing.T) {
 // A clock that is set back does not make old facts fresh.
 func TestClockSetBack(t *testing.T) {
 	w := &toyReader{}
-	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 	now := time.Now()
 	g.Now = func() time.Time { return now }
 	create(t, g, "a")
@@ -111,7 +111,7 @@ func TestClockSetBack(t *testing.T) {
 
 // What is written beside a pass is in the next answer at once.
 func TestMarkIsSeenAtOnce(t *testing.T) {
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	create(t, g, "a")
 	res, err := g.Advance(t.Context(), "a", nil)
 	if err != nil {
@@ -176,7 +176,7 @@ func TestOutcomeOfAnEffectThatDidNotEnd(t *testing.T) {
 func TestCallerLeavesAsThePassEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &toyReader{delay: time.Second}
-		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 		create(t, g, "a")
 		for range 200 {
 			var all sync.WaitGroup

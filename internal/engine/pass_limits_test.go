@@ -15,13 +15,12 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // A pass whose questions nobody answers in its time still stores its input.
 func TestInputIsStoredThoughNobodyAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{delay: time.Hour}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet, PassTimeout: 3 * time.Second,
+		g := New(Config{Store: new(storage.Memory), Reader: &toyReader{delay: time.Hour}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet, PassTimeout: 3 * time.Second,
 			Executor: &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}})
 		defer g.Close()
 		create(t, g, "a")
@@ -37,7 +36,7 @@ func TestInputIsStoredThoughNobodyAnswers(t *testing.T) {
 // own, and ends if the swap was deleted meanwhile.
 func TestLostRaceAsksAgain(t *testing.T) {
 	w := &toyReader{}
-	s := &failing{Store: new(storagetest.Memory)}
+	s := &failing{Store: new(storage.Memory)}
 	g := toyEngine(t, s, w, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}, lamp())
 	create(t, g, "a")
 	lost := false
@@ -70,7 +69,7 @@ func TestLostRaceAsksAgain(t *testing.T) {
 func TestCallersShareAFailedPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		s := &failing{Store: new(storagetest.Memory), get: func(string) error {
+		s := &failing{Store: new(storage.Memory), get: func(string) error {
 			reads.Add(1)
 			time.Sleep(time.Second)
 			return errDisk
@@ -109,7 +108,7 @@ func TestCloseWaitsForWhatIsInProgress(t *testing.T) {
 					time.Sleep(time.Second)
 					busy.Add(-1)
 				}
-				g := New(Config{Store: new(storagetest.Memory), Reader: &slowToStop{slow: slow}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+				g := New(Config{Store: new(storage.Memory), Reader: &slowToStop{slow: slow}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
 					Probe: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
 				r := create(t, g, "a")
 				r.LP.URL = "https://lp"
@@ -183,7 +182,7 @@ func TestFollowedSwapIsRetried(t *testing.T) {
 		var mu sync.Mutex
 		var tried []time.Time
 		down := true
-		s := &failing{Store: new(storagetest.Memory), get: func(string) error {
+		s := &failing{Store: new(storage.Memory), get: func(string) error {
 			mu.Lock()
 			defer mu.Unlock()
 			tried = append(tried, time.Now())
@@ -239,7 +238,7 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 			f.States[i].Every = time.Hour
 		}
 		var down, looked atomic.Bool
-		s := &failing{Store: new(storagetest.Memory), get: func(id string) error {
+		s := &failing{Store: new(storage.Memory), get: func(id string) error {
 			if down.Load() && id == "hinted" {
 				return errDisk
 			}
@@ -384,7 +383,7 @@ func TestWhoWaitsForAProvider(t *testing.T) {
 // context ended is told nothing more.
 func TestWhatASlowSubscriberIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 		var got []Change
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)

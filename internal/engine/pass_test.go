@@ -16,7 +16,6 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // lamp is a small flow for testing the engine: 0 off, 1 asked, 2 on, 3 broken, 4 expired.
@@ -122,7 +121,7 @@ func create(t *testing.T, g *Engine, id string) *swap.Record {
 func TestCallersShareAPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &toyReader{delay: 100 * time.Millisecond}
-		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 		create(t, g, "a")
 		var all sync.WaitGroup
 		for range 50 {
@@ -157,7 +156,7 @@ func TestCallerMayLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &toyReader{delay: time.Second}
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
-		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 		create(t, g, "a")
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
@@ -175,7 +174,7 @@ func TestCallerMayLeave(t *testing.T) {
 
 func TestNoAnswerMovesNothing(t *testing.T) {
 	w := &toyReader{err: errors.New("node down")}
-	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 	create(t, g, "a")
 	res, err := g.Advance(t.Context(), "a", nil)
 	if err != nil || res.Record.State != 0 || res.Record.Version != 1 {
@@ -189,7 +188,7 @@ func TestNoAnswerMovesNothing(t *testing.T) {
 func TestLaggingNodeIsNoNews(t *testing.T) {
 	w := &toyReader{}
 	w.set(chains.EscrowFact{State: chains.EscrowNone, Head: chains.Block{Height: 9}}, nil)
-	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Seen: swap.Seen{Chain: 10}, Expiry: swap.At(time.Now().Add(time.Hour))}}
 	if err := g.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -202,7 +201,7 @@ func TestLaggingNodeIsNoNews(t *testing.T) {
 
 func TestInputIsTakenOnceOrRefused(t *testing.T) {
 	p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, p, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, p, lamp())
 	create(t, g, "a")
 	res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}})
 	if err != nil || res.Record.State != 1 || res.Record.Lightning.Preimage != (chains.Preimage{1}) {
@@ -233,7 +232,7 @@ func (s *racing) Update(ctx context.Context, e storage.Entry) error {
 
 func TestLostRaceBeginsAgain(t *testing.T) {
 	for _, races := range []int{1, maxConflicts, maxConflicts + 1} {
-		mem := new(storagetest.Memory)
+		mem := new(storage.Memory)
 		s := &racing{Store: mem, races: races}
 		s.race = func() {
 			e, err := mem.Get(context.Background(), "a")
@@ -259,7 +258,7 @@ func TestLostRaceBeginsAgain(t *testing.T) {
 
 func TestMarkedEffectStartsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		mem := new(storagetest.Memory)
+		mem := new(storage.Memory)
 		p := &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(time.Second); return swap.Outcome{Done: true} }}
 		one := toyEngine(t, mem, &toyReader{}, p, lamp())
 		two := toyEngine(t, mem, &toyReader{}, p, lamp())
@@ -299,7 +298,7 @@ func TestUnknownOutcomeIsTriedAgainAndRefusalAfterItStaysUnknown(t *testing.T) {
 		}}
 		f := lamp()
 		f.Moves = f.Moves[:2] // no row for a refusal: only the history counts here
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, p, f)
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, p, f)
 		create(t, g, "a")
 		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
 			t.Fatal(err)
@@ -327,7 +326,7 @@ func TestUnknownOutcomeIsTriedAgainAndRefusalAfterItStaysUnknown(t *testing.T) {
 // An attempt whose process ended before the answer came has none either.
 func TestRefusalAfterALostProcessStaysUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		mem := new(storagetest.Memory)
+		mem := new(storage.Memory)
 		f := lamp()
 		one := toyEngine(t, mem, &toyReader{}, &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(time.Second); return swap.Outcome{Done: true} }}, f)
 		create(t, one, "a")
@@ -366,7 +365,7 @@ func TestPanicHarmsNobodyElse(t *testing.T) {
 		return ask(in)
 	}
 	w := &toyReader{}
-	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, f)
+	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, f)
 	for _, id := range []string{"bad", "unreadable", "good"} {
 		create(t, g, id)
 	}
@@ -386,7 +385,7 @@ func TestPanicHarmsNobodyElse(t *testing.T) {
 func TestRunFollowsAndPurges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &toyReader{}
-		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 		create(t, g, "claimed")
 		quote := create(t, g, "quote")
 		quote.Expiry = 0
@@ -424,7 +423,7 @@ func TestRunFollowsAndPurges(t *testing.T) {
 func TestHintLooksAtItsSwaps(t *testing.T) {
 	w := &toyReader{}
 	w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
-	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 	hash := make([]byte, 32)
 	hash[0] = 7
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Chain: "CITREA", Expiry: swap.At(time.Now().Add(time.Hour))},
@@ -443,7 +442,7 @@ func TestHintLooksAtItsSwaps(t *testing.T) {
 func TestSlowSubscriberKeepsTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Refused: true} }}
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, p, lamp())
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, p, lamp())
 		create(t, g, "a")
 		var got []Change
 		ctx, stop := context.WithCancel(t.Context())

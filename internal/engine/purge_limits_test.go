@@ -11,7 +11,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // expiredQuotes returns an engine of quotes that are over and stay as they are, which
@@ -52,7 +51,7 @@ func deleted(t *testing.T, g *Engine, id string) bool {
 // millisecond before. What is deleted is not shown from an earlier pass.
 func TestWhenAQuoteIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := expiredQuotes(t, new(storagetest.Memory), &toyReader{})
+		g := expiredQuotes(t, new(storage.Memory), &toyReader{})
 		defer g.Close()
 		endedQuote(t, g, "kept", time.Minute-time.Millisecond)
 		endedQuote(t, g, "due", time.Minute)
@@ -75,7 +74,7 @@ func TestWhenDeletingIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &toyReader{}
 		w.set(chains.EscrowFact{}, errGone)
-		g := expiredQuotes(t, new(storagetest.Memory), w)
+		g := expiredQuotes(t, new(storage.Memory), w)
 		defer g.Close()
 		used := newToy("used")
 		used.State, used.Ended, used.Escrow = 4, swap.At(time.Now().Add(-time.Hour)), &swap.EscrowPart{InitTx: "0x1"}
@@ -120,7 +119,7 @@ func (s damagedFirst) Find(ctx context.Context, q storage.Query) iter.Seq2[stora
 func TestDamagedQuotesKeepNoOtherFromBeingDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := true
-		s := &failing{Store: damagedFirst{new(storagetest.Memory)}}
+		s := &failing{Store: damagedFirst{new(storage.Memory)}}
 		g := expiredQuotes(t, s, &toyReader{})
 		defer g.Close()
 		endedQuote(t, g, "unreadable", time.Hour)
@@ -152,7 +151,7 @@ func (s *changing) Delete(ctx context.Context, id string, version uint64) error 
 
 // A quote that changes between the chain's answer and its deletion stays.
 func TestQuoteThatChangesMeanwhileIsKept(t *testing.T) {
-	s := &changing{Store: new(storagetest.Memory)}
+	s := &changing{Store: new(storage.Memory)}
 	g := expiredQuotes(t, s, &toyReader{})
 	endedQuote(t, g, "a", time.Hour)
 	s.change = func(id string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // A quote of which only its provider knows whether it was paid is deleted when the
@@ -37,7 +37,7 @@ func TestQuoteOfASilentProviderIsKept(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := &counting{liar: &liar{now: start, truth: &truth{}}}
-			g := New(Config{Store: new(storagetest.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)})
+			g := New(Config{Store: new(storage.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)})
 			defer g.Close()
 			if err := g.Create(t.Context(), unused(c.record(0, start))); err != nil {
 				t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // storageQuery is one query of the reference: an OR of ANDs. A value is one of a
@@ -91,7 +90,7 @@ func TestVectorsStorageQueries(t *testing.T) {
 			chains[q.Storage[strings.LastIndex(q.Storage, "-")+1:]] = true
 		}
 	}
-	g := New(Config{Store: new(storagetest.Memory), Flows: swap.Flows(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	g := New(Config{Store: new(storage.Memory), Flows: swap.Flows(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(g.Close)
 	everybody := population(t, g, slices.Sorted(maps.Keys(chains)))
 

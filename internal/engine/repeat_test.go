@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // hearingReader is told by nodes as tests say.
@@ -34,7 +34,7 @@ func (w *hearingReader) BitcoinTx(context.Context, bitcoin.Hash) (*bitcoin.Tx, e
 func hearing(t *testing.T, mark uint64, f *swap.Flow) (*Engine, *hearingReader) {
 	w := &hearingReader{}
 	w.mark.Store(mark)
-	return toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, f), w
+	return toyEngine(t, new(storage.Memory), w, &toyExecutor{}, f), w
 }
 
 // What is known to be unchanged is not asked again for a status of a swap that waits, and is
@@ -157,7 +157,7 @@ func TestNoEffectByWhatWasNotAsked(t *testing.T) {
 		w := &hearingReader{}
 		w.mark.Store(7)
 		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
-		g := toyEngine(t, new(storagetest.Memory), w, p, f)
+		g := toyEngine(t, new(storage.Memory), w, p, f)
 		create(t, g, "a")
 		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
 			t.Fatal(err)

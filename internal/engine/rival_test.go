@@ -19,7 +19,6 @@ import (
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // ledger is a chain whose escrows and transactions a test writes. What it was not
@@ -96,7 +95,7 @@ const owner = "0xowner"
 // by execute.
 func engineOn(t *testing.T, l *ledger, execute func(r *swap.Record, e swap.Effect) swap.Outcome) *Engine {
 	t.Helper()
-	g := New(Config{Store: new(storagetest.Memory), Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC), flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.FromBTCLNAuto)},
+	g := New(Config{Store: new(storage.Memory), Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC), flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.FromBTCLNAuto)},
 		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	t.Cleanup(g.Close)
 	return g

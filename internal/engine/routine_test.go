@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // waitingReader also says how long is to be waited, and notes which questions were routine.
@@ -77,7 +77,7 @@ func TestRoutinePassLeavesOutWhatIsOnlyShown(t *testing.T) {
 					}
 					return ask(in)
 				}
-				g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, f)
+				g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, f)
 				create(t, g, "a")
 				if c.caller > 0 {
 					go func() {
@@ -108,7 +108,7 @@ func TestLookWithoutAnswerComesAgainSoon(t *testing.T) {
 	w := &waitingReader{}
 	f := lamp()
 	f.States[0].Every = time.Minute
-	g := New(Config{Store: new(storagetest.Memory), Reader: w, Executor: &toyExecutor{}, Flows: []*swap.Flow{f}, Now: func() time.Time { return now }, Log: quiet})
+	g := New(Config{Store: new(storage.Memory), Reader: w, Executor: &toyExecutor{}, Flows: []*swap.Flow{f}, Now: func() time.Time { return now }, Log: quiet})
 	defer g.Close()
 	r := newToy("a")
 	r.CreatedAt, r.Expiry = swap.At(now), swap.At(now.Add(24*time.Hour))
@@ -188,7 +188,7 @@ func TestUrgentTurnsGoFirst(t *testing.T) {
 	}
 
 	w := &waitingReader{}
-	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 	create(t, g, "a")
 	s = &schedule{at: map[string]*turn{}}
 	s.soon("a", now, true)

@@ -16,7 +16,6 @@ import (
 	"github.com/swapper-go/swapper/internal/shard"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // A hint brings a turn forward and never puts it off; a turn that is being taken
@@ -110,7 +109,7 @@ func TestFailedTurnIsTakenAgain(t *testing.T) {
 func TestDeletedSwapHasNoTurns(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	var said strings.Builder
-	g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: slog.New(slog.NewTextHandler(&said, nil))})
+	g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: slog.New(slog.NewTextHandler(&said, nil))})
 	defer g.Close()
 	r := create(t, g, "a")
 	s := &schedule{at: map[string]*turn{}}
@@ -135,7 +134,7 @@ func TestDeletedSwapHasNoTurns(t *testing.T) {
 // Only what can still change is followed; a swap of a type that is not configured
 // is left alone.
 func TestOnlyWatchedSwapsHaveTurns(t *testing.T) {
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	for name, c := range map[string]struct {
 		change func(r *swap.Record)
 		want   bool
@@ -164,7 +163,7 @@ func TestOnlyWatchedSwapsHaveTurns(t *testing.T) {
 
 // A closed engine follows nothing.
 func TestClosedEngineDoesNotRun(t *testing.T) {
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	create(t, g, "a")
 	if _, err := g.Advance(t.Context(), "a", nil); err != nil {
 		t.Fatal(err)
@@ -221,7 +220,7 @@ func (s *faltering) Get(ctx context.Context, id string) (storage.Entry, error) {
 // and then no more; an entry that cannot be read keeps none of the others back.
 func TestWatchedSwapsAreReadUntilTheStoreAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		mem := new(storagetest.Memory)
+		mem := new(storage.Memory)
 		before := toyEngine(t, mem, &toyReader{}, &toyExecutor{}, lamp())
 		create(t, before, "a")
 		before.Close()
@@ -251,7 +250,7 @@ func TestWatchedSwapsAreReadUntilTheStoreAnswers(t *testing.T) {
 func TestHintPassesAnUnreadableEntry(t *testing.T) {
 	w := &toyReader{}
 	w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
-	g := toyEngine(t, &faltering{Store: new(storagetest.Memory)}, w, &toyExecutor{}, lamp())
+	g := toyEngine(t, &faltering{Store: new(storage.Memory)}, w, &toyExecutor{}, lamp())
 	hash := make([]byte, 32)
 	hash[0] = 7
 	r := newToy("a")
@@ -271,7 +270,7 @@ func TestHintPassesAnUnreadableEntry(t *testing.T) {
 // pass has been made for it.
 func TestHintIsOwedUntilItIsPaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &refusing{Store: new(storagetest.Memory)}
+		store := &refusing{Store: new(storage.Memory)}
 		w := &toyReader{}
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		g := toyEngine(t, store, w, &toyExecutor{}, lamp())
@@ -325,7 +324,7 @@ func TestEveryNewSwapIsFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &toyReader{}
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
-		g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 		ctx, stop := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() { _ = g.Run(ctx) })
@@ -382,7 +381,7 @@ func (s *purges) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.En
 func TestRunPurgesOnceAMinute(t *testing.T) {
 	for takes, want := range map[time.Duration]int{0: 6, 90 * time.Second: 3} {
 		synctest.Test(t, func(t *testing.T) {
-			store := &purges{Store: new(storagetest.Memory), takes: takes}
+			store := &purges{Store: new(storage.Memory), takes: takes}
 			g := toyEngine(t, store, &toyReader{}, &toyExecutor{}, lamp())
 			ctx, stop := context.WithCancel(t.Context())
 			var all sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // openedAt is an open escrow whose opening stands in block 100.
@@ -95,7 +95,7 @@ func (w *forkedWorld) LPStatus(context.Context, lp.StatusQuery) (lp.Status, erro
 // not put off the next decision.
 func TestStoringPutsNothingOff(t *testing.T) {
 	w := &forkedWorld{tx: chains.TxPending}
-	g := toyEngine(t, new(storagetest.Memory), w, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}, flowtest.Flow(swap.ToBTCLN))
+	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}, flowtest.Flow(swap.ToBTCLN))
 	g.Now = func() time.Time { return time.Unix(1_800_000_000, 0) }
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTCLN, State: swapstate.OutCommitted, Seen: swap.Seen{Chain: 17}}, Lightning: &swap.LightningPart{},
 		Escrow:     &swap.EscrowPart{Real: &chains.Escrow{Expiry: g.Now().Add(time.Hour).Unix()}, InitTx: "0x1"},

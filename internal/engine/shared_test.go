@@ -21,11 +21,11 @@ import (
 
 // database is a store that several processes share.
 type database struct {
-	*storagetest.Memory
+	*storage.Memory
 	*storagetest.MemoryLeases
 }
 
-func newDatabase() database { return database{new(storagetest.Memory), new(storagetest.MemoryLeases)} }
+func newDatabase() database { return database{new(storage.Memory), new(storagetest.MemoryLeases)} }
 
 // connection is one process's to a database.
 type connection struct {
@@ -226,7 +226,7 @@ func TestLostPostIsMadeAgain(t *testing.T) {
 	}{"shared": {true, effectTimeout + effectGrace}, "alone": {false, 0}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				mem := new(storagetest.Memory)
+				mem := new(storage.Memory)
 				var store storage.Store = mem
 				if c.shared {
 					store = database{mem, new(storagetest.MemoryLeases)}

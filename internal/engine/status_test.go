@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // failingBuilder fails to build with an error, if there is one.
@@ -117,7 +117,7 @@ func TestStatusWhoseActionCannotBeBuilt(t *testing.T) {
 // left, or whose store fails, is an error.
 func TestStatusOfASilentWorld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &failing{Store: new(storagetest.Memory)}
+		s := &failing{Store: new(storage.Memory)}
 		g := toyEngine(t, s, &toyReader{delay: 20 * time.Second}, &toyExecutor{}, lamp())
 		create(t, g, "a")
 		began := time.Now()

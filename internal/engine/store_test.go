@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // failing is a store that fails to read or to update a swap while get or update
@@ -106,7 +105,7 @@ func TestWhichKeyRefusesASubmission(t *testing.T) {
 		"claims a key that nobody else holds": {vault(2), vault(1), func(next *swap.Record) { next.Bitcoin.TxID = bitcoin.Hash{3} }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.SPVFromBTC)}, Now: time.Now, Log: quiet})
+			g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.SPVFromBTC)}, Now: time.Now, Log: quiet})
 			defer g.Close()
 			holder, r := c.holder, c.before
 			holder.ID = "a"
@@ -154,7 +153,7 @@ func TestSharedKeyIsClaimedAgain(t *testing.T) {
 // What is written is compared with the version it was made from, whatever version
 // the new record names.
 func TestWriteIsOverTheVersionItWasMadeFrom(t *testing.T) {
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	r := create(t, g, "a")
 	next := r.Clone()
 	next.Version, next.Problem = 99, "x"
@@ -171,7 +170,7 @@ func TestWriteIsOverTheVersionItWasMadeFrom(t *testing.T) {
 // A record that cannot be encoded is not stored, and the error says so without its id.
 func TestRecordThatCannotBeEncoded(t *testing.T) {
 	const id = "0123456789abcdef0123456789abcdef"
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	broken := newToy(id)
 	broken.Escrow = &swap.EscrowPart{Real: &chains.Escrow{Data: []byte("{")}}
 	if err := g.Create(t.Context(), broken); err == nil || !strings.Contains(err.Error(), "encode swap") || strings.Contains(err.Error(), id) {
@@ -182,7 +181,7 @@ func TestRecordThatCannotBeEncoded(t *testing.T) {
 	}
 	f := lamp()
 	f.Fill = func(_ swap.Decision, next *swap.Record) { next.Escrow = broken.Escrow }
-	g = toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, f)
+	g = toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
 	create(t, g, id)
 	if _, err := g.Advance(t.Context(), id, nil); err == nil {
 		t.Error("a pass that cannot store what it found says nothing")
@@ -196,7 +195,7 @@ func TestRecordThatCannotBeEncoded(t *testing.T) {
 // and speaks for itself.
 func TestErrorsOfTheStore(t *testing.T) {
 	const id = "0123456789abcdef0123456789abcdef"
-	s := &failing{Store: new(storagetest.Memory)}
+	s := &failing{Store: new(storage.Memory)}
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 	r := create(t, g, id)
 	r.Request = "order"
@@ -261,7 +260,7 @@ func TestWhatIsPending(t *testing.T) {
 		"finished":                 {6, time.Hour, false, false},
 		"a state of no table":      {99, time.Hour, false, false},
 	} {
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, f)
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
 		g.Now = func() time.Time { return now }
 		r := newToy("a")
 		r.State, r.Expiry = c.state, swap.At(now.Add(c.expiry))
@@ -281,7 +280,7 @@ func TestWhatIsPending(t *testing.T) {
 // The LP of a swap that was recovered is found by its address, as soon as it is known.
 func TestLPIsFoundByItsAddress(t *testing.T) {
 	known := false
-	g := New(Config{Store: new(storagetest.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+	g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
 		LPAt: func(chain, address string) string {
 			if known && chain == "CITREA" && address == "0x2" {
 				return "https://lp"

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // counted is a Checker that counts what it is asked to judge.
@@ -139,7 +139,7 @@ func TestSubmissionThatIsOverAtOnce(t *testing.T) {
 
 // A submission that was not taken, in a store that fails just then, is an error.
 func TestStoreFailsAsASubmissionIsNotTaken(t *testing.T) {
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	create(t, g, "a")
 	reads := 0
 	g.Store = &failing{Store: g.Store, get: func(string) error {
@@ -216,7 +216,7 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 				f.States[0].Every = c.every
 				passes := 0
 				f.Ask = func(in swap.Decision) swap.Ask { passes++; return swap.Ask{} }
-				g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, f)
+				g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
 				r := newToy("a")
 				r.State = c.state
 				if err := g.Create(t.Context(), r); err != nil {
@@ -235,7 +235,7 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // a type that is not configured, and a swap that is not there
 		other := lamp()
 		other.Type = swap.FromBTCLNAuto
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, other)
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, other)
 		create(t, g, "a")
 		for _, id := range []string{"a", "none"} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -248,7 +248,7 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 
 // Whoever begins to wait after the engine was closed is told so.
 func TestWaitingOnAClosedEngine(t *testing.T) {
-	g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	r := create(t, g, "a")
 	g.Close()
 	if err := g.await(t.Context(), "a", r, false); !errors.Is(err, ErrClosed) {

@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // judge is a Checker whose verdicts a test gives.
@@ -80,7 +80,7 @@ func TestRefusedSubmissionIsReported(t *testing.T) {
 // What happens to another swap tells nothing to who waits for this one.
 func TestWaitingIsForOneSwap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 		r := newToy("a")
 		r.Submission = &swap.Submission{Since: 5, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x1"}}}}
 		if err := g.Create(t.Context(), r); err != nil {
@@ -106,7 +106,7 @@ func TestWaitingIsForOneSwap(t *testing.T) {
 // A subscription ends with its reason.
 func TestSubscriptionEndsWithItsReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := toyEngine(t, new(storagetest.Memory), &toyReader{}, &toyExecutor{}, lamp())
+		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errGone)
 		defer cancel()
 		if err := g.Subscribe(ctx, func(Change) bool { return true }); !errors.Is(err, errGone) {

@@ -20,7 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // truth is what the outside world shows of a swap, and where a swap of which it
@@ -289,7 +289,7 @@ func TestFactsDecideFromEveryState(t *testing.T) {
 					w := &liar{now: start}
 					now := func() time.Time { return w.now }
 					m := remembers(w, now, true)
-					g := New(Config{Store: new(storagetest.Memory), Reader: m, Flows: []*swap.Flow{c.flow}, Now: now,
+					g := New(Config{Store: new(storage.Memory), Reader: m, Flows: []*swap.Flow{c.flow}, Now: now,
 						Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome {
 							return swap.Outcome{Reason: "no answer"}
 						}), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})

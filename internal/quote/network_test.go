@@ -28,7 +28,6 @@ import (
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -58,7 +57,7 @@ func open(t *testing.T) *bank {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, store, lists, known := map[string]chains.Chain{}, new(storagetest.Memory), []tokenlist.Chain{}, []discovery.Chain{}
+	all, store, lists, known := map[string]chains.Chain{}, new(storage.Memory), []tokenlist.Chain{}, []discovery.Chain{}
 	for _, f := range n.Chains() {
 		c, err := f.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: backend, Now: n.Clock.Now, Rand: rand.Reader,
 			HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: store})

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage/storagetest"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // acts remembers what was done to the outside world, and says that it worked.
@@ -76,7 +76,7 @@ func perform(t *testing.T, s *flowtest.Setup) *stage {
 	lps := lphttp.NewClient(lphttp.Options{Transport: s.World, Now: s.World.Now})
 	reader := chainio.New(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
 	st := &stage{Setup: s, Reader: reader, LPs: lps, Record: r, Acts: &acts{done: map[swap.EffectKind]int{}, send: s.Chain.Send}}
-	st.Engine = engine.New(engine.Config{Store: new(storagetest.Memory), Reader: reader, Executor: st.Acts, Flows: swap.Flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
+	st.Engine = engine.New(engine.Config{Store: new(storage.Memory), Reader: reader, Executor: st.Acts, Flows: swap.Flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { st.Engine.Close(); reader.Close() })
 	if err := st.Engine.Create(t.Context(), r); err != nil {
 		t.Fatal(err)

@@ -251,7 +251,7 @@ func (i *importer) record() (*swap.Record, error) {
 	return i.r, nil
 }
 
-// identify derives the id as the reference does, whatever stands in the record:
+// identify derives the id as the reference does, and does not read it from the record:
 // from the claim hash, or in older Lightning records from the payment hash
 // (protocol: swap-flows-escrow.md §1).
 func (i *importer) identify() {

@@ -29,8 +29,8 @@ type Channel struct {
 	Params []any
 
 	// Beat, if set, says that the messages of this channel come with every block. They show
-	// that the connection lives, and wake nobody. Beat judges one: an error means that it
-	// shows nothing, as that of a node that is behind.
+	// that the connection is alive, and cause no question. Beat judges one: an error means
+	// that the message does not count, for example because its node is behind.
 	Beat func(result json.RawMessage) error
 }
 

@@ -41,13 +41,13 @@ func (s audited) tell(what, id string, err error) error {
 func ExampleRun() {
 	testAudited := func(t *testing.T) {
 		storagetest.Run(t, func(*testing.T) storage.Store {
-			return audited{new(storagetest.Memory), func(string, string) {}}
+			return audited{new(storage.Memory), func(string, string) {}}
 		})
 	}
 	_ = testAudited // in a program: func TestAudited(t *testing.T)
 
 	ctx := context.Background()
-	store := audited{new(storagetest.Memory), func(what, id string) { fmt.Println(what, id) }}
+	store := audited{new(storage.Memory), func(what, id string) { fmt.Println(what, id) }}
 	fmt.Println(store.Create(ctx, storage.Entry{ID: "swap", Body: []byte(`{}`)}))
 	fmt.Println(store.Delete(ctx, "swap", 7) != nil, "and nothing was deleted")
 	fmt.Println(store.Delete(ctx, "swap", 1))
@@ -63,6 +63,6 @@ func ExampleRun() {
 // What the example shows passes the suite.
 func TestAudited(t *testing.T) {
 	storagetest.Run(t, func(*testing.T) storage.Store {
-		return audited{new(storagetest.Memory), func(string, string) {}}
+		return audited{new(storage.Memory), func(string, string) {}}
 	})
 }

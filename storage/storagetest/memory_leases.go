@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// MemoryLeases is a [storage.Leaser] in memory. Embedded beside a [Memory] it makes a store
+// MemoryLeases is a [storage.Leaser] in memory. Embedded beside a [storage.Memory] it makes a store
 // that several clients of one process share in a test. The zero value has no leases.
 type MemoryLeases struct {
 	mu   sync.Mutex

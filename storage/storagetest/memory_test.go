@@ -8,7 +8,7 @@ import (
 )
 
 func TestMemory(t *testing.T) {
-	storagetest.Run(t, func(*testing.T) storage.Store { return new(storagetest.Memory) })
+	storagetest.Run(t, func(*testing.T) storage.Store { return new(storage.Memory) })
 }
 
 func TestLeasesInMemory(t *testing.T) {
@@ -20,6 +20,6 @@ var _ interface {
 	storage.Store
 	storage.Leaser
 } = (*struct {
-	storagetest.Memory
+	storage.Memory
 	storagetest.MemoryLeases
 })(nil)

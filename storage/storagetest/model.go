@@ -17,7 +17,7 @@ func (s *suite) model() {
 	rapid.Check(s.T, func(t *rapid.T) {
 		// Each round has ids, indexes and names of its own, so that one store serves all.
 		round++
-		m := &comparison{suite: s, model: &Memory{}, prefix: fmt.Sprintf("%d ", round)}
+		m := &comparison{suite: s, model: &storage.Memory{}, prefix: fmt.Sprintf("%d ", round)}
 		t.Repeat(map[string]func(*rapid.T){
 			"create": m.create,
 			"update": m.update,
@@ -31,7 +31,7 @@ func (s *suite) model() {
 
 type comparison struct {
 	*suite
-	model  *Memory
+	model  *storage.Memory
 	prefix string
 }
 

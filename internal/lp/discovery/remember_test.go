@@ -15,12 +15,11 @@ import (
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/storage"
-	"github.com/swapper-go/swapper/storage/storagetest"
 )
 
 // noteStore fails as it is told to.
 type noteStore struct {
-	storagetest.Memory
+	storage.Memory
 	mu   sync.Mutex
 	read error
 	set  func(store func() error) error // is SetNote, if it is not nil
