@@ -56,9 +56,10 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	var got *swapper.CreateSwapOutput
 	var market *big.Int
 	var from *lnurl.Withdraw
+	smart := want.smart() // read here: the heads below write into want
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) { got, err = v.service.CreateSwap(gctx, asked); return err })
-	g.Go(func() (err error) { market, err = v.config.Prices.Price(gctx, want.smart()); return err })
+	g.Go(func() (err error) { market, err = v.config.Prices.Price(gctx, smart); return err })
 	if want.receives() {
 		if want.Link != "" {
 			g.Go(func() (err error) { from, err = v.withdrawLink(gctx, "srcAddress", want.Link); return err })

@@ -66,6 +66,14 @@ func (s *source) put(id, state string, edit ...func(*swapper.GetSwapStatusOutput
 	}
 }
 
+// confirm changes what is shown of a swap without a change of its record. Streams hold
+// copies of a status, but share its steps: edit makes new ones.
+func (s *source) confirm(id string, edit func(*swapper.GetSwapStatusOutput)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	edit(s.swaps[id].Status)
+}
+
 func account(id string) swapper.Account {
 	owner, _, ok := strings.Cut(id, "/")
 	if !ok {

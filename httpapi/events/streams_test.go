@@ -212,34 +212,28 @@ func TestNoGapAtTheBeginning(t *testing.T) {
 func TestConfirmations(t *testing.T) {
 	t.Parallel()
 	s := newSource()
-	confirmed := func(n int) func(*swapper.GetSwapStatusOutput) {
+	confirmed := func(n, eta int) func(*swapper.GetSwapStatusOutput) {
 		return func(o *swapper.GetSwapStatusOutput) {
-			o.Steps = []swapper.Step{{Type: "Payment", Confirmations: &swapper.Confirmations{Current: n, Target: 3, ETASeconds: 600}}}
+			o.Steps = []swapper.Step{{Type: "Payment", Confirmations: &swapper.Confirmations{Current: n, Target: 3, ETASeconds: eta}}}
 			o.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameBitcoinConfirmations}}
 		}
 	}
-	s.put("one", "WAITING", confirmed(1))
+	s.put("one", "WAITING", confirmed(1, 600))
 	url, _ := serve(t, s, events.Options{Poll: 20 * time.Millisecond})
 	r, signer := connect(t, url+"swapId=one", ""), connect(t, url+"signer=alice", "")
 	r.want("one", "WAITING")
 	signer.want("one", "WAITING")
-	s.mu.Lock()
-	confirmed(2)(s.swaps["one"].Status)
-	s.mu.Unlock()
+	s.confirm("one", confirmed(2, 600))
 	for _, r := range []*reader{r, signer} {
 		e := r.want("one", "WAITING")
 		if n := e.status.Steps[0].Confirmations.Current; n != 2 {
 			t.Errorf("%d confirmations", n)
 		}
 	}
-	s.mu.Lock()
-	s.swaps["one"].Status.Steps[0].Confirmations.ETASeconds = 500 // no news
-	s.mu.Unlock()
+	s.confirm("one", confirmed(2, 500)) // no news
 	r.silent(100 * time.Millisecond)
 	last := r.last
-	s.mu.Lock()
-	confirmed(3)(s.swaps["one"].Status)
-	s.mu.Unlock()
+	s.confirm("one", confirmed(3, 500))
 	r.want("one", "WAITING")
 	connect(t, url+"swapId=one", last).want("one", "WAITING") // the same version, and yet news
 }
