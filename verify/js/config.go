@@ -5,9 +5,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"net/http"
+	"reflect"
 	"strings"
 	"syscall/js"
 	"time"
@@ -25,13 +27,37 @@ import (
 
 // config is the configuration as index.d.ts describes it, without the page's functions.
 type config struct {
-	Service string            // base URL
-	Network string            // Bitcoin's, as in testnet4; "": mainnet
-	Headers map[string]string // of requests to the service
-	Chains  map[string]json.RawMessage
-	Bitcoin []string // base URLs of mempool.space's API; none: its public servers
-	Policy  struct{ TolerancePPM, MaxFeePPM, MaxWatchtowerPPM int64 }
+	Service        string                     `json:"service"` // base URL
+	Network        string                     `json:"network"` // Bitcoin's, as in testnet4; "": mainnet
+	Headers        map[string]string          `json:"headers"` // of requests to the service
+	Chains         map[string]json.RawMessage `json:"chains"`
+	Bitcoin        []string                   `json:"bitcoin"` // base URLs of mempool.space's API; none: its public servers
+	NoBitcoin      bool                       `json:"noBitcoin"`
+	MaxTrustedSats int64                      `json:"maxTrustedSats"`
+	Policy         struct {
+		TolerancePPM     int64 `json:"tolerancePPM"`
+		MaxFeePPM        int64 `json:"maxFeePPM"`
+		MaxWatchtowerPPM int64 `json:"maxWatchtowerPPM"`
+	} `json:"policy"`
 }
+
+// readConfig reads a configuration. A member that is not known is refused: it could be a bound.
+func readConfig(text string) (config, error) {
+	var c config
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(&c)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return c, fault.Invalid(wrong.Field, "must be %s, got %s", kinds[wrong.Type.Kind()], wrong.Value)
+	}
+	if err != nil {
+		return c, fault.Invalid("config", "%s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return c, nil
+}
+
+// kinds are the words of JSON for what a member holds.
+var kinds = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int64: "a whole number", reflect.Slice: "an array", reflect.Map: "an object", reflect.Struct: "an object"}
 
 // families read the entry of a chain, by its identifier; each file of a family that is
 // compiled in adds to it.
@@ -45,9 +71,9 @@ type chain struct {
 
 // wrap makes the service that verifies.
 func wrap(text string, page js.Value) (swapper.Service, error) {
-	var c config
-	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		return nil, fault.Invalid("config", "%w", err)
+	c, err := readConfig(text)
+	if err != nil {
+		return nil, err
 	}
 	if c.Network == "" {
 		c.Network = bitcoin.Mainnet.String()
@@ -66,7 +92,7 @@ func wrap(text string, page js.Value) (swapper.Service, error) {
 	if err != nil {
 		return nil, fault.At("service", err)
 	}
-	own := verify.Config{Network: network, Store: &store{page: page}, HTTP: fetch,
+	own := verify.Config{Network: network, Store: &store{page: page}, HTTP: fetch, NoBitcoin: c.NoBitcoin, MaxTrustedSats: c.MaxTrustedSats,
 		Policy: swapper.Policy{TolerancePPM: c.Policy.TolerancePPM, MaxFeePPM: c.Policy.MaxFeePPM, MaxWatchtowerPPM: c.Policy.MaxWatchtowerPPM}}
 	for id, entry := range c.Chains {
 		open, ok := families[id]

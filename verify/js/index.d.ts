@@ -90,6 +90,10 @@ export type Config = {
   chains: Record<string, Chain>;
   /** base URLs of mempool.space's API; its public servers if it is left out */
   bitcoin?: string[] | undefined;
+  /** for a wallet without any Bitcoin backend: swaps from Bitcoin are refused; not beside bitcoin */
+  noBitcoin?: boolean | undefined;
+  /** sats that a swap which no contract secures may have (TRUSTED_FROM_BTC, TRUSTED_FROM_BTCLN); such swaps are refused if it is left out */
+  maxTrustedSats?: number | undefined;
   /** millionths, as in the Go type swapper.Policy; 0 and what is left out are its defaults */
   policy?: { tolerancePPM?: number | undefined; maxFeePPM?: number | undefined; maxWatchtowerPPM?: number | undefined } | undefined;
   /** in memory if it is left out */

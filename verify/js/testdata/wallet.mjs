@@ -66,6 +66,27 @@ await refused(verifier.call('createSwap', { ...receive, amount: 'x' }), /^invali
 await refused(verifier.call('getSwapStatus', { swapId: 'of another wallet' }), /^not_found /);
 await refused(load({ ...config, service: 'nowhere' }), /^invalid_input base/);
 await refused(load({ ...config, chains: { DOGE: { rpc: ['http://127.0.0.1:1'] } } }), /^invalid_input .*DOGE is not a chain of this build/);
+for (const [wrong, says] of [
+  [{ maxTrustedSat: 1 }, /^invalid_input .*maxTrustedSat/],
+  [{ maxTrustedSats: -1 }, /^invalid_input maxTrustedSats: must not be negative/],
+  [{ maxTrustedSats: '1000' }, /^invalid_input maxTrustedSats: must be a whole number, got string/],
+  [{ noBitcoin: 1 }, /^invalid_input noBitcoin: must be true or false, got number/],
+  [{ noBitcoin: true }, /^invalid_input noBitcoin: cannot be set beside a Bitcoin backend/],
+  [{ policy: { maxFeePPM: 'all' } }, /^invalid_input policy\.maxFeePPM: must be a whole number, got string/],
+]) await refused(load({ ...config, ...wrong }), says);
+
+// A wallet without a Bitcoin backend, and one that trusts a provider with some sats.
+const without = await load({ ...config, bitcoin: undefined, noBitcoin: true });
+await refused(without.call('createSwap', { ...receive, srcToken: 'BTC' }), /^unsupported .*no Bitcoin backend/);
+assert.ok((await without.call('createSwap', receive)).swapId);
+const gas = { srcToken: 'LIGHTNING-BTC', dstToken: `${chain}-CBTC`, amount: '100000000000000', amountType: 'EXACT_OUT', dstAddress: address };
+const of = (id, rawAmount, decimals) => ({ amount: '0.0001', rawAmount, decimals, symbol: id.split('-')[1], chain: id.split('-')[0] });
+const sold = { swapId: 'gas', swapType: 'TRUSTED_FROM_BTCLN', state: { number: 0, name: 'PR_CREATED', description: '' }, createdAt: config.now(),
+  quote: { inputAmount: of(gas.srcToken, '10300', 8), outputAmount: of(gas.dstToken, gas.amount, 18), fees: { swap: of(gas.srcToken, '300', 8) }, expiry: config.now() + 60_000, outputAddress: address } };
+const trusting = async (maxTrustedSats) => load({ ...config, maxTrustedSats, prices: async () => '100000000000000' });
+await refused((await trusting(undefined)).verify(gas, sold), /TRUSTED_FROM_BTCLN/);
+await refused((await trusting(10_299)).verify(gas, sold), /10300/);
+assert.equal((await (await trusting(10_300)).verify(gas, sold)).swapType, sold.swapType);
 const broken = () => { throw new Error('broken'); };
 for (const part of [{ prices: broken }, { store: { get: broken, set: broken } }, { now: broken }, { fetch: broken }, { prices: async () => 'much' }, { fetch: async () => new Response('no JSON') }]) {
   const one = await load({ ...config, ...part });
