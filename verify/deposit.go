@@ -205,15 +205,20 @@ func (v *verifier) userOpening(ctx context.Context, o *opened, id string, versio
 			return nil, err
 		}
 	}
-	stake := new(big.Int)
-	for _, n := range []*big.Int{step.Escrow.SecurityDeposit, step.Escrow.ClaimerBounty} {
-		if n != nil {
-			stake.Add(stake, n)
-		}
-	}
 	return &swapper.SignSmartChainTransaction{Name: swapper.NameInitiateSwap, Chain: t.Dst.Chain, Txs: r.Txs, RequiredSigner: t.Recipient,
 		Description: fmt.Sprintf("Opens an escrow of %s, which is paid out to %s %s, until %s. At most %s are staked on it: the deposit comes back with the payout, and a reward goes to whoever claims. The network charges %s at most.",
-			tokens.NewAmount(t.Output, t.Dst), t.Recipient, then, time.Unix(step.Escrow.Expiry, 0).UTC().Format(time.RFC3339), tokens.NewAmount(stake, info.Native), tokens.NewAmount(r.MaxFee, info.Native))}, nil
+			tokens.NewAmount(t.Output, t.Dst), t.Recipient, then, time.Unix(step.Escrow.Expiry, 0).UTC().Format(time.RFC3339), tokens.NewAmount(staked(step.Escrow), info.Native), tokens.NewAmount(r.MaxFee, info.Native))}, nil
+}
+
+// staked is what the opening of an escrow puts down beside its amount, in base units of the native token.
+func staked(e chains.Escrow) *big.Int {
+	sum := new(big.Int)
+	for _, n := range []*big.Int{e.SecurityDeposit, e.ClaimerBounty} {
+		if n != nil {
+			sum.Add(sum, n)
+		}
+	}
+	return sum
 }
 
 // payDeposit asks for the bitcoin, if the service asks for it too: to the address that claims

@@ -11,7 +11,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/pow"
-	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
@@ -71,14 +70,7 @@ func (k *contracts) vaultClaims(ctx context.Context, v chains.VaultPayment, sign
 // vaultClaim claims one withdrawal.
 func (k *contracts) vaultClaim(ctx context.Context, sync *relaySync, vault wire.Vault, tx *bitcoin.Tx, signer common.Address) (wire.Call, error) {
 	confirmations := uint32(vault.Params.Confirmations.Uint64())
-	if tx.Confirmations < confirmations {
-		return wire.Call{}, fault.New(fault.InvalidState, "transaction %s has %d of the required %d confirmations", tx.ID, tx.Confirmations, confirmations)
-	}
-	raw, err := rawtx.Strip(tx.Msg)
-	if err != nil {
-		return wire.Call{}, err
-	}
-	header, merkle, err := sync.Prove(ctx, raw, tx.ID, tx.BlockHash, tx.Height, tx.Height+confirmations-1)
+	raw, header, merkle, err := sync.ProveTx(ctx, tx, confirmations)
 	if err != nil {
 		return wire.Call{}, err
 	}
@@ -121,10 +113,6 @@ func (k *contracts) relaySync(heads chains.Heads) *relaySync {
 	return sync
 }
 
-// headerTimeSlack is by how much a Bitcoin block's time may be ahead of the
-// clocks of those who store it, in seconds.
-const headerTimeSlack = 3 * 60 * 60
-
 // knownHeader finds a Bitcoin block in the relay's main chain, and says how far
 // that goes. It takes one round trip if the relay is not that far or the header
 // is known from before, else three more; heads are zero if they were not asked for.
@@ -152,7 +140,7 @@ func (k *contracts) knownHeader(ctx context.Context, block bitcoin.Hash, height 
 	if err != nil {
 		return header, tip, heads, false, fmt.Errorf("block %s: %w", block, err)
 	}
-	header, tip, found, err = k.ReadHeader(ctx, k.chain.node, block, 0, heads, int64(block80.Time)-headerTimeSlack)
+	header, tip, found, err = k.ReadHeader(ctx, k.chain.node, block, 0, heads, relay.StoredSince(block80))
 	if err == nil && found {
 		k.memory.headers.Add(block, header)
 	}

@@ -159,10 +159,7 @@ func (c *chain) advance(ctx context.Context, f *feed, tip uint64, have bool) ([]
 // filter returns the logs of a contract in a range, in ascending order.
 func (c *chain) filter(ctx context.Context, of common.Address, blocks rpc.BlockRange, topics [][]common.Hash) ([]types.Log, error) {
 	var found []types.Log
-	ranges := rpc.LogRanges(blocks.From, blocks.To, rpc.LogRange)
-	for len(ranges) > 0 {
-		some := ranges[:min(rpc.ParallelLogReads, len(ranges))]
-		ranges = ranges[len(some):]
+	for some := range rpc.NewLogRanges(blocks.From, blocks.To, rpc.LogRange).Up(rpc.ParallelLogReads) {
 		answers := make([][]types.Log, len(some))
 		requests := make([]rpc.Request, len(some))
 		for i, r := range some {

@@ -1,10 +1,8 @@
 package evm
 
 import (
-	"cmp"
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -12,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // History takes one round trip for the heads, one for each 4750 blocks, and for a
@@ -33,43 +32,25 @@ func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Se
 			first = min(first, k.EscrowManager.Height, k.VaultManager.Height)
 		}
 		who := common.BytesToHash(of[:])
-		for _, window := range rpc.LogRanges(max(from, first), heads.Latest.Height, rpc.LogRange*rpc.ParallelLogReads) {
-			var past []chains.Past
-			for _, k := range c.contracts {
-				some, err := k.past(ctx, who, window, heads)
-				if err != nil {
-					yield(chains.Past{}, err)
-					return
-				}
-				past = append(past, some...)
-			}
-			slices.SortStableFunc(past, func(a, b chains.Past) int { return cmp.Compare(pastHeight(a), pastHeight(b)) })
-			for _, p := range past {
-				if !yield(p, nil) {
-					return
-				}
-			}
-		}
+		windows := rpc.NewLogRanges(max(from, first), heads.Latest.Height, rpc.LogRange).Up(rpc.ParallelLogReads)
+		settle.Histories(windows, c.contracts, func(k *contracts, window []rpc.BlockRange) ([]chains.Past, error) {
+			return k.past(ctx, who, window, heads)
+		})(yield)
 	}
-}
-
-// pastHeight is the block in which a swap began, as far as it is known.
-func pastHeight(p chains.Past) uint64 {
-	if p.Withdrawal != nil {
-		return p.Withdrawal.Fact.Height
-	}
-	return p.Fact.Opened.Height
 }
 
 // past returns the swaps of an account that were opened, or paid out by a vault,
-// in a range of blocks.
-func (k *contracts) past(ctx context.Context, who common.Hash, window rpc.BlockRange, heads chains.Heads) ([]chains.Past, error) {
+// in some ranges of blocks.
+func (k *contracts) past(ctx context.Context, who common.Hash, window []rpc.BlockRange, heads chains.Heads) ([]chains.Past, error) {
 	opened := []common.Hash{wire.EscrowABI().Events["Initialize"].ID}
 	paid := []common.Hash{wire.VaultABI().Events["Claimed"].ID, wire.VaultABI().Events["Fronted"].ID}
 	var requests []rpc.Request
 	var answers []*[]types.Log
 	ask := func(of wire.Contract, topics ...[]common.Hash) {
-		for _, r := range rpc.LogRanges(max(window.From, of.Height), window.To, rpc.LogRange) {
+		for _, r := range window {
+			if r.From = max(r.From, of.Height); r.From > r.To {
+				continue
+			}
 			answer := new([]types.Log)
 			answers = append(answers, answer)
 			requests = append(requests, rpc.LogRequest(of.Address, r, topics, answer))

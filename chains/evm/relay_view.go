@@ -112,10 +112,8 @@ func (v *relayView) headerLogs(ctx context.Context, commit *common.Hash) func(fu
 		topics = append(topics, []common.Hash{*commit})
 	}
 	return func(yield func(types.Log, error) bool) {
-		ranges := rpc.LogRanges(v.k.BtcRelay.Height, v.heads.Latest.Height, rpc.LogRange)
-		for len(ranges) > 0 {
-			some := ranges[max(0, len(ranges)-rpc.ParallelLogReads):]
-			ranges = ranges[:len(ranges)-len(some)]
+		ranges := rpc.NewLogRanges(v.k.BtcRelay.Height, v.heads.Latest.Height, rpc.LogRange)
+		for some := range ranges.Down(rpc.ParallelLogReads) {
 			answers := make([][]types.Log, len(some))
 			requests := make([]rpc.Request, len(some))
 			for i, r := range some {

@@ -2,7 +2,6 @@ package evm
 
 import (
 	"math/big"
-	"slices"
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
@@ -10,14 +9,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-)
-
-// Nodes take a transaction in the place of another one with the same nonce if it
-// offers a tenth more, in both fees. A quarter more is offered: who signs it wants
-// it mined.
-const (
-	replacePercent = 110
-	offerPercent   = 125
+	"github.com/swapper-go/swapper/internal/nonces"
 )
 
 // replaced are the pending transactions that a signer's plan replaces.
@@ -52,8 +44,8 @@ func (old replaced) fees() (feeCap, tip *big.Int) {
 // above raises a rate so far that nodes take its transactions instead.
 func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
 	feeCap, tip := old.fees()
-	priority := higher(rate.Priority, percent(tip, offerPercent))
-	base := new(big.Int).Sub(percent(feeCap, offerPercent), priority)
+	priority := higher(rate.Priority, nonces.Offer(tip))
+	base := new(big.Int).Sub(nonces.Offer(feeCap), priority)
 	return wire.FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}
 }
 
@@ -62,15 +54,10 @@ func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
 // still waits, is not waited for any longer, but replaced too.
 func (c *chain) instead(old replaced, plan chains.Plan, signer string, mined uint64, rate wire.FeeRate) (first uint64, at wire.FeeRate) {
 	first = old.nonce(mined)
-	if before, ok := c.nonces.fees.Get(nonceKey{signer, mined}); ok && mined < first && claims(plan) {
+	if before, ok := c.nonces.fees.Get(nonceKey{signer, mined}); ok && mined < first && nonces.Claims(plan) {
 		first, old = mined, append(replaced{before}, old...)
 	}
 	return first, old.above(rate)
-}
-
-// claims reports whether a plan claims an escrow, which is possible for a time only.
-func claims(plan chains.Plan) bool {
-	return slices.ContainsFunc(plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret || s.Kind == chains.StepClaimBitcoin })
 }
 
 // check demands that new transactions exclude the old ones and that nodes take
@@ -80,28 +67,21 @@ func (old replaced) check(plan chains.Plan, checked []wire.CheckedTx) error {
 	if len(old) == 0 {
 		return nil
 	}
-	first, last := old[0].Nonce, old[len(old)-1].Nonce
-	if n := checked[0].Nonce; n < first && !claims(plan) || n > last {
-		return fault.Invalid(fieldOf(0), "has nonce %d, must have %d: it replaces a pending transaction with that nonce, and only one of the two may be executed", n, first)
+	if err := nonces.CheckReplaces(plan, checked[0].Nonce, old[0].Nonce, old[len(old)-1].Nonce); err != nil {
+		return fault.Invalid(fieldOf(0), "%w", err)
 	}
 	for i, tx := range checked {
 		for _, o := range old {
 			if o.Nonce != tx.Nonce {
 				continue
 			}
-			feeCap, tip := percent(o.FeeCap, replacePercent), percent(o.TipCap, replacePercent)
+			feeCap, tip := nonces.Takes(o.FeeCap), nonces.Takes(o.TipCap)
 			if tx.FeeCap.Cmp(feeCap) < 0 || tx.TipCap.Cmp(tip) < 0 {
 				return fault.Invalid(fieldOf(i), "must offer at least %s wei per gas and a tip of %s to replace the pending transaction", feeCap, tip)
 			}
 		}
 	}
 	return nil
-}
-
-// percent returns p hundredths of n, rounded up.
-func percent(n *big.Int, p int64) *big.Int {
-	n = new(big.Int).Mul(n, big.NewInt(p))
-	return n.Quo(n.Add(n, big.NewInt(99)), big.NewInt(100))
 }
 
 func higher(a, b *big.Int) *big.Int {

@@ -3,8 +3,8 @@ package evm
 import (
 	"context"
 	"math/big"
-	"slices"
 
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 )
@@ -47,17 +47,9 @@ func (c *chain) towerRate(ctx context.Context) (wire.FeeRate, error) {
 
 // medianRate takes the lower median of each part.
 func medianRate(rates []wire.FeeRate) wire.FeeRate {
-	middle := func(part func(wire.FeeRate) *big.Int) *big.Int {
-		all := make([]*big.Int, len(rates))
-		for i, r := range rates {
-			all[i] = part(r)
-		}
-		slices.SortFunc(all, (*big.Int).Cmp)
-		return all[(len(all)-1)/2]
-	}
-	r := wire.FeeRate{Base: middle(func(r wire.FeeRate) *big.Int { return r.Base }), Priority: rates[0].Priority}
+	r := wire.FeeRate{Base: bigs.LowerMedian(rates, func(r wire.FeeRate) *big.Int { return r.Base }), Priority: rates[0].Priority}
 	if rates[0].L1 != nil {
-		r.L1 = middle(func(r wire.FeeRate) *big.Int { return r.L1 })
+		r.L1 = bigs.LowerMedian(rates, func(r wire.FeeRate) *big.Int { return r.L1 })
 	}
 	return r
 }

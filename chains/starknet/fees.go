@@ -3,10 +3,10 @@ package starknet
 import (
 	"context"
 	"math/big"
-	"slices"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -35,16 +35,8 @@ func (c *chain) towerRate(ctx context.Context) (wire.FeeRate, error) {
 
 // medianRate takes the lower median of each part.
 func medianRate(rates []wire.FeeRate) wire.FeeRate {
-	middle := func(part func(wire.FeeRate) *big.Int) *big.Int {
-		all := make([]*big.Int, len(rates))
-		for i, r := range rates {
-			all[i] = part(r)
-		}
-		slices.SortFunc(all, (*big.Int).Cmp)
-		return all[(len(all)-1)/2]
-	}
-	return wire.FeeRate{L1: middle(func(r wire.FeeRate) *big.Int { return r.L1 }), L2: middle(func(r wire.FeeRate) *big.Int { return r.L2 }),
-		L1Data: middle(func(r wire.FeeRate) *big.Int { return r.L1Data })}
+	return wire.FeeRate{L1: bigs.LowerMedian(rates, func(r wire.FeeRate) *big.Int { return r.L1 }), L2: bigs.LowerMedian(rates, func(r wire.FeeRate) *big.Int { return r.L2 }),
+		L1Data: bigs.LowerMedian(rates, func(r wire.FeeRate) *big.Int { return r.L1Data })}
 }
 
 // Estimate takes no round trip with a fee rate, one without; what opening an escrow

@@ -8,7 +8,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/pow"
-	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -73,14 +72,7 @@ func (k *contract) vaultClaims(ctx context.Context, v chains.VaultPayment) ([][]
 // vaultClaim claims one withdrawal.
 func (k *contract) vaultClaim(ctx context.Context, sync *relaySync, vault wire.Vault, tx *bitcoin.Tx) (wire.Call, error) {
 	confirmations := uint32(vault.Confirmations)
-	if tx.Confirmations < confirmations {
-		return wire.Call{}, fault.New(fault.InvalidState, "transaction %s has %d of the required %d confirmations", tx.ID, tx.Confirmations, confirmations)
-	}
-	raw, err := rawtx.Strip(tx.Msg)
-	if err != nil {
-		return wire.Call{}, err
-	}
-	header, merkle, err := sync.Prove(ctx, raw, tx.ID, tx.BlockHash, tx.Height, tx.Height+confirmations-1)
+	raw, header, merkle, err := sync.ProveTx(ctx, tx, confirmations)
 	if err != nil {
 		return wire.Call{}, err
 	}
@@ -95,10 +87,6 @@ func (k *contract) vaultClaim(ctx context.Context, sync *relaySync, vault wire.V
 // them, each a transaction of one call.
 type relaySync = relay.Syncer[wire.StoredHeader, []wire.Call]
 
-// headerTimeSlack is by how much a Bitcoin block's time may be ahead of the clocks of
-// those who store it, in seconds.
-const headerTimeSlack = 3 * 60 * 60
-
 func (k *contract) relaySync() *relaySync {
 	c := k.chain
 	forks := relay.Forks{Rand: c.env.Rand} // (protocol: chain-starknet.md §20.19)
@@ -110,7 +98,7 @@ func (k *contract) relaySync() *relaySync {
 			if err != nil {
 				return wire.StoredHeader{}, 0, false, fmt.Errorf("block %s: %w", block, err)
 			}
-			return k.reader.Header(ctx, block, int64(header.Time)-headerTimeSlack)
+			return k.reader.Header(ctx, block, relay.StoredSince(header))
 		},
 		View: func(context.Context) (relay.View[wire.StoredHeader], error) { return &relayView{k: k}, nil },
 		Submit: func(b relay.Batch, on wire.StoredHeader) ([]wire.Call, []wire.StoredHeader, error) {

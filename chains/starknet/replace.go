@@ -3,20 +3,12 @@ package starknet
 import (
 	"math"
 	"math/big"
-	"slices"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
+	"github.com/swapper-go/swapper/internal/nonces"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
-)
-
-// Nodes take a transaction in the place of another one with the same nonce if it offers
-// a tenth more, in the price of L2 gas and in the tip. A quarter more is offered: who
-// signs it wants it executed.
-const (
-	replacePercent = 110
-	offerPercent   = 125
 )
 
 // replaced are the pending transactions that a signer's plan replaces.
@@ -40,7 +32,7 @@ func (old replaced) nonce(mined uint64) uint64 { return max(mined, old[0].Nonce)
 func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
 	for _, tx := range old {
 		b := tx.Bounds
-		rate = wire.FeeRate{L1: higher(rate.L1, b.L1.MaxPrice), L2: higher(rate.L2, percent(b.L2.MaxPrice, offerPercent)), L1Data: higher(rate.L1Data, b.L1Data.MaxPrice)}
+		rate = wire.FeeRate{L1: higher(rate.L1, b.L1.MaxPrice), L2: higher(rate.L2, nonces.Offer(b.L2.MaxPrice)), L1Data: higher(rate.L1Data, b.L1Data.MaxPrice)}
 	}
 	return rate
 }
@@ -50,7 +42,7 @@ func (old replaced) tip() uint64 {
 	tip := new(big.Int)
 	for _, tx := range old {
 		if tx.Tip > 0 {
-			tip = higher(tip, percent(new(big.Int).SetUint64(tx.Tip), offerPercent))
+			tip = higher(tip, nonces.Offer(new(big.Int).SetUint64(tx.Tip)))
 		}
 	}
 	if !tip.IsUint64() {
@@ -64,7 +56,7 @@ func (old replaced) tip() uint64 {
 // still waits, is not waited for any longer, but replaced too.
 func (c *chain) instead(old replaced, plan chains.Plan, signer wire.Felt, of sender) (first uint64, all replaced) {
 	first = old.nonce(of.mined)
-	if before, ok := c.sent.fees.Get(nonceKey{signer, of.pending}); ok && of.pending < first && claims(plan) {
+	if before, ok := c.sent.fees.Get(nonceKey{signer, of.pending}); ok && of.pending < first && nonces.Claims(plan) {
 		return of.pending, append(replaced{before}, old...)
 	}
 	return first, old
@@ -76,16 +68,15 @@ func (old replaced) check(plan chains.Plan, checked []wire.CheckedTx) error {
 	if len(old) == 0 {
 		return nil
 	}
-	first, last := old[0].Nonce, old[len(old)-1].Nonce
-	if n := checked[0].Nonce; n < first && !claims(plan) || n > last {
-		return fault.Invalid(fieldOf(0), "has nonce %d, must have %d: it replaces a pending transaction with that nonce, and only one of the two may be executed", n, first)
+	if err := nonces.CheckReplaces(plan, checked[0].Nonce, old[0].Nonce, old[len(old)-1].Nonce); err != nil {
+		return fault.Invalid(fieldOf(0), "%w", err)
 	}
 	for i, tx := range checked {
 		for _, o := range old {
 			if o.Nonce != tx.Nonce {
 				continue
 			}
-			price, tip := percent(o.Bounds.L2.MaxPrice, replacePercent), percent(new(big.Int).SetUint64(o.Tip), replacePercent)
+			price, tip := nonces.Takes(o.Bounds.L2.MaxPrice), nonces.Takes(new(big.Int).SetUint64(o.Tip))
 			if bigs.OrZero(tx.Bounds.L2.MaxPrice).Cmp(price) < 0 || new(big.Int).SetUint64(tx.Tip).Cmp(tip) < 0 {
 				return fault.Invalid(fieldOf(i), "must offer at least %s fri for a unit of L2 gas and a tip of %s to replace the pending transaction", price, tip)
 			}
@@ -94,20 +85,9 @@ func (old replaced) check(plan chains.Plan, checked []wire.CheckedTx) error {
 	return nil
 }
 
-// percent returns p hundredths of n, rounded up.
-func percent(n *big.Int, p int64) *big.Int {
-	n = new(big.Int).Mul(bigs.OrZero(n), big.NewInt(p))
-	return n.Quo(n.Add(n, big.NewInt(99)), big.NewInt(100))
-}
-
 func higher(a, b *big.Int) *big.Int {
 	if bigs.OrZero(a).Cmp(bigs.OrZero(b)) > 0 {
 		return a
 	}
 	return bigs.OrZero(b)
-}
-
-// claims reports whether a plan claims an escrow, which is possible for a time only.
-func claims(plan chains.Plan) bool {
-	return slices.ContainsFunc(plan.Steps, func(s chains.Step) bool { return s.Kind == chains.StepClaimSecret || s.Kind == chains.StepClaimBitcoin })
 }

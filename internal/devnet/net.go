@@ -104,44 +104,8 @@ func Start(ctx context.Context, o Options) (*Net, error) {
 }
 
 func (n *Net) start(ctx context.Context, o Options) (err error) {
-	onBitcoin := bitcoin.Options{Now: n.Clock.Now, Network: o.Network}
-	if o.Bitcoin != nil {
-		o.Bitcoin(&onBitcoin)
-	}
-	if n.Bitcoin, err = bitcoin.Start(onBitcoin); err != nil {
+	if err := n.startChains(o); err != nil {
 		return err
-	}
-	n.closers = append(n.closers, n.Bitcoin)
-	if err := n.fundBitcoin(); err != nil {
-		return err
-	}
-	onEVM := evm.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
-	if o.EVM != nil {
-		o.EVM(&onEVM)
-	}
-	if n.EVM, err = evm.Start(onEVM); err != nil {
-		return err
-	}
-	n.closers = append(n.closers, n.EVM)
-	if n.version = o.Solana; n.version != "" {
-		onSolana := solana.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
-		if o.OnSolana != nil {
-			o.OnSolana(&onSolana)
-		}
-		if n.Solana, err = solana.Start(onSolana); err != nil {
-			return err
-		}
-		n.closers = append(n.closers, n.Solana)
-	}
-	if o.Starknet {
-		onStarknet := starknet.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
-		if o.OnStarknet != nil {
-			o.OnStarknet(&onStarknet)
-		}
-		if n.Starknet, err = starknet.Start(onStarknet); err != nil {
-			return err
-		}
-		n.closers = append(n.closers, n.Starknet)
 	}
 	n.Lightning = lightning.New(lightning.Options{Now: n.Clock.Now, Height: func() uint32 { height, _ := n.Bitcoin.Tip(); return height }})
 	if n.Payer, err = n.Lightning.NewNode("payer", 10_000_000); err != nil {
@@ -188,6 +152,50 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 			return err
 		}
 		n.closers = append(n.closers, s)
+	}
+	return nil
+}
+
+// startChains starts Bitcoin first: the relays of the other chains begin at its tip.
+func (n *Net) startChains(o Options) (err error) {
+	onBitcoin := bitcoin.Options{Now: n.Clock.Now, Network: o.Network}
+	if o.Bitcoin != nil {
+		o.Bitcoin(&onBitcoin)
+	}
+	if n.Bitcoin, err = bitcoin.Start(onBitcoin); err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.Bitcoin)
+	if err := n.fundBitcoin(); err != nil {
+		return err
+	}
+	onEVM := evm.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
+	if o.EVM != nil {
+		o.EVM(&onEVM)
+	}
+	if n.EVM, err = evm.Start(onEVM); err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.EVM)
+	if n.version = o.Solana; n.version != "" {
+		onSolana := solana.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
+		if o.OnSolana != nil {
+			o.OnSolana(&onSolana)
+		}
+		if n.Solana, err = solana.Start(onSolana); err != nil {
+			return err
+		}
+		n.closers = append(n.closers, n.Solana)
+	}
+	if o.Starknet {
+		onStarknet := starknet.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
+		if o.OnStarknet != nil {
+			o.OnStarknet(&onStarknet)
+		}
+		if n.Starknet, err = starknet.Start(onStarknet); err != nil {
+			return err
+		}
+		n.closers = append(n.closers, n.Starknet)
 	}
 	return nil
 }

@@ -63,15 +63,7 @@ func answer(ctx context.Context, w passReader, in swap.Decision, ask swap.Ask) b
 	asked := 0
 	add := func(f func()) {
 		asked++
-		g.Go(func() (err error) {
-			defer func() {
-				if p := recover(); p != nil {
-					err = fmt.Errorf("%v\n%s", p, debug.Stack())
-				}
-			}()
-			f()
-			return nil
-		})
+		g.Go(func() error { return panicOf(f) })
 	}
 	if q := ask.Escrow; q != nil {
 		add(func() {
@@ -140,6 +132,17 @@ func answer(ctx context.Context, w passReader, in swap.Decision, ask swap.Ask) b
 		panic(err)
 	}
 	return asked > 0
+}
+
+// panicOf calls f and returns its panic.
+func panicOf(f func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v\n%s", p, debug.Stack())
+		}
+	}()
+	f()
+	return nil
 }
 
 // byID names the states of transactions by their ids.

@@ -251,26 +251,7 @@ func fromBTCView(in Decision) View {
 	case swapstate.InQuoteOver:
 		setup.Status = shownExpired
 	case swapstate.InCommitted, swapstate.InExpired:
-		if pay.Status, pay.Confirmations = depositShown(in); pay.Status != shownInactive {
-			v.Action = depositWait(in, pay)
-			break
-		}
-		pay.Status = shownAwaiting
-		if r.State == swapstate.InExpired {
-			pay.Status = shownSoftExpired
-		}
-		switch {
-		case payable(in):
-			v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay exactly this amount to the address, in one output.", Chain: onBitcoin, To: r.Bitcoin.Address,
-				Link: BitcoinLink(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC()),
-				Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
-		case fromBTCStatus(in) == statusOpen && !in.Obs.Escrow.Value.Final && !tooLateToPay(in):
-			v.Action = &Wait{Name: "Bitcoin confirmations", Description: "Do not pay yet: the escrow is open, but a reorganisation could still remove it; the bitcoin can be paid once it is final.", ExpectedSeconds: 15, PollSeconds: 5}
-		case in.Obs.Escrow.Known() && in.Obs.Escrow.Value.State == chains.EscrowNone:
-			v.Blocked = errNotShown
-		case pay.Status == shownAwaiting && !tooLateToPay(in) && r.Bitcoin.Address != "":
-			v.Blocked = fault.New(fault.Upstream, "the chain or the Bitcoin backend is not responding; do not pay until it is known that the escrow is open and was not paid yet")
-		}
+		fromBTCViewDeposit(in, &v, &pay)
 	case swapstate.InConfirmed:
 		pay.Status = shownConfirmed
 		fromBTCViewConfirmed(in, &v, &settle)
@@ -294,6 +275,31 @@ func fromBTCView(in Decision) View {
 	}
 	v.Steps = []Step{setup, pay, settle}
 	return v
+}
+
+// fromBTCViewDeposit shows the payment, or asks for it while it can still be made.
+func fromBTCViewDeposit(in Decision, v *View, pay *Step) {
+	r := in.R
+	if pay.Status, pay.Confirmations = depositShown(in); pay.Status != shownInactive {
+		v.Action = depositWait(in, *pay)
+		return
+	}
+	pay.Status = shownAwaiting
+	if r.State == swapstate.InExpired {
+		pay.Status = shownSoftExpired
+	}
+	switch {
+	case payable(in):
+		v.Action = &Pay{Name: "Deposit on Bitcoin", Description: "Pay exactly this amount to the address, in one output.", Chain: onBitcoin, To: r.Bitcoin.Address,
+			Link: BitcoinLink(r.Bitcoin.Address, int64(r.Bitcoin.Sats)), Amount: tokens.NewAmount(new(big.Int).SetUint64(r.Bitcoin.Sats), tokens.BTC()),
+			Fund: &Fund{Name: "Deposit on Bitcoin", Description: "Sign and submit the Bitcoin transaction."}}
+	case fromBTCStatus(in) == statusOpen && !in.Obs.Escrow.Value.Final && !tooLateToPay(in):
+		v.Action = &Wait{Name: "Bitcoin confirmations", Description: "Do not pay yet: the escrow is open, but a reorganisation could still remove it; the bitcoin can be paid once it is final.", ExpectedSeconds: 15, PollSeconds: 5}
+	case in.Obs.Escrow.Known() && in.Obs.Escrow.Value.State == chains.EscrowNone:
+		v.Blocked = errNotShown
+	case pay.Status == shownAwaiting && !tooLateToPay(in) && r.Bitcoin.Address != "":
+		v.Blocked = fault.New(fault.Upstream, "the chain or the Bitcoin backend is not responding; do not pay until it is known that the escrow is open and was not paid yet")
+	}
 }
 
 // fromBTCViewConfirmed leaves the claim to others for a while, then to the user too.

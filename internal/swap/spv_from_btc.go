@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -76,6 +77,11 @@ func spvDead(in Decision) bool {
 // spvMoves are the rows of the table. What an LP declined, and what was not handed to it,
 // leaves the quote open (spv_declined.go).
 func spvMoves() []Move {
+	return slices.Concat(spvVaultMoves(), spvPaymentMoves(), spvQuoteMoves(), spvSubmitMoves())
+}
+
+// spvVaultMoves follow what the vault did with the withdrawal.
+func spvVaultMoves() []Move {
 	withdrawal := func(want chains.WithdrawalState) func(Decision) bool {
 		return func(in Decision) bool {
 			f := in.Obs.Withdrawal
@@ -90,11 +96,6 @@ func spvMoves() []Move {
 	undone := func(in Decision, next *Record) {
 		next.Vault.ClaimTx, next.Vault.FrontTx = in.Obs.Withdrawal.Value.ClaimTx, in.Obs.Withdrawal.Value.FrontTx
 	}
-	enough := func(in Decision) bool {
-		n, known := spvKnown(in)
-		return known && n >= in.R.Bitcoin.Confirmations
-	}
-	under := []int{swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted}
 	after := []int{swapstate.SPVFailed, swapstate.SPVExpired, swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted, swapstate.SPVBroadcasted, swapstate.SPVConfirmed}
 	return []Move{
 		{From: append([]int{swapstate.SPVFronted}, after...), To: swapstate.SPVClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
@@ -107,24 +108,41 @@ func spvMoves() []Move {
 			return anew(chains.WithdrawalClosed)(in) && in.Obs.Withdrawal.Value.FrontTx == ""
 		}, Do: undone},
 		{From: []int{swapstate.SPVClaimed, swapstate.SPVClosed, swapstate.SPVFronted}, To: swapstate.SPVConfirmed, Why: "a reorganisation undid what the vault did", Undoes: true, If: anew(chains.WithdrawalNone), Do: undone},
+	}
+}
 
+// spvPaymentMoves follow the Bitcoin transaction.
+func spvPaymentMoves() []Move {
+	seen := func(in Decision) bool {
+		_, known := spvKnown(in)
+		return known
+	}
+	enough := func(in Decision) bool {
+		n, known := spvKnown(in)
+		return known && n >= in.R.Bitcoin.Confirmations
+	}
+	under := []int{swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted}
+	return []Move{
 		{From: append([]int{swapstate.SPVBroadcasted, swapstate.SPVExpired}, under...), To: swapstate.SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in Decision, next *Record) {
 			if next.Bitcoin.ConfirmedAt == 0 {
 				next.Bitcoin.ConfirmedAt = At(in.Now)
 			}
 		}},
-		{From: append([]int{swapstate.SPVExpired}, under...), To: swapstate.SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: func(in Decision) bool { _, known := spvKnown(in); return known }},
-		{From: []int{swapstate.SPVConfirmed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in Decision) bool {
-			_, known := spvKnown(in)
-			return known && !enough(in)
-		}, Do: func(in Decision, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
+		{From: append([]int{swapstate.SPVExpired}, under...), To: swapstate.SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: seen},
+		{From: []int{swapstate.SPVConfirmed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in Decision) bool { return seen(in) && !enough(in) },
+			Do: func(in Decision, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
 		spvSentAfterAll(),
 		spvNotHandedOver(),
 		spvLeavesOpen(),
 		{From: under, To: swapstate.SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
 		{From: []int{swapstate.SPVBroadcasted, swapstate.SPVConfirmed}, To: swapstate.SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
-		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: func(in Decision) bool { _, known := spvKnown(in); return known }},
+		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: seen},
+	}
+}
 
+// spvQuoteMoves follow the provider's answer to a signed transaction, and the quote's time.
+func spvQuoteMoves() []Move {
+	return []Move{
 		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in Decision) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
@@ -143,7 +161,12 @@ func spvMoves() []Move {
 		{From: []int{swapstate.SPVSoftExpired}, To: swapstate.SPVExpired, Why: "the quote expired unused", If: func(in Decision) bool {
 			return !in.R.Posted() && in.R.Vault.Deadline.Passed(in.Now)
 		}},
+	}
+}
 
+// spvSubmitMoves follow what the user signed.
+func spvSubmitMoves() []Move {
+	return []Move{
 		{From: []int{swapstate.SPVCreated, swapstate.SPVSoftExpired}, To: swapstate.SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && !in.R.Posted() && !in.R.Vault.Deadline.Passed(in.Now) && (sub.ByOwner || !in.R.declined())
@@ -295,29 +318,6 @@ func spvView(in Decision) View {
 		settle.InitTx = r.Vault.ClaimTx
 	}
 	settle.SettleTx = settle.InitTx
-	target := int(r.Bitcoin.Confirmations)
-
-	seen := func(otherwise StepStatus) {
-		pay.Status = otherwise
-		n, known := spvKnown(in)
-		switch {
-		case known && n >= r.Bitcoin.Confirmations:
-			pay.Status = shownConfirmed
-		case known:
-			pay.Status = shownReceived
-			pay.Confirmations = &Confirmations{Current: int(n), Target: target, ETASeconds: -1}
-			if in.Obs.ETA.Known() {
-				pay.Confirmations.ETASeconds = in.Obs.ETA.Value
-			}
-		}
-	}
-	waiting := func() Action {
-		w := &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs confirmations.", ExpectedSeconds: -1, PollSeconds: 10}
-		if pay.Status == shownReceived && in.Obs.ETA.Known() {
-			w.ExpectedSeconds = in.Obs.ETA.Value
-		}
-		return w
-	}
 	switch r.State {
 	case swapstate.SPVCreated:
 		pay.Status = shownAwaiting
@@ -334,37 +334,25 @@ func spvView(in Decision) View {
 			}
 		}
 	case swapstate.SPVSoftExpired:
-		seen(shownSoftExpired)
+		pay.Status, pay.Confirmations = spvShown(in, shownSoftExpired)
 		if !r.Posted() && !r.Vault.Deadline.Passed(in.Now) {
 			v.Late = spvFund()
 		}
 	case swapstate.SPVSigned, swapstate.SPVPosted:
-		seen(shownAwaiting)
-		v.Action = waiting()
+		pay.Status, pay.Confirmations = spvShown(in, shownAwaiting)
+		v.Action = spvWait(in, pay)
 		if spvReplaceable(r) {
 			v.Late = spvFund()
 		}
 	case swapstate.SPVBroadcasted:
-		seen(shownReceived)
-		v.Action = waiting()
+		pay.Status, pay.Confirmations = spvShown(in, shownReceived)
+		v.Action = spvWait(in, pay)
 	case swapstate.SPVFronted:
-		seen(shownReceived)
+		pay.Status, pay.Confirmations = spvShown(in, shownReceived)
 		settle.Status = shownSettled
 	case swapstate.SPVConfirmed:
 		pay.Status = shownConfirmed
-		settle.Status = shownAwaitingManual
-		if at := r.Bitcoin.ConfirmedAt; at != 0 && in.Now.Sub(at.Time()) <= automaticWindow {
-			settle.Status = shownAwaitingAutomatic
-			v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
-		} else if in.blind() {
-			v.Action, v.Blocked = (&Sign{For: actionClaim}).Delayed(), errBlind
-		} else if spvUnproven(in) {
-			v.Action = (&Sign{For: actionClaim}).Delayed()
-			v.Blocked = fault.New(fault.Upstream, "the Bitcoin backend does not show the transaction with its confirmations at the moment")
-		} else if !in.busy() {
-			v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: actionClaim, AnySigner: true,
-				Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID}}}}})
-		}
+		spvViewConfirmed(in, &v, &settle)
 	case swapstate.SPVClaimed:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
 	case swapstate.SPVClosed:
@@ -373,9 +361,53 @@ func spvView(in Decision) View {
 		pay.Status = shownExpired
 	}
 	if pay.Status == shownConfirmed {
+		target := int(r.Bitcoin.Confirmations)
 		pay.Confirmations = &Confirmations{Current: target, Target: target}
 		pay.SettleTx = pay.InitTx
 	}
 	v.Steps = []Step{pay, settle}
 	return v
+}
+
+// spvShown is the status of the payment: what Bitcoin shows of it, and otherwise if Bitcoin
+// shows nothing.
+func spvShown(in Decision, otherwise StepStatus) (StepStatus, *Confirmations) {
+	n, known := spvKnown(in)
+	switch {
+	case !known:
+		return otherwise, nil
+	case n >= in.R.Bitcoin.Confirmations:
+		return shownConfirmed, nil
+	}
+	c := &Confirmations{Current: int(n), Target: int(in.R.Bitcoin.Confirmations), ETASeconds: -1}
+	if in.Obs.ETA.Known() {
+		c.ETASeconds = in.Obs.ETA.Value
+	}
+	return shownReceived, c
+}
+
+func spvWait(in Decision, pay Step) Action {
+	w := &Wait{Name: "Bitcoin confirmations", Description: "The Bitcoin transaction needs confirmations.", ExpectedSeconds: -1, PollSeconds: 10}
+	if pay.Status == shownReceived && in.Obs.ETA.Known() {
+		w.ExpectedSeconds = in.Obs.ETA.Value
+	}
+	return w
+}
+
+// spvViewConfirmed leaves the claim to watchtowers for a while, then to the user too.
+func spvViewConfirmed(in Decision, v *View, settle *Step) {
+	r := in.R
+	settle.Status = shownAwaitingManual
+	if at := r.Bitcoin.ConfirmedAt; at != 0 && in.Now.Sub(at.Time()) <= automaticWindow {
+		settle.Status = shownAwaitingAutomatic
+		v.Action = &Wait{Name: "Automatic settlement", Description: "A watchtower settles the swap.", ExpectedSeconds: 10, PollSeconds: 5}
+	} else if in.blind() {
+		v.Action, v.Blocked = (&Sign{For: actionClaim}).Delayed(), errBlind
+	} else if spvUnproven(in) {
+		v.Action = (&Sign{For: actionClaim}).Delayed()
+		v.Blocked = fault.New(fault.Upstream, "the Bitcoin backend does not show the transaction with its confirmations at the moment")
+	} else if !in.busy() {
+		v.Action = in.again(&Sign{Name: "Settle manually", Description: "Sign and submit the transactions that make the vault pay.", For: actionClaim, AnySigner: true,
+			Plan: chains.Plan{SwapID: r.ID, Seed: r.Seed, Signer: r.Signer, Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: r.Vault.Owner, ID: r.Vault.VaultID, TxID: r.Bitcoin.TxID}}}}})
+	}
 }

@@ -155,6 +155,26 @@ func (s *Syncer[S, T]) Prove(ctx context.Context, raw []byte, id, block bitcoin.
 	return stored, proof, CheckProof(raw, proof, s.Header(stored))
 }
 
+// ProveTx is [Syncer.Prove] for a transaction that must have so many confirmations, which the
+// relay is brought up to. raw is the transaction without its witnesses.
+func (s *Syncer[S, T]) ProveTx(ctx context.Context, tx *bitcoin.Tx, confirmations uint32) (raw []byte, stored S, proof bitcoin.MerkleProof, err error) {
+	if tx.Confirmations < confirmations {
+		return nil, stored, proof, fault.New(fault.InvalidState, "transaction %s has %d of the required %d confirmations", tx.ID, tx.Confirmations, confirmations)
+	}
+	if raw, err = rawtx.Strip(tx.Msg); err != nil {
+		return nil, stored, proof, err
+	}
+	stored, proof, err = s.Prove(ctx, raw, tx.ID, tx.BlockHash, tx.Height, tx.Height+confirmations-1)
+	return raw, stored, proof, err
+}
+
+// headerTimeSlack is by how much a Bitcoin block's time may be ahead of the clocks of those who
+// store its header, in seconds.
+const headerTimeSlack = 3 * 60 * 60
+
+// StoredSince is the earliest time, in Unix seconds, at which a relay can have stored a header.
+func StoredSince(h bitcoin.Header) int64 { return int64(h.Time) - headerTimeSlack }
+
 // StoredHeader returns the header of a block in its stored form: the relay's if it has it, else
 // that of a plan that brings the relay to the height required. Calls that are made at the same
 // time must come from [Syncer.Each].

@@ -72,6 +72,21 @@ func (r *reader) share(name string, code int) uint32 {
 	return uint32(v.Uint64())
 }
 
+// sweep is the amount that all coins of a wallet pay.
+func (l *LP) sweep(r *reader, coinsText json.RawMessage, rate float64, withdrawal int) (*big.Int, error) {
+	var coins []inputCost
+	feeRate, _ := r.already("amountFeeRate")
+	var theirs float64
+	if json.Unmarshal(coinsText, &coins) != nil || len(coins) > 250 || len(feeRate) > 0 && json.Unmarshal(feeRate, &theirs) != nil {
+		return nil, badBody("amountUtxos")
+	}
+	amount := bigInt(max(0, l.wholeWallet(coins, max(rate, theirs), withdrawal)))
+	if l.o.Next && amount.Sign() <= 0 {
+		return nil, refuse(20194, "Resulting UTXO-adjustment amount too low!")
+	}
+	return amount, nil
+}
+
 func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	s, err := l.side(r)
 	if err != nil {
@@ -115,15 +130,8 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 		return nil, badBody("amount")
 	}
 	if sweep {
-		var coins []inputCost
-		feeRate, _ := r.already("amountFeeRate")
-		var theirs float64
-		if json.Unmarshal(all, &coins) != nil || len(coins) > 250 || len(feeRate) > 0 && json.Unmarshal(feeRate, &theirs) != nil {
-			return nil, badBody("amountUtxos")
-		}
-		amount = bigInt(max(0, l.wholeWallet(coins, max(rate, theirs), s.vaults().withdrawalLen(gas.Sign() > 0))))
-		if l.o.Next && amount.Sign() <= 0 {
-			return nil, refuse(20194, "Resulting UTXO-adjustment amount too low!")
+		if amount, err = l.sweep(r, all, rate, s.vaults().withdrawalLen(gas.Sign() > 0)); err != nil {
+			return nil, err
 		}
 	}
 	both := shares.Caller + shares.Fronting
@@ -157,15 +165,14 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	unique := newID(sequence().Bytes(), []byte(recipient), sequence().Bytes())
 	id := hex.EncodeToString(unique[:])
 	l.quotes[id] = d
-	answer := object{{"quoteId", id}, {"expiry", d.expiry}, {"address", s.address()}, {"vaultId", v.onchain.ID.String()},
+	return object{{"quoteId", id}, {"expiry", d.expiry}, {"address", s.address()}, {"vaultId", v.onchain.ID.String()},
 		{"vaultBtcAddress", l.vaultKey.Address.String()}, {"btcAddress", l.hot.Address.String()}, {"btcUtxo", d.utxo.String()}, {"btcFeeRate", rate},
 		{"btcAmount", bigInt(d.sats).String()}, {"btcAmountSwap", q.amount.String()}, {"btcAmountGas", q.gas.String()},
 		{"total", wholeUnits(total, units[0]).String()}, {"totalGas", wholeUnits(totalGas, units[1]).String()},
 		{"totalFeeBtc", add(q.swapFee, q.gasFee).String()}, {"swapFeeBtc", q.swapFee.String()}, {"swapFee", q.swapFeeTok.String()},
 		{"gasSwapFeeBtc", q.gasFee.String()}, {"gasSwapFee", q.gasTok.String()},
 		{"callerFeeShare", bigInt(int64(shares.Caller)).String()}, {"frontingFeeShare", bigInt(int64(shares.Fronting)).String()}, {"executionFeeShare", "0"},
-		{"usedUtxoInputCalculation", sweep}}
-	return answer, nil
+		{"usedUtxoInputCalculation", sweep}}, nil
 }
 
 // rate is what the LP's wallet takes for the right fee rate.

@@ -86,17 +86,18 @@ func (d Contracts) ReadMain(ctx context.Context, node rpc.Node, header wire.Stor
 func (d Contracts) findHeaderLog(ctx context.Context, node rpc.Node, block bitcoin.Hash, at chains.Heads, notBefore int64, along []rpc.Request) (types.Log, bool, error) {
 	events := wire.RelayABI().Events
 	topics := [][]common.Hash{{events["StoreHeader"].ID, events["StoreForkHeader"].ID}, nil, {common.Hash(block)}}
-	ranges := rpc.LogRanges(d.BtcRelay.Height, at.Latest.Height, rpc.LogRange)
-	for len(ranges) > 0 || along != nil {
-		some := ranges[max(0, len(ranges)-rpc.ParallelLogReads):]
-		ranges = ranges[:len(ranges)-len(some)]
+	from := d.BtcRelay.Height
+	if at.Latest.Height < from { // there is nothing to look at
+		return types.Log{}, false, rpc.AskAll(ctx, node, along)
+	}
+	for some := range rpc.NewLogRanges(from, at.Latest.Height, rpc.LogRange).Down(rpc.ParallelLogReads) {
 		requests, answers := along, make([][]types.Log, len(some))
 		along = nil
 		for i, r := range some {
 			requests = append(requests, rpc.LogRequest(d.BtcRelay.Address, r, topics, &answers[i]))
 		}
 		var lowest *rpc.BlockHead
-		if notBefore > 0 && len(ranges) > 0 {
+		if notBefore > 0 && some[0].From > from {
 			requests = append(requests, rpc.BlockRequest(some[0].From, &lowest))
 		}
 		if err := rpc.AskAll(ctx, node, requests); err != nil {

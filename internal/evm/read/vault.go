@@ -162,10 +162,7 @@ func (d Contracts) ReadWithdrawals(ctx context.Context, node rpc.Node, lookups [
 // scan returns the vault manager's logs of a range of blocks in ascending order.
 func (d Contracts) scan(ctx context.Context, node rpc.Node, topics [][]common.Hash, blocks rpc.BlockRange) ([]types.Log, error) {
 	var found []types.Log
-	ranges := rpc.LogRanges(blocks.From, blocks.To, rpc.LogRange)
-	for len(ranges) > 0 {
-		some := ranges[:min(rpc.ParallelLogReads, len(ranges))]
-		ranges = ranges[len(some):]
+	for some := range rpc.NewLogRanges(blocks.From, blocks.To, rpc.LogRange).Up(rpc.ParallelLogReads) {
 		answers := make([][]types.Log, len(some))
 		requests := make([]rpc.Request, len(some))
 		for i, r := range some {

@@ -24,7 +24,10 @@ func TestVectorsLogRanges(t *testing.T) {
 		if in.End != nil {
 			last = *in.End
 		}
-		got := LogRanges(in.Start, last, in.MaxLogsBlockRange)
+		var got []BlockRange
+		for some := range NewLogRanges(in.Start, last, in.MaxLogsBlockRange).Up(3) {
+			got = append(got, some...)
+		}
 		same := len(want.Ranges) == len(got)
 		for i := range min(len(got), len(want.Ranges)) {
 			same = same && want.Ranges[i] == [2]uint64{got[i].From, got[i].To}
@@ -54,13 +57,40 @@ func TestLogRanges(t *testing.T) {
 	}{
 		{5, 4, 10, "[]"},
 		{5, 5, 10, "[{5 5}]"},
+		{0, 34, 10, "[{0 9} {10 19} {20 29} {30 34}]"},
 		{0, 9, 10, "[{0 9}]"},
 		{0, 10, 10, "[{0 9} {10 10}]"},
 		{top - 1, top, 1, fmt.Sprintf("[{%d %d} {%d %d}]", top-1, top-1, top, top)},
 		{1, 2, 0, "[]"},
 	} {
-		if got := fmt.Sprint(LogRanges(c.first, c.last, c.size)); got != c.want {
-			t.Errorf("from %d to %d by %d: got %s, want %s", c.first, c.last, c.size, got, c.want)
+		for atOnce := uint64(1); atOnce < 4; atOnce++ {
+			var up, down []BlockRange
+			for some := range NewLogRanges(c.first, c.last, c.size).Up(atOnce) {
+				up = append(up, some...)
+			}
+			for some := range NewLogRanges(c.first, c.last, c.size).Down(atOnce) {
+				down = append(some, down...)
+			}
+			if fmt.Sprint(up) != c.want || fmt.Sprint(down) != c.want {
+				t.Errorf("from %d to %d by %d, %d at once: got %v and %v, want %s", c.first, c.last, c.size, atOnce, up, down, c.want)
+			}
 		}
+	}
+}
+
+// A node may say any height.
+func TestLogRangesOfALie(t *testing.T) {
+	ranges := NewLogRanges(5, ^uint64(0), LogRange)
+	for some := range ranges.Up(2) {
+		if fmt.Sprint(some) != "[{5 954} {955 1904}]" {
+			t.Errorf("the first are %v", some)
+		}
+		break
+	}
+	for some := range ranges.Down(2) {
+		if len(some) != 2 || some[1].To != ^uint64(0) || some[1].From != some[0].To+1 || some[0].To-some[0].From != LogRange-1 {
+			t.Errorf("the last are %v", some)
+		}
+		break
 	}
 }

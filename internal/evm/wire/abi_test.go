@@ -100,7 +100,7 @@ func TestValidateNetwork(t *testing.T) {
 
 // Whatever contract a preset names, nobody can be paid there.
 func TestContractsOfANetwork(t *testing.T) {
-	for _, p := range published() {
+	for _, p := range published {
 		n, err := Preset(p.chain, p.bitcoin)
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // on all of them.
 func anyNetwork(t testing.TB, chain string) Network {
 	t.Helper()
-	for _, p := range published() {
+	for _, p := range published {
 		if p.chain == chain {
 			n, err := Preset(chain, p.bitcoin)
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/members"
 )
 
 // An LP that names contracts of its own, or terms of its own, is found out.
@@ -116,7 +117,7 @@ func TestParseSwapDataStrict(t *testing.T) {
 			t.Errorf("%s: got %v, want a refusal of %s", c.name, err, c.field)
 		}
 	}
-	for _, raw := range []string{"", "null", "[]", "{", `"evm"`, strings.Repeat(" ", maxSwapDataJSON+1)} {
+	for _, raw := range []string{"", "null", "[]", "{", `"evm"`, strings.Repeat(" ", members.MaxText+1)} {
 		if _, err := ParseSwapData([]byte(raw)); err == nil {
 			t.Errorf("accepted %.20q", raw)
 		}

@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/members"
 )
-
-// maxSwapDataJSON bounds the text of one escrow. A usual one has about 1 kB.
-const maxSwapDataJSON = 64 << 10
 
 // maxJSONNumber is the largest integer that a JSON number carries between all
 // implementations; above it the others round.
@@ -26,26 +22,20 @@ const maxJSONNumber = 1 << 53
 // chain-evm.md §3.3). Every member is validated; members that it does not know
 // are ignored. Errors have the code [fault.InvalidInput] and name the member.
 func ParseSwapData(data []byte) (SwapData, error) {
-	if len(data) > maxSwapDataJSON {
-		return SwapData{}, fault.Invalid("", "swap data is longer than %d bytes", maxSwapDataJSON)
+	fields, err := members.ReadTyped("swap data", data, "evm", "an EVM chain")
+	if err != nil {
+		return SwapData{}, err
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return SwapData{}, fault.Invalid("", "swap data is not a JSON object: %w", err)
-	}
-	r := memberReader{fields: fields}
-	if t := r.text("type"); r.err == nil && t != "evm" {
-		return SwapData{}, fault.Invalid("type", "swap data of type %q is not for an EVM chain", t)
-	}
+	r := memberReader{fields}
 	s := SwapData{
 		Offerer:         r.address("offerer"),
 		Claimer:         r.address("claimer"),
 		Token:           r.address("token"),
 		RefundHandler:   r.address("refundHandler"),
 		ClaimHandler:    r.address("claimHandler"),
-		PayOut:          r.flag("payOut"),
-		PayIn:           r.flag("payIn"),
-		Reputation:      r.flag("reputation"),
+		PayOut:          r.Flag("payOut"),
+		PayIn:           r.Flag("payIn"),
+		Reputation:      r.Flag("reputation"),
 		Sequence:        r.number("sequence"),
 		ClaimData:       r.hash("claimData"),
 		RefundData:      r.hash("refundData"),
@@ -55,14 +45,14 @@ func ParseSwapData(data []byte) (SwapData, error) {
 		ClaimerBounty:   r.number("claimerBounty"),
 		Kind:            r.kind("kind"),
 	}
-	if r.has("successActionCommitment") {
+	if r.Has("successActionCommitment") {
 		s.SuccessAction = r.hash("successActionCommitment")
 	}
-	if r.has("extraData") {
-		s.ExtraData = r.bytes("extraData")
+	if r.Has("extraData") {
+		s.ExtraData = r.Bytes("extraData")
 	}
-	if r.err != nil {
-		return SwapData{}, r.err
+	if r.Err != nil {
+		return SwapData{}, r.Err
 	}
 	return s, s.Validate()
 }
@@ -141,139 +131,49 @@ func (s SwapData) Public() (json.RawMessage, error) {
 	})
 }
 
-// memberReader takes members out of a JSON object and keeps the first error.
-type memberReader struct {
-	fields map[string]json.RawMessage
-	err    error
-}
-
-func (r *memberReader) has(name string) bool {
-	raw, ok := r.fields[name]
-	return ok && string(raw) != "null"
-}
-
-func (r *memberReader) fail(name, format string, args ...any) {
-	if r.err == nil {
-		r.err = fault.Invalid(name, format, args...)
-	}
-}
-
-func (r *memberReader) decode(name string, v any) bool {
-	if !r.has(name) {
-		r.fail(name, "is required")
-		return false
-	}
-	if err := json.Unmarshal(r.fields[name], v); err != nil {
-		r.fail(name, "has the wrong type")
-		return false
-	}
-	return true
-}
-
-func (r *memberReader) text(name string) string {
-	s, _ := r.string(name)
-	return s
-}
-
-func (r *memberReader) string(name string) (s string, ok bool) {
-	if s, ok := plainText(r.fields[name]); ok {
-		return s, true
-	}
-	ok = r.decode(name, &s)
-	return s, ok
-}
-
-// plainText is the content of a JSON string in which nothing is escaped.
-func plainText(raw json.RawMessage) (string, bool) {
-	if len(raw) < 2 || raw[0] != '"' {
-		return "", false
-	}
-	content := raw[1 : len(raw)-1]
-	for _, c := range content {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return "", false
-		}
-	}
-	return string(content), true
-}
-
-func (r *memberReader) flag(name string) (b bool) {
-	switch string(r.fields[name]) {
-	case "true":
-		return true
-	case "false":
-		return false
-	}
-	r.decode(name, &b)
-	return b
-}
+// memberReader also reads what only EVM chains have.
+type memberReader struct{ members.Reader }
 
 func (r *memberReader) kind(name string) chains.Kind {
 	var n int
-	if r.decode(name, &n) && (n < 0 || n > int(chains.OnchainTxID)) {
-		r.fail(name, "has unknown kind %d", n)
+	if r.Decode(name, &n) && (n < 0 || n > int(chains.OnchainTxID)) {
+		r.Fail(name, "has unknown kind %d", n)
 	}
 	return chains.Kind(n)
 }
 
 func (r *memberReader) address(name string) common.Address {
-	s, ok := r.string(name)
-	if !ok {
-		return common.Address{}
-	}
-	a, err := parseAddress(s)
-	if err != nil {
-		r.fail(name, "%w", err)
-	}
-	return a
+	return members.As(&r.Reader, name, parseAddress)
 }
 
 func (r *memberReader) hash(name string) common.Hash {
-	s, ok := r.string(name)
-	if !ok {
-		return common.Hash{}
-	}
-	b, err := hexBytes(s, 32)
-	if err != nil {
-		r.fail(name, "%w", err)
-		return common.Hash{}
-	}
-	return common.Hash(b)
-}
-
-func (r *memberReader) bytes(name string) []byte {
-	s, ok := r.string(name)
-	if !ok {
-		return nil
-	}
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		r.fail(name, "must be hexadecimal without 0x")
-	}
-	return b
+	return members.As(&r.Reader, name, func(s string) (common.Hash, error) {
+		b, err := hexBytes(s, 32)
+		return common.BytesToHash(b), err
+	})
 }
 
 // number reads a decimal or 0x string, or a JSON integer.
 func (r *memberReader) number(name string) *big.Int {
-	if !r.has(name) {
-		r.fail(name, "is required")
+	if !r.Has(name) {
+		r.Fail(name, "is required")
 		return nil
 	}
-	raw := string(r.fields[name])
+	raw := string(r.Fields[name])
 	if raw[0] == '"' {
-		s, _ := r.string(name)
+		s, _ := r.String(name)
 		n, err := parseNumber(s)
 		if err != nil {
-			r.fail(name, "%w", err)
+			r.Fail(name, "%w", err)
 		}
 		return n
 	}
 	n, err := parseNumber(raw)
 	switch {
 	case err != nil || strings.HasPrefix(raw, "0x"):
-		r.fail(name, "must be an integer")
+		r.Fail(name, "must be an integer")
 	case n.Cmp(big.NewInt(maxJSONNumber)) > 0:
-		r.fail(name, "is too large for a JSON number; send it as a string")
+		r.Fail(name, "is too large for a JSON number; send it as a string")
 	}
 	return n
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/members"
 )
 
 // VaultParams are fixed when a vault is opened; the chain stores only their hash.
@@ -143,8 +144,8 @@ func (v Vault) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes. A vault with a UTXO is open.
 func (v *Vault) UnmarshalJSON(data []byte) error {
 	var j vaultJSON
-	if len(data) > maxSwapDataJSON {
-		return fault.Invalid("", "vault data is longer than %d bytes", maxSwapDataJSON)
+	if len(data) > members.MaxText {
+		return fault.Invalid("", "vault data is longer than %d bytes", members.MaxText)
 	}
 	if err := json.Unmarshal(data, &j); err != nil {
 		return fault.Invalid("", "vault data: %w", err)

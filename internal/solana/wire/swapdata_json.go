@@ -3,63 +3,55 @@ package wire
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strconv"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/members"
 )
-
-// maxSwapDataJSON bounds the text of one escrow. A usual one has about 1 kB.
-const maxSwapDataJSON = 64 << 10
 
 // ParseSwapData reads the JSON form that LPs send and records hold (§10). Members
 // that it does not know are ignored, the others are validated. Errors have the code
 // [fault.InvalidInput] and name the member.
 func ParseSwapData(data []byte) (*SwapData, error) {
-	if len(data) > maxSwapDataJSON {
-		return nil, fault.Invalid("", "swap data is longer than %d bytes", maxSwapDataJSON)
+	fields, err := members.ReadTyped("swap data", data, "sol", "Solana")
+	if err != nil {
+		return nil, err
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, fault.Invalid("", "swap data is not a JSON object: %w", err)
-	}
-	r := memberReader{fields: fields}
-	if t := r.text("type"); r.err == nil && t != "sol" {
-		return nil, fault.Invalid("type", "swap data of type %q is not for Solana", t)
-	}
+	r := memberReader{fields}
 	d := &SwapData{
 		ProgramID: firstV1.Swap, Version: V1,
 		Offerer: r.key("offerer"), Claimer: r.key("claimer"), Token: r.key("token"),
 		Amount: r.number("amount"), PaymentHash: r.hash("paymentHash"),
 		Sequence: r.number("sequence"), Expiry: r.number("expiry"), Nonce: r.number("nonce"),
 		Confirmations: uint16(r.small("confirmations", 1<<16-1)), Kind: chains.Kind(r.small("kind", uint64(chains.OnchainTxID))),
-		PayIn: r.flag("payIn"), PayOut: r.flag("payOut"),
+		PayIn: r.Flag("payIn"), PayOut: r.Flag("payOut"),
 		SecurityDeposit: r.number("securityDeposit"), ClaimerBounty: r.number("claimerBounty"),
 	}
-	if r.has("programId") {
+	if r.Has("programId") {
 		d.ProgramID = r.key("programId")
 	}
-	if r.has("version") {
-		if d.Version = r.text("version"); r.err == nil && d.Version != V1 && d.Version != V2 {
-			r.fail("version", "is %q, not v1 or v2", d.Version)
+	if r.Has("version") {
+		if d.Version = r.Text("version"); r.Err == nil && d.Version != V1 && d.Version != V2 {
+			r.Fail("version", "is %q, not v1 or v2", d.Version)
 		}
 	}
 	for name, to := range map[string]**Key{"offererAta": &d.OffererATA, "claimerAta": &d.ClaimerATA} {
-		if r.has(name) {
+		if r.Has(name) {
 			k := r.key(name)
 			*to = &k
 		}
 	}
-	if r.has("txoHash") {
+	if r.Has("txoHash") {
 		h := r.hash("txoHash")
 		d.TxoHash = &h
 	}
-	if r.has("offererInitializer") {
-		b := r.flag("offererInitializer")
+	if r.Has("offererInitializer") {
+		b := r.Flag("offererInitializer")
 		d.OffererInitializer = &b
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	return d, nil
 }
@@ -137,87 +129,28 @@ func (d *SwapData) Public() (json.RawMessage, error) {
 	}})
 }
 
-// memberReader takes members out of a JSON object and keeps the first error.
-type memberReader struct {
-	fields map[string]json.RawMessage
-	err    error
-}
-
-func (r *memberReader) has(name string) bool {
-	raw, ok := r.fields[name]
-	return ok && string(raw) != "null"
-}
-
-func (r *memberReader) fail(name, format string, args ...any) {
-	if r.err == nil {
-		r.err = fault.Invalid(name, format, args...)
-	}
-}
-
-func (r *memberReader) decode(name string, v any) bool {
-	if !r.has(name) {
-		r.fail(name, "is missing")
-		return false
-	}
-	if err := json.Unmarshal(r.fields[name], v); err != nil {
-		r.fail(name, "has the wrong type")
-		return false
-	}
-	return true
-}
-
-func (r *memberReader) text(name string) (s string) {
-	r.decode(name, &s)
-	return s
-}
-
-func (r *memberReader) flag(name string) (b bool) {
-	r.decode(name, &b)
-	return b
-}
+// memberReader also reads what only Solana has.
+type memberReader struct{ members.Reader }
 
 func (r *memberReader) small(name string, limit uint64) (n uint64) {
-	if r.decode(name, &n) && n > limit {
-		r.fail(name, "%d is more than %d", n, limit)
+	if r.Decode(name, &n) && n > limit {
+		r.Fail(name, "%d is more than %d", n, limit)
 		return 0
 	}
 	return n
 }
 
-func (r *memberReader) key(name string) Key {
-	s := r.text(name)
-	if r.err != nil {
-		return Key{}
-	}
-	k, err := ParseKey(s)
-	if err != nil {
-		r.fail(name, "%w", err)
-	}
-	return k
-}
+func (r *memberReader) key(name string) Key { return members.As(&r.Reader, name, ParseKey) }
 
 // number reads decimal text that fits the 64 bits that it has in the program.
-func (r *memberReader) number(name string) uint64 {
-	s := r.text(name)
-	if r.err != nil {
-		return 0
-	}
-	n, err := parseNumber(s)
-	if err != nil {
-		r.fail(name, "%w", err)
-	}
-	return n
-}
+func (r *memberReader) number(name string) uint64 { return members.As(&r.Reader, name, parseNumber) }
 
-func (r *memberReader) hash(name string) (h [32]byte) {
-	s := r.text(name)
-	if r.err != nil {
-		return h
-	}
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != len(h) {
-		r.fail(name, "is not 64 hexadecimal digits")
-		return h
-	}
-	return [32]byte(b)
+func (r *memberReader) hash(name string) [32]byte {
+	return members.As(&r.Reader, name, func(s string) (h [32]byte, err error) {
+		b, err := hex.DecodeString(s)
+		if err != nil || len(b) != len(h) {
+			return h, errors.New("is not 64 hexadecimal digits")
+		}
+		return [32]byte(b), nil
+	})
 }

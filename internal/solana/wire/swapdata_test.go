@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/members"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -175,7 +176,7 @@ func TestSwapDataOfAnLP(t *testing.T) {
 	if err != nil || firstV1.Check(edge) != nil {
 		t.Errorf("the lowest expiry that is a time: %v, %v", err, firstV1.Check(edge))
 	}
-	if _, err := ParseSwapData([]byte(`{"type":"` + strings.Repeat("x", maxSwapDataJSON) + `"}`)); err == nil {
+	if _, err := ParseSwapData([]byte(`{"type":"` + strings.Repeat("x", members.MaxText) + `"}`)); err == nil {
 		t.Error("swap data without bound was read")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
@@ -37,34 +38,17 @@ func (s search) finds(e rpc.Event) bool {
 	return e.Keys[1] == s.offerer && e.Keys[2] == s.claimer && e.Keys[3] == s.claimData && e.Height >= s.from
 }
 
-// find answers the queries that name no escrow: it searches the openings between the
-// parties for the claim hash, and puts what it finds, or why it could not look, into
-// facts. Of several the newest counts. An event names parties and claim hash, so that
-// only what was opened for them is read; that it cannot be read is an error, and never
-// that there is none.
-func (r *Reader) find(ctx context.Context, queries []chains.EscrowQuery, facts []chains.EscrowFact) error {
-	type asked struct {
-		search
-		query int
-	}
-	var searches []asked
-	began := r.ledger.Now()
-	for i, q := range queries {
-		if q.Escrow != nil {
-			continue
-		}
-		s, err := r.newSearch(q)
-		if err != nil {
-			facts[i].Err = err
-			continue
-		}
-		searches = append(searches, asked{s, i})
-	}
-	if len(searches) == 0 {
-		return nil
-	}
+// asked is the search for a query, and the scan that finds it.
+type asked struct {
+	search
+	query int
+	scan  *scan
+}
+
+// scansFor returns the scans of all searches: each for as many as one filter takes, from the
+// first height that was not searched before.
+func (r *Reader) scansFor(searches []asked, began time.Time) []*scan {
 	var scans []*scan
-	of := make([]*scan, len(searches))
 	for first := 0; first < len(searches); first += rpc.KeyValues {
 		some := searches[first:min(first+rpc.KeyValues, len(searches))]
 		keys := [][]wire.Felt{{wire.SelectorInitialize}, nil, nil, nil}
@@ -84,9 +68,35 @@ func (r *Reader) find(ctx context.Context, queries []chains.EscrowQuery, facts [
 		one := newScan(rpc.Filter{From: r.EscrowManager.Address, Keys: append(keys, nil), Blocks: rpc.Range{First: from, Last: rpc.Newest}})
 		scans = append(scans, one)
 		for i := range some {
-			of[first+i] = one
+			some[i].scan = one
 		}
 	}
+	return scans
+}
+
+// find answers the queries that name no escrow: it searches the openings between the
+// parties for the claim hash, and puts what it finds, or why it could not look, into
+// facts. Of several the newest counts. An event names parties and claim hash, so that
+// only what was opened for them is read; that it cannot be read is an error, and never
+// that there is none.
+func (r *Reader) find(ctx context.Context, queries []chains.EscrowQuery, facts []chains.EscrowFact) error {
+	var searches []asked
+	began := r.ledger.Now()
+	for i, q := range queries {
+		if q.Escrow != nil {
+			continue
+		}
+		s, err := r.newSearch(q)
+		if err != nil {
+			facts[i].Err = err
+			continue
+		}
+		searches = append(searches, asked{search: s, query: i})
+	}
+	if len(searches) == 0 {
+		return nil
+	}
+	scans := r.scansFor(searches, began)
 	var head rpc.Head
 	along := []rpc.Request{rpc.HeadRequest(&head)}
 	if err := r.ledger.run(ctx, along, scans); err != nil {
@@ -99,11 +109,11 @@ func (r *Reader) find(ctx context.Context, queries []chains.EscrowQuery, facts [
 	var events []rpc.Event
 	candidates := make([][]rpc.Event, len(searches)) // newest first
 	for i, s := range searches {
-		if err := of[i].err; err != nil {
+		if err := s.scan.err; err != nil {
 			facts[s.query].Err = err
 			continue
 		}
-		for _, e := range slices.Backward(of[i].found) {
+		for _, e := range slices.Backward(s.scan.found) {
 			if len(e.Keys) == 5 && s.finds(e) && r.isOurs(e) && len(candidates[i]) < findMost {
 				candidates[i] = append(candidates[i], e)
 			}

@@ -1,13 +1,13 @@
 package read
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -31,33 +31,17 @@ func (l *Ledger) History(ctx context.Context, readers []*Reader, signer wire.Fel
 		for _, r := range readers {
 			first = min(first, r.EscrowManager.Height, r.VaultManager.Height)
 		}
-		for begin := max(from, first); begin <= heads.Latest.Height; begin += pastBlocks {
-			window := rpc.Range{First: begin, Last: min(begin+pastBlocks-1, heads.Latest.Height)}
-			var past []chains.Past
-			for _, r := range readers {
-				some, err := r.past(ctx, signer, window, heads)
-				if err != nil {
-					yield(chains.Past{}, err)
-					return
-				}
-				past = append(past, some...)
-			}
-			slices.SortStableFunc(past, func(a, b chains.Past) int { return cmp.Compare(pastHeight(a), pastHeight(b)) })
-			for _, p := range past {
-				if !yield(p, nil) {
+		windows := func(yield func(rpc.Range) bool) {
+			for begin := max(from, first); begin <= heads.Latest.Height; begin += pastBlocks {
+				if !yield(rpc.Range{First: begin, Last: min(begin+pastBlocks-1, heads.Latest.Height)}) {
 					return
 				}
 			}
 		}
+		settle.Histories(windows, readers, func(r *Reader, window rpc.Range) ([]chains.Past, error) {
+			return r.past(ctx, signer, window, heads)
+		})(yield)
 	}
-}
-
-// pastHeight is the block in which a swap began, as far as it is known.
-func pastHeight(p chains.Past) uint64 {
-	if p.Withdrawal != nil {
-		return p.Withdrawal.Fact.Height
-	}
-	return p.Fact.Opened.Height
 }
 
 // past returns the swaps of an account that were opened, or paid out by a vault, in a

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/members"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -26,13 +27,14 @@ func TestVectorsSigned(t *testing.T) {
 			vectors.SameJSON(t, c.Want(t), map[string]any{"publicKey": Hex(key), "address": Hex64(d.Address()), "deployment": map[string]any{
 				"classHash": Hex64(d.ClassHash), "constructorCalldata": decimals(d.ConstructorCalldata), "addressSalt": Hex(d.Salt), "contractAddress": Hex(d.Address())}})
 		case "invokeHash":
-			r, err := newMemberReader("", in.Details)
+			fields, err := members.Read(in.Details)
 			if err != nil {
 				t.Fatal(err)
 			}
+			r := &memberReader{fields}
 			tx := &Transaction{Type: Invoke, Details: r.details(), Calls: callsOf(t, in.Calls)}
-			if r.err != nil {
-				t.Fatal(r.err)
+			if r.Err != nil {
+				t.Fatal(r.Err)
 			}
 			h, err := tx.Hash()
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/members"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -208,7 +209,7 @@ func TestVaultJSONRefuses(t *testing.T) {
 			t.Errorf("%s: %v, about %q", c.new, err, fieldOf(err))
 		}
 	}
-	if err := new(Vault).UnmarshalJSON([]byte(`{"type":"` + strings.Repeat("x", maxSwapDataJSON) + `"}`)); err == nil {
+	if err := new(Vault).UnmarshalJSON([]byte(`{"type":"` + strings.Repeat("x", members.MaxText) + `"}`)); err == nil {
 		t.Error("a vault without bound is read")
 	}
 	if _, err := json.Marshal(Vault{}); err == nil {

@@ -7,35 +7,27 @@ import (
 	"strconv"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/members"
 )
-
-// maxSwapDataJSON bounds the text of one escrow. A usual one has about 1 kB.
-const maxSwapDataJSON = 64 << 10
 
 // ParseSwapData reads the JSON form that LPs send and records hold (§6.2). Every
 // member is validated; members that it does not know are ignored. Errors have the
 // code [fault.InvalidInput] and name the member.
 func ParseSwapData(data []byte) (SwapData, error) {
-	if len(data) > maxSwapDataJSON {
-		return SwapData{}, fault.Invalid("", "swap data is longer than %d bytes", maxSwapDataJSON)
-	}
-	r, err := newMemberReader("", data)
+	fields, err := members.ReadTyped("swap data", data, "strk", "Starknet")
 	if err != nil {
 		return SwapData{}, err
 	}
-	if t := r.text("type"); r.err == nil && t != "strk" {
-		return SwapData{}, fault.Invalid("type", "swap data of type %q is not for Starknet", t)
-	}
+	r := &memberReader{fields}
 	s := SwapData{
 		Offerer:         r.address("offerer"),
 		Claimer:         r.address("claimer"),
 		Token:           r.address("token"),
 		RefundHandler:   r.address("refundHandler"),
 		ClaimHandler:    r.address("claimHandler"),
-		PayOut:          r.flag("payOut"),
-		PayIn:           r.flag("payIn"),
-		Reputation:      r.flag("reputation"),
+		PayOut:          r.Flag("payOut"),
+		PayIn:           r.Flag("payIn"),
+		Reputation:      r.Flag("reputation"),
 		Sequence:        r.number("sequence", 64).Uint64(),
 		ClaimData:       r.felt("claimData"),
 		RefundData:      r.felt("refundData"),
@@ -46,33 +38,32 @@ func ParseSwapData(data []byte) (SwapData, error) {
 		SuccessAction:   r.successAction("successAction"),
 		Kind:            r.kind("kind"),
 	}
-	if r.has("extraData") {
-		s.ExtraData = r.bytes("extraData")
+	if r.Has("extraData") {
+		s.ExtraData = r.Bytes("extraData")
 	}
-	if r.err != nil {
-		return SwapData{}, r.err
+	if r.Err != nil {
+		return SwapData{}, r.Err
 	}
 	return s, s.Validate()
 }
 
 func (r *memberReader) successAction(name string) *SuccessAction {
-	if !r.has(name) || r.fields[name][0] == '[' { // a list means none
+	if !r.Has(name) || r.Fields[name][0] == '[' { // a list means none
 		return nil
 	}
-	inner, err := newMemberReader(name+".", r.fields[name])
-	if err != nil {
-		r.failWith(err)
+	inner := r.object(name)
+	if r.Err != nil {
 		return nil
 	}
 	a := &SuccessAction{Hash: inner.felt("executionHash"), Expiry: inner.number("executionExpiry", 64).Uint64(), Fee: inner.number("executionFee", 256)}
-	r.failWith(inner.err)
+	r.FailWith(inner.Err)
 	return a
 }
 
 func (r *memberReader) kind(name string) chains.Kind {
 	var n int
-	if r.decode(name, &n) && !validKind(chains.Kind(n)) {
-		r.fail(name, "has unknown kind %d", n)
+	if r.Decode(name, &n) && !validKind(chains.Kind(n)) {
+		r.Fail(name, "has unknown kind %d", n)
 	}
 	return chains.Kind(n)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/members"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -272,7 +273,7 @@ func TestSwapDataOfAnLP(t *testing.T) {
 			t.Errorf("good data: %v", err)
 		}
 	}
-	for _, text := range []string{`{"type":"` + strings.Repeat("x", maxSwapDataJSON) + `"}`, `[]`, `null`, `5`, ``} {
+	for _, text := range []string{`{"type":"` + strings.Repeat("x", members.MaxText) + `"}`, `[]`, `null`, `5`, ``} {
 		if _, err := ParseSwapData([]byte(text)); err == nil {
 			t.Errorf("%.20s is read", text)
 		}

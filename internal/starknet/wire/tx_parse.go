@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/members"
 )
 
 // maxTxText bounds the text of a transaction. The largest that a network takes, with
@@ -26,56 +27,57 @@ func ParseTransaction(text string) (*Transaction, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := newMemberReader("", data)
+	fields, err := members.Read(data)
 	if err != nil {
 		return nil, err
 	}
-	t := &Transaction{Type: TxType(r.text("type"))}
-	if r.err == nil && t.Type != Invoke && t.Type != DeployAccount {
+	r := &memberReader{fields}
+	t := &Transaction{Type: TxType(r.Text("type"))}
+	if r.Err == nil && t.Type != Invoke && t.Type != DeployAccount {
 		return nil, fault.Invalid("type", "is %q, must be %s or %s", t.Type, Invoke, DeployAccount)
 	}
 	details := r.object("details")
-	if r.err != nil {
-		return nil, r.err
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	t.Details = details.details()
-	r.failWith(details.err)
+	r.FailWith(details.Err)
 	if t.Type == Invoke {
 		t.Calls = r.calls("tx")
 	}
-	if r.has("signed") {
+	if r.Has("signed") {
 		signed := r.object("signed")
-		if r.err == nil {
+		if r.Err == nil {
 			t.readSigned(signed)
-			r.failWith(signed.err)
+			r.FailWith(signed.Err)
 		}
-	} else if t.Type == DeployAccount && r.has("tx") {
-		if tx := r.object("tx"); r.err == nil {
+	} else if t.Type == DeployAccount && r.Has("tx") {
+		if tx := r.object("tx"); r.Err == nil {
 			t.Deploy.ClassHash, t.Deploy.ConstructorCalldata = tx.feltOr("classHash"), tx.felts("constructorCalldata")
-			r.failWith(tx.err)
+			r.FailWith(tx.Err)
 		}
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	return t, nil
 }
 
 func (r *memberReader) details() Details {
-	if r.has("version") && r.number("version", 64).Uint64() != 3 {
-		r.fail("version", "must be 3")
+	if r.Has("version") && r.number("version", 64).Uint64() != 3 {
+		r.Fail("version", "must be 3")
 	}
 	d := Details{
 		Sender: r.address("walletAddress"), ChainID: r.feltNumber("chainId"), Nonce: r.number("nonce", 64).Uint64(),
 		PaymasterData: r.felts("paymasterData"), AccountDeploymentData: r.felts("accountDeploymentData"),
 		NonceMode: r.mode("nonceDataAvailabilityMode"), FeeMode: r.mode("feeDataAvailabilityMode"),
 	}
-	if r.has("tip") {
+	if r.Has("tip") {
 		d.Tip = r.number("tip", 64).Uint64()
 	}
-	if bounds := r.object("resourceBounds"); r.err == nil {
+	if bounds := r.object("resourceBounds"); r.Err == nil {
 		d.Bounds = Bounds{L1: bounds.bound("l1_gas"), L2: bounds.bound("l2_gas"), L1Data: bounds.bound("l1_data_gas")}
-		r.failWith(bounds.err)
+		r.FailWith(bounds.Err)
 	}
 	return d
 }
@@ -84,54 +86,54 @@ func (t *Transaction) readSigned(r *memberReader) {
 	t.Signed = true
 	t.Signature = r.signature("signature")
 	if t.Type == DeployAccount {
-		if !r.has("constructorCalldata") {
-			r.fail("constructorCalldata", "is required")
+		if !r.Has("constructorCalldata") {
+			r.Fail("constructorCalldata", "is required")
 		}
 		t.Deploy = Deploy{ClassHash: r.feltNumber("classHash"), Salt: r.feltNumber("addressSalt"), ConstructorCalldata: r.felts("constructorCalldata")}
 		return
 	}
 	t.Calldata = r.felts("calldata")
-	if r.err == nil && len(t.Calldata) == 0 {
-		r.fail("calldata", "is required")
+	if r.Err == nil && len(t.Calldata) == 0 {
+		r.Fail("calldata", "is required")
 	}
-	if r.has("contractAddress") {
-		if sender := r.address("contractAddress"); r.err == nil && sender != t.Sender {
-			r.fail("contractAddress", "is %s, but details.walletAddress is %s", Hex64(sender), Hex64(t.Sender))
+	if r.Has("contractAddress") {
+		if sender := r.address("contractAddress"); r.Err == nil && sender != t.Sender {
+			r.Fail("contractAddress", "is %s, but details.walletAddress is %s", Hex64(sender), Hex64(t.Sender))
 		}
 	}
 }
 
 // object reads a member that is an object. It is never nil.
 func (r *memberReader) object(name string) *memberReader {
-	if !r.has(name) {
-		r.fail(name, "is required")
-		return &memberReader{err: r.err}
+	if !r.Has(name) {
+		r.Fail(name, "is required")
+		return &memberReader{members.Reader{Err: r.Err}}
 	}
-	inner, err := newMemberReader(r.prefix+name+".", r.fields[name])
+	inner, err := r.In(name, r.Fields[name])
 	if err != nil {
-		r.failWith(err)
-		return &memberReader{err: r.err}
+		r.FailWith(err)
+		inner.Err = r.Err
 	}
-	return inner
+	return &memberReader{inner}
 }
 
 func (r *memberReader) bound(name string) Bound {
 	b := r.object(name)
 	bound := Bound{}
-	if b.err == nil {
+	if b.Err == nil {
 		bound = Bound{b.number("max_amount", 64).Uint64(), b.number("max_price_per_unit", priceBits)}
 	}
-	r.failWith(b.err)
+	r.FailWith(b.Err)
 	return bound
 }
 
 func (r *memberReader) mode(name string) DAMode {
-	if !r.has(name) {
+	if !r.Has(name) {
 		return DAModeL1
 	}
-	m := DAMode(r.text(name))
-	if r.err == nil && m != DAModeL1 && m != DAModeL2 {
-		r.fail(name, "must be %s or %s", DAModeL1, DAModeL2)
+	m := DAMode(r.Text(name))
+	if r.Err == nil && m != DAModeL1 && m != DAModeL2 {
+		r.Fail(name, "must be %s or %s", DAModeL1, DAModeL2)
 	}
 	return m
 }
@@ -141,14 +143,14 @@ func (r *memberReader) feltNumber(name string) Felt {
 	n := r.number(name, 252)
 	f, err := FeltOfBig(n)
 	if err != nil {
-		r.fail(name, "%w", err)
+		r.Fail(name, "%w", err)
 	}
 	return f
 }
 
 // feltOr reads a felt that may be missing: zero.
 func (r *memberReader) feltOr(name string) Felt {
-	if !r.has(name) {
+	if !r.Has(name) {
 		return Felt{}
 	}
 	return r.feltNumber(name)
@@ -156,11 +158,11 @@ func (r *memberReader) feltOr(name string) Felt {
 
 // felts reads a list of felts in any notation; no list is an empty one.
 func (r *memberReader) felts(name string) []Felt {
-	if !r.has(name) {
+	if !r.Has(name) {
 		return nil
 	}
 	var parts []json.RawMessage
-	if !r.decode(name, &parts) {
+	if !r.Decode(name, &parts) {
 		return nil
 	}
 	return r.feltsOf(name, parts)
@@ -174,7 +176,7 @@ func (r *memberReader) feltsOf(name string, parts []json.RawMessage) []Felt {
 			all[i], err = FeltOfBig(n)
 		}
 		if err != nil {
-			r.fail(name+"["+strconv.Itoa(i)+"]", "%w", err)
+			r.Fail(name+"["+strconv.Itoa(i)+"]", "%w", err)
 			return nil
 		}
 	}
@@ -183,40 +185,41 @@ func (r *memberReader) feltsOf(name string, parts []json.RawMessage) []Felt {
 
 // signature reads a list of felts, or r and s of a plain key.
 func (r *memberReader) signature(name string) []Felt {
-	if r.has(name) && r.fields[name][0] == '{' {
+	if r.Has(name) && r.Fields[name][0] == '{' {
 		s := r.object(name)
 		all := []Felt{s.feltNumber("r"), s.feltNumber("s")}
-		r.failWith(s.err)
+		r.FailWith(s.Err)
 		return all
 	}
 	all := r.felts(name)
-	if r.err == nil && (len(all) == 0 || len(all) > maxSignature) {
-		r.fail(name, "must have 1 to %d felts", maxSignature)
+	if r.Err == nil && (len(all) == 0 || len(all) > maxSignature) {
+		r.Fail(name, "must have 1 to %d felts", maxSignature)
 	}
 	return all
 }
 
 func (r *memberReader) calls(name string) []Call {
-	if !r.has(name) {
+	if !r.Has(name) {
 		return nil
 	}
 	var parts []json.RawMessage
-	if !r.decode(name, &parts) {
+	if !r.Decode(name, &parts) {
 		return nil
 	}
 	if len(parts) > maxCalls {
-		r.fail(name, "must have at most %d calls", maxCalls)
+		r.Fail(name, "must have at most %d calls", maxCalls)
 		return nil
 	}
 	var calls []Call
 	for i, p := range parts {
-		c, err := newMemberReader(fmt.Sprintf("%s%s[%d].", r.prefix, name, i), p)
+		fields, err := r.In(fmt.Sprintf("%s[%d]", name, i), p)
 		if err != nil {
-			r.failWith(err)
+			r.FailWith(err)
 			return nil
 		}
-		calls = append(calls, Call{To: c.address("contractAddress"), Entry: c.text("entrypoint"), Calldata: c.felts("calldata")})
-		r.failWith(c.err)
+		c := &memberReader{fields}
+		calls = append(calls, Call{To: c.address("contractAddress"), Entry: c.Text("entrypoint"), Calldata: c.felts("calldata")})
+		r.FailWith(c.Err)
 	}
 	return calls
 }

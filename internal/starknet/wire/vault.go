@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
+	"github.com/swapper-go/swapper/internal/members"
 )
 
 // VaultRef names a vault.
@@ -117,49 +118,31 @@ func (v Vault) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes. A vault with a UTXO is open.
 func (v *Vault) UnmarshalJSON(data []byte) error {
-	if len(data) > maxSwapDataJSON {
-		return fault.Invalid("", "vault data is longer than %d bytes", maxSwapDataJSON)
-	}
-	r, err := newMemberReader("", data)
+	fields, err := members.ReadTyped("vault data", data, "STARKNET", "Starknet")
 	if err != nil {
 		return err
 	}
-	if t := r.text("type"); r.err == nil && t != "STARKNET" {
-		return fault.Invalid("type", "vault data of type %q is not for Starknet", t)
-	}
+	r := &memberReader{fields}
 	parsed := Vault{VaultRef: VaultRef{r.address("owner"), r.felt("vaultId")}, Relay: r.address("relayContract"), UTXO: r.outPoint("utxo"),
 		Confirmations: uint8(r.number("confirmations", 8).Uint64()), Withdrawals: uint32(r.number("withdrawCount", 32).Uint64()), Deposits: uint32(r.number("depositCount", 32).Uint64())}
-	if r.has("initialUtxo") {
+	if r.Has("initialUtxo") {
 		parsed.InitialUTXO = r.outPoint("initialUtxo")
 	}
 	for i, name := range []string{"token0", "token1"} {
-		if !r.has(name) {
-			r.fail(name, "is required")
-			continue
-		}
-		t, err := newMemberReader(name+".", r.fields[name])
-		if err != nil {
-			r.failWith(err)
+		t := r.object(name)
+		if r.Err != nil {
 			continue
 		}
 		parsed.Tokens[i], parsed.Multipliers[i], parsed.Raw[i] = t.address("token"), Number(t.felt("multiplier")), t.number("rawAmount", 64).Uint64()
-		r.failWith(t.err)
+		r.FailWith(t.Err)
 	}
-	if r.err != nil {
-		return r.err
+	if r.Err != nil {
+		return r.Err
 	}
 	*v = parsed
 	return nil
 }
 
 func (r *memberReader) outPoint(name string) bitcoin.OutPoint {
-	s := r.text(name)
-	if r.err != nil {
-		return bitcoin.OutPoint{}
-	}
-	p, err := bitcoin.ParseOutPoint(s)
-	if err != nil {
-		r.fail(name, "%w", err)
-	}
-	return p
+	return members.As(&r.Reader, name, bitcoin.ParseOutPoint)
 }

@@ -8,6 +8,17 @@ import (
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
+// claimed is what a claim moves, and who gets it.
+type claimed struct {
+	signer, offerer, claimer, initializer *bank.Info
+	e                                     wire.EscrowState
+	escrow                                *bank.Info
+	to, vault                             *bank.Info
+	wallet                                wire.TokenAccount // that to is, if the escrow pays out
+	balance                               wire.UserVault    // that to is otherwise
+	data                                  *bank.Info        // nil if the claim carries its data itself
+}
+
 // claim pays an escrow to its claimer: into its token account, or its balance in the
 // program. Anybody may send it, also after the expiry, until the escrow is refunded.
 func claim(x *call, payOut bool) error {
@@ -15,93 +26,99 @@ func claim(x *call, payOut bool) error {
 	if err != nil {
 		return argumentsNotReadable
 	}
-	signer := x.signer("signer")
-	var offerer, claimer, initializer *bank.Info
-	if x.p.Version == wire.V1 {
-		initializer = x.account("initializer")
-	} else {
-		offerer, claimer = x.account("offerer"), x.account("claimer")
-	}
-	e, escrow := x.escrow("escrowState")
-	var balance wire.UserVault
-	var wallet wire.TokenAccount
-	var to, vault *bank.Info
-	if payOut {
-		wallet, to = x.token("claimerAta")
-		_, vault = x.token("vault")
-		x.runs("tokenProgram", wire.TokenProgram)
-	} else {
-		balance, to = x.userVault("claimerUserData")
-	}
-	data := x.account("data")
-
-	x.writable(signer)
-	for _, party := range []*bank.Info{initializer, offerer, claimer} {
-		if party != nil {
-			x.writable(party)
-		}
-	}
-	x.writable(escrow)
-	x.require(!payOut || e.ClaimerATA == to.Key, constraintRaw)
-	x.require(e.Data.PayOut == payOut, constraintRaw)
-	if x.p.Version == wire.V1 {
-		x.require(initializer.Key == initializerOf(x.p.Version, e), constraintRaw)
-	} else {
-		x.require(e.Offerer == offerer.Key && e.Claimer == claimer.Key, constraintRaw)
-		initializer = claimer
-		if e.OffererInitializer {
-			initializer = offerer
-		}
-	}
-	x.require(x.account("ixSysvar").Key == wire.InstructionsData, constraintAddress)
-	if payOut {
-		x.writable(to)
-		x.require(wallet.Mint == e.Mint, constraintTokenMint)
-		x.is(vault, x.p.Vault(e.Mint))
-		x.writable(vault)
-		x.authority()
-	} else {
-		x.is(to, x.p.UserVault(e.Claimer, e.Mint))
-		x.writable(to)
-	}
-	if data != nil {
-		x.writable(data)
-	}
+	c := x.readClaim(payOut)
+	x.checkClaim(&c, payOut)
 	if x.err != nil {
 		return x.err
 	}
 
-	if data != nil {
-		if secret, err = x.takeData(data, signer.Key); err != nil {
+	if c.data != nil {
+		if secret, err = x.takeData(c.data, c.signer.Key); err != nil {
 			return err
 		}
 	}
+	e := c.e
 	result, err := proven(e.Data, secret, x.Instructions()[0], x.p)
 	if err != nil {
 		return err
 	}
-	if data != nil {
-		signer.Lamports, data.Lamports = signer.Lamports+data.Lamports, 0
+	if c.data != nil {
+		c.signer.Lamports, c.data.Lamports = c.signer.Lamports+c.data.Lamports, 0
 	}
 	x.Emit(wire.Event{Kind: wire.Claimed, Hash: e.Data.Hash, Result: result, Sequence: e.Data.Sequence}.Bytes())
 	if payOut {
-		x.payFromVault(vault, to, e.Mint, e.Data.Amount)
+		x.payFromVault(c.vault, c.to, e.Mint, e.Data.Amount)
 	} else {
-		balance.Amount = x.add(balance.Amount, e.Data.Amount)
-		succeeded(&balance, e.Data)
+		c.balance.Amount = x.add(c.balance.Amount, e.Data.Amount)
+		succeeded(&c.balance, e.Data)
 	}
 	if x.err != nil {
 		return x.err
 	}
-	s, err := claimShares(x.p.Version, e, escrow.Lamports)
+	s, err := claimShares(x.p.Version, e, c.escrow.Lamports)
 	if err != nil {
 		return err
 	}
 	if !payOut {
-		to.Data = balance.Bytes()
+		c.to.Data = c.balance.Bytes()
 	}
-	s.pay(escrow, signer, offerer, claimer, initializer)
+	s.pay(c.escrow, c.signer, c.offerer, c.claimer, c.initializer)
 	return nil
+}
+
+// readClaim reads the accounts in the order of the program, which decides what it refuses first.
+func (x *call) readClaim(payOut bool) (c claimed) {
+	c.signer = x.signer("signer")
+	if x.p.Version == wire.V1 {
+		c.initializer = x.account("initializer")
+	} else {
+		c.offerer, c.claimer = x.account("offerer"), x.account("claimer")
+	}
+	c.e, c.escrow = x.escrow("escrowState")
+	if payOut {
+		c.wallet, c.to = x.token("claimerAta")
+		_, c.vault = x.token("vault")
+		x.runs("tokenProgram", wire.TokenProgram)
+	} else {
+		c.balance, c.to = x.userVault("claimerUserData")
+	}
+	c.data = x.account("data")
+	return c
+}
+
+func (x *call) checkClaim(c *claimed, payOut bool) {
+	x.writable(c.signer)
+	for _, party := range []*bank.Info{c.initializer, c.offerer, c.claimer} {
+		if party != nil {
+			x.writable(party)
+		}
+	}
+	x.writable(c.escrow)
+	x.require(!payOut || c.e.ClaimerATA == c.to.Key, constraintRaw)
+	x.require(c.e.Data.PayOut == payOut, constraintRaw)
+	if x.p.Version == wire.V1 {
+		x.require(c.initializer.Key == initializerOf(x.p.Version, c.e), constraintRaw)
+	} else {
+		x.require(c.e.Offerer == c.offerer.Key && c.e.Claimer == c.claimer.Key, constraintRaw)
+		c.initializer = c.claimer
+		if c.e.OffererInitializer {
+			c.initializer = c.offerer
+		}
+	}
+	x.require(x.account("ixSysvar").Key == wire.InstructionsData, constraintAddress)
+	if payOut {
+		x.writable(c.to)
+		x.require(c.wallet.Mint == c.e.Mint, constraintTokenMint)
+		x.is(c.vault, x.p.Vault(c.e.Mint))
+		x.writable(c.vault)
+		x.authority()
+	} else {
+		x.is(c.to, x.p.UserVault(c.e.Claimer, c.e.Mint))
+		x.writable(c.to)
+	}
+	if c.data != nil {
+		x.writable(c.data)
+	}
 }
 
 // proven checks what a claim brings against what the escrow waits for, and returns what

@@ -73,18 +73,7 @@ func openZeppelinAccount() state.Class {
 				x.done()
 				validate(x)
 			},
-			"__execute__": func(x *call) {
-				calls := arg(x, readCalls)
-				x.done()
-				caller := x.Caller()
-				assert(caller.IsZero(), "Account: invalid caller")
-				assert(x.Tx().Version >= 1, "Account: invalid tx version")
-				for _, c := range calls {
-					if _, err := x.CallContract(c.to, c.selector, c.calldata); err != nil {
-						panic(err)
-					}
-				}
-			},
+			"__execute__":        executeCalls,
 			"is_valid_signature": isValid,
 			"isValidSignature":   isValid,
 			"get_public_key":     publicKey,
@@ -97,6 +86,20 @@ func openZeppelinAccount() state.Class {
 				x.out = x.out.bool(id == interfaceSRC5 || id == interfaceSRC6)
 			},
 		}),
+	}
+}
+
+// executeCalls makes the calls of a transaction.
+func executeCalls(x *call) {
+	calls := arg(x, readCalls)
+	x.done()
+	caller := x.Caller()
+	assert(caller.IsZero(), "Account: invalid caller")
+	assert(x.Tx().Version >= 1, "Account: invalid tx version")
+	for _, c := range calls {
+		if _, err := x.CallContract(c.to, c.selector, c.calldata); err != nil {
+			panic(err)
+		}
 	}
 }
 
