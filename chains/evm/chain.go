@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/subscribe"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -157,6 +158,7 @@ type chain struct {
 	native     tokens.Token
 	contracts  []*contracts
 	subscribed *subscribe.Nodes // nil: to none
+	ahead      settle.Ahead     // of the chain: the cursor of events
 	nonces     *sentTxs
 	gas        *lru.Cache[gasKey, measured]
 	latest     latest

@@ -21,11 +21,15 @@ import (
 // eventPoll is how often new logs are asked for (protocol: chain-evm.md §1.4).
 const eventPoll = 5 * time.Second
 
+// pollMost is how many blocks a poll goes back at most.
+const pollMost = 200_000
+
 // hintCursor is the cursor of a chain: where each contract set was read up to.
 type hintCursor map[string][2]rpc.LogCursor // by version: escrow manager, vault manager
 
 // Hints polls every five seconds, or by what a subscription tells: one round trip, one more to
-// read the escrows that were opened, and those of the blocks in between after a pause.
+// read the escrows that were opened, and those of the blocks in between after a pause, of the
+// newest two hundred thousand: hints only say where to look.
 func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]chains.Hint, chains.Cursor) error) error {
 	at := hintCursor{}
 	if len(from) > 0 {
@@ -106,17 +110,21 @@ func (c *chain) poll(ctx context.Context, at hintCursor, tip uint64) ([]chains.H
 	next := hintCursor{}
 	maps.Copy(next, at) // places of contract sets that are not configured now are kept
 	logsAsked := requests[heads:]
+	lied := c.ahead.Lasts(slices.ContainsFunc(feeds, func(f *feed) bool { return f.cursor.Block > tip }))
 	var hints []chains.Hint
 	for _, f := range feeds {
 		var answered error
 		if f.asked {
 			answered, logsAsked = logsAsked[0].Err, logsAsked[1:]
 		}
-		some, err := c.advance(ctx, f, tip, f.asked && answered == nil)
-		if err != nil {
+		if lied && f.cursor.Block > tip {
+			c.env.Log.Warn("contract events are read from an earlier block: the nodes are behind the last that was read, so that one of them was wrong", "contract", f.of.Hex(), "from", f.cursor.Block, "to", tip)
+			f.cursor = rpc.LogCursor{Block: tip - min(rpc.LateLogs, tip)}
+		} else if some, err := c.advance(ctx, f, tip, f.asked && answered == nil); err != nil {
 			return nil, nil, 0, err
+		} else {
+			hints = append(hints, some...)
 		}
-		hints = append(hints, some...)
 		cursors := next[f.k.Version()]
 		cursors[f.member] = f.cursor
 		next[f.k.Version()] = cursors
@@ -132,6 +140,10 @@ func (c *chain) advance(ctx context.Context, f *feed, tip uint64, have bool) ([]
 		return nil, nil
 	case tip < f.cursor.Block:
 		return nil, nil // the node is behind
+	}
+	if tip-f.cursor.Block > pollMost {
+		c.env.Log.Warn("contract events are left out: there are too many blocks since the last look", "contract", f.of.Hex(), "from", f.cursor.Block)
+		f.cursor, have = rpc.LogCursor{Block: tip - pollMost}, false
 	}
 	if !have {
 		logs, err := c.filter(ctx, f.of, rpc.BlockRange{From: f.cursor.Block, To: tip}, nil)

@@ -400,3 +400,38 @@ func TestPollAfterAnotherCourse(t *testing.T) {
 	}
 	same(t, "news", want, got)
 }
+
+// A node that once lists a transaction in a slot that no chain has does not cost the events of
+// all the time until the chain is so high.
+func TestPollAfterALie(t *testing.T) {
+	s := newStub(t)
+	l := s.ledger(begin)
+	p := programs(t, wire.V1)
+	s.happens(p.Swap, 1, p, eventOf(wire.Refunded, someEscrow(t, 1)))
+	sig, err := wire.ParseSignature(idOf(999))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := Cursor{wire.V1: {sig, 1 << 60}}
+	seen := map[string]bool{}
+	poll := func() {
+		t.Helper()
+		if err := l.Poll(t.Context(), []*Reader{New(p, l)}, at, func(news []News, next Cursor) error {
+			for _, n := range news {
+				seen[n.Tx] = true
+			}
+			at = next
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 11 {
+		poll()
+	}
+	same(t, "news while the node may be behind", map[string]bool{}, seen)
+	poll()
+	s.happens(p.Swap, 2, p, eventOf(wire.Refunded, someEscrow(t, 2)))
+	poll()
+	same(t, "news", map[string]bool{idOf(1): true, idOf(2): true}, seen)
+}

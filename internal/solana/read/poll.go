@@ -116,6 +116,9 @@ type feed struct {
 	infos []rpc.SignatureInfo // oldest first, once all are listed
 	done  bool
 
+	behind bool                // the node is, by what it lists
+	newest []rpc.SignatureInfo // a page of what it lists, if so
+
 	stopped bool // at a transaction that the node does not have
 }
 
@@ -148,6 +151,14 @@ func (l *Ledger) feeds(ctx context.Context, readers []*Reader, at Cursor) ([]*fe
 			}
 		}
 	}
+	if l.ahead.Lasts(slices.ContainsFunc(feeds, func(f *feed) bool { return f.behind })) {
+		for _, f := range feeds {
+			if f.behind {
+				l.Log.Warn("program events are read from an earlier slot: the nodes are behind the last that was read, so that one of them was wrong", "program", f.r.Programs.Swap.String(), "from", f.from.Slot)
+				f.infos = f.newest
+			}
+		}
+	}
 	for _, f := range feeds {
 		slices.Reverse(f.infos)
 	}
@@ -174,7 +185,7 @@ func (f *feed) take(l *Ledger) {
 		return
 	}
 	if len(f.infos) == 0 && len(page) > 0 && page[0].Slot < f.from.Slot {
-		f.done = true // the node is behind
+		f.done, f.behind, f.newest = true, true, page
 		return
 	}
 	// A node that does not know the last transaction any more, because the chain took

@@ -28,7 +28,8 @@ type Ledger struct {
 	Log      *slog.Logger
 	blocks   *lru.Cache[uint64, rpc.Block] // by slot
 	prices   prices
-	pageSize int // transactions in one page of a history
+	ahead    settle.Ahead // of the chain: the cursor of events
+	pageSize int          // transactions in one page of a history
 }
 
 // NewLedger returns a ledger that nothing is known of.

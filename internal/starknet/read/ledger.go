@@ -34,6 +34,7 @@ type Ledger struct {
 	times    *lru.Cache[wire.Felt, int64] // of blocks, by hash: Unix seconds
 	rate     rate
 	latest   latest
+	ahead    settle.Ahead // of the chain: the cursor of events
 }
 
 // NewLedger returns a ledger that nothing is known of.

@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -27,7 +28,8 @@ const (
 // from. It takes one round trip, one more if nothing was read from this network yet or
 // the chain took another course, another for each hundred events of a contract, and
 // after a pause one for each ten thousand blocks. News only say where to look: after a
-// pause of more than two hundred thousand blocks the newest are enough.
+// pause of more than two hundred thousand blocks the newest are enough. A position that stays
+// ahead of the chain, which only a node's lie can cause, is moved back.
 //
 // A contract that has no position begins with the newest block. Each event is handed over
 // at least once. An error of deliver ends the poll (protocol: chain-starknet.md §13.1).
@@ -57,6 +59,7 @@ func (l *Ledger) Poll(ctx context.Context, readers []*Reader, at Cursor, deliver
 			return upstream(along[0])
 		}
 		tip = l.heads(&head).Latest.Height
+		lied := l.ahead.Lasts(slices.ContainsFunc(feeds, func(f *feed) bool { return f.at.Block > tip }))
 		var news []News
 		moved := false
 		more = false
@@ -64,6 +67,10 @@ func (l *Ledger) Poll(ctx context.Context, readers []*Reader, at Cursor, deliver
 			some, again, err := f.advance(tip)
 			if err != nil {
 				return err
+			}
+			if lied && f.at.Block > tip {
+				l.Log.Warn("events are read from an earlier block: the nodes are behind the last that was read, so that one of them was wrong", "version", f.r.Version, "from", f.at.Block, "to", tip)
+				f.at = Position{Block: tip - min(lateBlocks, tip)}
 			}
 			news = append(news, some...)
 			more = more || again

@@ -578,6 +578,43 @@ func TestPoll(t *testing.T) {
 	}
 }
 
+// A node that once names a height that no chain has does not cost the events of all the time
+// until the chain is so high.
+func TestPollAfterALie(t *testing.T) {
+	s := newStub(t)
+	r := s.reader()
+	at := Cursor{}
+	poll := func() (got []uint64) {
+		t.Helper()
+		if err := r.ledger.Poll(t.Context(), []*Reader{r}, at, func(news []News, next Cursor) error {
+			for _, n := range news {
+				got = append(got, n.Height)
+			}
+			at = next
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	poll()
+	height := s.height
+	for _, lie := range []uint64{1 << 50, 1} {
+		s.height = lie
+		poll()
+		s.height = height
+		var got []uint64
+		for n := range 20 {
+			if s.height++; n == 15 {
+				s.open(r.Deployment, swap(t, r.Deployment, 1), s.height, "0x1")
+			}
+			got = append(got, poll()...)
+		}
+		same(t, "news", []uint64{height + 16}, got)
+		height, s.events = s.height, nil
+	}
+}
+
 // A header that was stored long ago is found in few trips, and not looked for before it
 // can have been stored.
 func TestRelaySearchGoesBack(t *testing.T) {
