@@ -69,7 +69,6 @@ func ExampleOpen() {
 	}
 	defer client.Close()
 	go client.Run(ctx)
-
 	mux := http.NewServeMux()
 	httpapi.Mount(mux, "/api", client, httpapi.Options{})
 	log.Fatal(http.ListenAndServe("localhost:3000", mux))

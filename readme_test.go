@@ -6,10 +6,13 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/swapper-go/swapper"
 )
 
 // The Go that README.md and docs/integrate.md show is part of an example, line by line but
@@ -88,6 +91,42 @@ func TestReadmeNamesWhatExists(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// The wallet of examples/minimal can be read at once, and has a case for every kind of
+// action and for what each family of chains asks to sign.
+func TestMinimalIsShortAndWhole(t *testing.T) {
+	text, err := os.ReadFile("examples/minimal/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wallet := string(text)
+	if lines := strings.Count(wallet, "\n"); lines >= 250 {
+		t.Errorf("it has %d lines, and must have fewer than 250", lines)
+	}
+	for _, kind := range reflect.VisibleFields(reflect.TypeFor[swapper.Action]()) {
+		if !strings.Contains(wallet, "case a."+kind.Name+" != nil:") {
+			t.Errorf("it has no case for %s", kind.Name)
+		}
+	}
+	files, err := filepath.Glob("chains/*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	families := 0
+	for _, file := range files {
+		if source, err := os.ReadFile(file); err != nil {
+			t.Error(err)
+		} else if strings.Contains(string(source), "\nfunc UnsignedTransaction(") {
+			families++
+			if family := filepath.Base(filepath.Dir(file)); !strings.Contains(wallet, family+".UnsignedTransaction(") {
+				t.Errorf("it signs nothing of %s", family)
+			}
+		}
+	}
+	if families < 3 {
+		t.Errorf("%d families of chains have transactions to sign", families)
 	}
 }
 

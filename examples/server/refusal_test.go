@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/limit"
@@ -26,7 +30,7 @@ func (w *waits) ParseAddress(context.Context, swapper.ParseAddressInput) (*swapp
 }
 
 // What stands in front of the operations refuses in the form that the document gives
-// errors, and with the codes that it lists.
+// errors, with the codes that it lists, and as its examples do.
 func TestRefusalsFollowTheDocument(t *testing.T) {
 	s := newService(t, `[{"type": "apiKey", "name": "backend", "apiKey": "secret", "rateLimit": {"windowMs": 3600000, "maxRequests": 3}}]`, "")
 	s.places = limit.Places{Total: 1, Each: 1}
@@ -49,6 +53,14 @@ func TestRefusalsFollowTheDocument(t *testing.T) {
 		}
 		if err := doc.Components.Schemas["Error"].Value.VisitJSON(refusal); err != nil {
 			t.Errorf("%s: %v", text, err)
+		}
+		example := doc.Components.Responses["Error"].Value.Content.Get("application/json").Examples[code].Value
+		members := maps.Clone(example.Value.(map[string]any))
+		if again, ok := refusal["retryAfter"]; ok { // how long depends on the moment
+			members["retryAfter"] = again
+		}
+		if diff := cmp.Diff(members, refusal); diff != "" || !strings.HasPrefix(example.Summary, strconv.Itoa(status)) {
+			t.Errorf("%q, status %d (-example +refusal):\n%s", example.Summary, status, diff)
 		}
 	}
 	expect(http.StatusUnauthorized, "unauthorized", nil)

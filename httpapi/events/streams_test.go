@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
@@ -562,7 +564,25 @@ func TestDocument(t *testing.T) {
 	if get.OperationID != "subscribe" || get.Responses.Status(200).Value.Content["text/event-stream"] == nil || len(get.Parameters) != 3 {
 		t.Errorf("%+v", get)
 	}
+	stream, _ := get.Responses.Status(200).Value.Content["text/event-stream"].Example.(string)
+	_, data, _ := strings.Cut(stream, "\nevent: swap\ndata: ")
+	var status, again any
+	var as swapper.GetSwapStatusOutput
+	if err := errors.Join(json.Unmarshal([]byte(data), &status), json.Unmarshal([]byte(data), &as)); err != nil {
+		t.Fatalf("%v in the example: %s", err, stream)
+	}
+	if err := doc.Components.Schemas["GetSwapStatusOutput"].Value.VisitJSON(status); err != nil {
+		t.Error(err)
+	}
+	if text, err := json.Marshal(as); err != nil || json.Unmarshal(text, &again) != nil {
+		t.Error(err)
+	} else if diff := cmp.Diff(status, again); diff != "" {
+		t.Errorf("the example's status is read otherwise (-example +read):\n%s", diff)
+	}
 	of := get.Parameters.GetByInAndName("query", "of") // whose members are the parameters: style form, exploded
+	if err := of.Schema.Value.VisitJSON(of.Example); err != nil {
+		t.Error(err)
+	}
 	for query, valid := range map[string]bool{
 		"swapId=one": true, "signer=0x1": true, "signer=0x1&chainId=CITREA": true,
 		"": false, "swapId=": false, "signer=": false, "chainId=CITREA": false, "swapId=one&signer=0x1": false, "swapId=one&chainId=CITREA": false,

@@ -1,11 +1,14 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -80,5 +83,45 @@ func TestFlags(t *testing.T) {
 	err := Run(t.Context(), Command{Args: []string{"-network", "mainnet"}, Out: new(strings.Builder)}, nil)
 	if err == nil || !strings.Contains(err.Error(), "-network must be testnet4 or local") {
 		t.Errorf("another network: %v", err)
+	}
+}
+
+// refunding is a service with one swap whose refund was signed by an earlier run, and is on
+// the chain when the swap has been asked for three times.
+type refunding struct {
+	swapper.Service
+	asked int
+}
+
+func (r *refunding) ListPendingSwaps(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+	return []swapper.ListSwapOutput{{SwapOutputBase: swapper.SwapOutputBase{SwapID: "one"}}}, nil
+}
+
+func (r *refunding) GetSwapStatus(context.Context, swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+	r.asked++
+	var out swapper.GetSwapStatusOutput
+	out.SwapID, out.State.Name, out.IsFinished = "one", "REFUNDABLE", r.asked > 2
+	out.Steps = []swapper.Step{{Type: "Refund", Status: "awaiting"}}
+	if out.IsFinished {
+		out.State.Name = "REFUNDED"
+	}
+	return &out, nil
+}
+
+// impatient waits for nothing.
+type impatient struct{ testnet }
+
+func (impatient) Wait(context.Context, time.Duration) error { return nil }
+
+// A refund that is under way is followed to its end, without a question.
+func TestRefundUnderWay(t *testing.T) {
+	keys, err := OpenKeys("", filepath.Join(t.TempDir(), "key"), bitcoin.Testnet4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	a := &App{Options: Options{Chain: "CITREA"}, Client: new(refunding), Keys: keys, Network: impatient{}, out: &out, in: bufio.NewReader(strings.NewReader(""))}
+	if err := a.refundAll(t.Context()); err != nil || !strings.Contains(out.String(), "The swap has ended as REFUNDED") || strings.Contains(out.String(), "?") {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }

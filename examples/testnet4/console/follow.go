@@ -44,6 +44,9 @@ func (a *App) Follow(ctx context.Context, id string) error {
 		case action.Wait != nil:
 			expected = time.Duration(action.Wait.PollTimeSeconds * float64(time.Second))
 		default:
+			if ctx.Err() != nil { // the user has stopped the program
+				return context.Cause(ctx)
+			}
 			if err := a.sign(ctx, id, action); err != nil {
 				return err
 			}
@@ -198,7 +201,7 @@ func isOffer(s *swapper.GetSwapStatusOutput) bool {
 	}
 }
 
-// refundAll signs every refund that is possible now.
+// refundAll signs every refund that is possible now, and waits for those that are under way.
 func (a *App) refundAll(ctx context.Context) error {
 	all, err := a.Client.ListPendingSwaps(ctx, swapper.ListSwapsInput{Signer: a.signer()})
 	if err != nil {
@@ -213,11 +216,14 @@ func (a *App) refundAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if c := s.CurrentAction; c == nil || c.SignSmartChainTransaction == nil || c.SignSmartChainTransaction.Name != swapper.NameRefund {
+		if !refundable(s) {
 			a.say("%s, %s %s: %s", p.SwapID, p.Quote.InputAmount.Amount, p.Quote.InputAmount.Symbol, s.State.Description)
+			if e := s.ActionError; e != nil {
+				a.say("    not yet possible: %s", e.Error)
+			}
 			continue
 		}
-		if !a.ask(fmt.Sprintf("Refund %s %s of %s?", p.Quote.InputAmount.Amount, p.Quote.InputAmount.Symbol, p.SwapID)) {
+		if s.CurrentAction != nil && !a.ask(fmt.Sprintf("Refund %s %s of %s?", p.Quote.InputAmount.Amount, p.Quote.InputAmount.Symbol, p.SwapID)) {
 			continue
 		}
 		if err := a.Follow(ctx, p.SwapID); err != nil {
@@ -229,6 +235,15 @@ func (a *App) refundAll(ctx context.Context) error {
 		a.say("Nothing can be refunded at the moment.")
 	}
 	return nil
+}
+
+// refundable reports whether a swap is to be refunded by a signature, or its refund was
+// signed and is under way.
+func refundable(s *swapper.GetSwapStatusOutput) bool {
+	if c := s.CurrentAction; c != nil {
+		return c.SignSmartChainTransaction != nil && c.SignSmartChainTransaction.Name == swapper.NameRefund
+	}
+	return s.ActionError == nil && slices.ContainsFunc(s.Steps, func(step swapper.Step) bool { return step.Type == "Refund" && step.Status == "awaiting" })
 }
 
 // recoverAll finds the wallet's swaps on the chains.

@@ -161,25 +161,35 @@ func (p *place) serve(t *testing.T) string {
 func (p *place) interrupt(t *testing.T, state string) {
 	t.Helper()
 	p.Network.Misbehave(swappertest.LPFault{NeverPay: true}, swappertest.WatchtowerFault{Off: true})
+	p.reach(t, state)
+	p.faulty = true
+}
+
+// reach runs the program until a swap is in a state.
+func (p *place) reach(t *testing.T, state string) {
+	t.Helper()
 	p.Stop = state
 	if _, err := p.Run(t, "y\n"); !errors.Is(err, console.ErrStopped) {
 		t.Fatalf("interrupted: %v", err)
 	}
-	p.Stop, p.faulty = "", true
+	p.Stop = ""
 }
 
 // ComesBack interrupts a payment out of the smart chain that the provider then cannot
-// make, and gets the money back with -refund, after the store was lost and, at full depth,
-// also from what it keeps.
+// make, and gets the money back with -refund: after the store was lost, and from what it
+// keeps, on a network of this process and of another.
 func ComesBack(t *testing.T, program console.Program) {
-	for _, lost := range depth.Of(1, []bool{true, false}) {
-		t.Run(fmt.Sprintf("refunded, store lost %v", lost), func(t *testing.T) {
+	for _, test := range depth.Of(1, []struct{ lost, elsewhere bool }{{true, true}, {true, false}, {false, true}, {false, false}}) {
+		t.Run(fmt.Sprintf("refunded, store lost %v, network of another process %v", test.lost, test.elsewhere), func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, program)
+			if test.elsewhere {
+				p.elsewhere(t)
+			}
 			p.interrupt(t, "COMMITED")
 			p.faulty = false
 			p.Network.Misbehave(swappertest.LPFault{NotPayable: true})
-			if lost {
+			if test.lost {
 				if err := os.Remove(filepath.Join(p.Dir, "swaps.db")); err != nil {
 					t.Fatal(err)
 				}
@@ -188,20 +198,11 @@ func ComesBack(t *testing.T, program console.Program) {
 					t.Fatalf("not found on the chain: %v", err)
 				}
 			}
-			for range 20 { // until the provider says that it cannot pay
-				out, err := p.Run(t, "", "-refund", "-yes")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if strings.Contains(out, "The swap has ended as REFUNDED") {
-					return
-				}
-				if !strings.Contains(out, "Nothing can be refunded at the moment") {
-					t.Fatal("neither refunded nor said why not")
-				}
-				time.Sleep(200 * time.Millisecond)
+			p.reach(t, "REFUNDABLE") // the provider has said that it cannot pay
+			out, err := p.Run(t, "", "-refund", "-yes")
+			if err != nil || !strings.Contains(out, "The swap has ended as REFUNDED") {
+				t.Errorf("not refunded: %v", err)
 			}
-			t.Error("never refunded")
 		})
 	}
 }
