@@ -33,12 +33,12 @@ func (k *kit) share(other storage.Store) {
 			stop()
 		}
 		secret := chains.Preimage{9, byte(n)}
-		data := k.open(k.T, opening{secret: secret, bounty: k.fair})
+		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
 		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
 			k.Fatal(err)
 		}
-		k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
-		k.eventually("entered into the books", func() bool { k.mine(k.T); return k.book(second).Claims == uint64(n+1) })
+		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
+		k.eventually("entered into the books", func() bool { k.mine(k.TB); return k.book(second).Claims == uint64(n+1) })
 	}
 	if b := k.book(second); b.Lost != 0 {
 		k.Errorf("claimed twice: %+v", b)
