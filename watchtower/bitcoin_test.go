@@ -25,17 +25,17 @@ type vaulted struct {
 func (k *kit) vault(confirmations uint8) *vaulted {
 	k.Helper()
 	v := &vaulted{kit: k}
-	v.owner = must[*devbitcoin.Wallet](k.T)(k.Bitcoin.NewWallet(bitcoin.P2TR))
-	v.user = must[*devbitcoin.Wallet](k.T)(k.Bitcoin.NewWallet(bitcoin.P2WPKH))
-	v.utxo = must[bitcoin.OutPoint](k.T)(k.Bitcoin.Fund(v.owner.Address, 1000))
-	v.id = k.openVault(k.T, v.utxo, confirmations)
+	v.owner = must[*devbitcoin.Wallet](k.TB)(k.Bitcoin.NewWallet(bitcoin.P2TR))
+	v.user = must[*devbitcoin.Wallet](k.TB)(k.Bitcoin.NewWallet(bitcoin.P2WPKH))
+	v.utxo = must[bitcoin.OutPoint](k.TB)(k.Bitcoin.Fund(v.owner.Address, 1000))
+	v.id = k.openVault(k.TB, v.utxo, confirmations)
 	return v
 }
 
 // withdraw sends a withdrawal to the user that leaves shares to others.
 func (v *vaulted) withdraw(raw [2]uint64, shares bitcoin.FeeShares) watchtower.Withdrawal {
 	v.Helper()
-	t := v.T
+	t := v.TB
 	paid := must[bitcoin.OutPoint](t)(v.Bitcoin.Fund(v.user.Address, 50_000))
 	data := must[[]byte](t)(v.contract.(chains.VaultContract).WithdrawalData(v.kit.user, raw))
 	script := must[[]byte](t)(rawtx.OpReturn(data))
@@ -61,7 +61,7 @@ func (v *vaulted) withdraw(raw [2]uint64, shares bitcoin.FeeShares) watchtower.W
 
 func (v *vaulted) claimed() uint32 {
 	v.Helper()
-	facts := must[[]chains.VaultFact](v.T)(v.contract.(chains.VaultContract).Vaults(v.Context(), []chains.VaultID{v.id}))
+	facts := must[[]chains.VaultFact](v.TB)(v.contract.(chains.VaultContract).Vaults(v.Context(), []chains.VaultID{v.id}))
 	if facts[0].Err != nil {
 		v.Fatal(facts[0].Err)
 	}
@@ -87,7 +87,7 @@ func TestClaimsWithdrawals(t *testing.T) {
 		c.Chains[0].Policy.Allowance = nano(1e12, int64(k.chain.Info().Native.Decimals))
 		tower, _ := k.tower(c)
 		before := k.native(k.signer.Address())
-		tokens := must[*big.Int](k.T)(k.chain.Balance(k.Context(), k.signer.Address(), k.token))
+		tokens := must[*big.Int](k.TB)(k.chain.Balance(k.Context(), k.signer.Address(), k.token))
 		shares := bitcoin.FeeShares{Caller: 1000, Fronting: 500}
 		hand := func(w watchtower.Withdrawal) {
 			if err := tower.Withdraw(k.Context(), w); err != nil {
@@ -102,10 +102,10 @@ func TestClaimsWithdrawals(t *testing.T) {
 		if _, err := k.Bitcoin.Mine(2); err != nil {
 			k.Fatal(err)
 		}
-		k.eventually("both claimed", func() bool { k.mine(k.T); return v.claimed() == 2 })
-		k.eventually("over", func() bool { k.mine(k.T); return k.stored() == 0 })
+		k.eventually("both claimed", func() bool { k.mine(k.TB); return v.claimed() == 2 })
+		k.eventually("over", func() bool { k.mine(k.TB); return k.stored() == 0 })
 		b := k.book(tower)
-		earned := must[*big.Int](k.T)(k.chain.Balance(k.Context(), k.signer.Address(), k.token))
+		earned := must[*big.Int](k.TB)(k.chain.Balance(k.Context(), k.signer.Address(), k.token))
 		earned.Sub(earned, tokens)
 		if b.Claims < 1 || b.Lost != 0 || b.Earned[k.token] == nil || b.Earned[k.token].Cmp(earned) != 0 || earned.Int64() != (1500+3000)*10 {
 			k.Errorf("the account earned %s, by the books %+v", earned, b)
@@ -129,8 +129,8 @@ func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
 			k.Fatal(err)
 		}
 		k.never("claimed, which closed the vault", func() bool {
-			k.mine(k.T)
-			facts := must[[]chains.VaultFact](k.T)(v.contract.(chains.VaultContract).Vaults(k.Context(), []chains.VaultID{v.id}))
+			k.mine(k.TB)
+			facts := must[[]chains.VaultFact](k.TB)(v.contract.(chains.VaultContract).Vaults(k.Context(), []chains.VaultID{v.id}))
 			return facts[0].Err == nil && !facts[0].Vault.Open
 		})
 		if b := k.book(tower); b.Claims > 0 {
@@ -171,19 +171,19 @@ func TestWithdrawalsThatDoNotPay(t *testing.T) {
 // payment often enough; on Solana in several transactions, through an account for its data.
 func TestClaimsByProof(t *testing.T) {
 	everywhere(t, func(k *kit) {
-		wallet := must[*devbitcoin.Wallet](k.T)(k.Bitcoin.NewWallet(bitcoin.P2WPKH))
+		wallet := must[*devbitcoin.Wallet](k.TB)(k.Bitcoin.NewWallet(bitcoin.P2WPKH))
 		if _, err := k.Bitcoin.Faucet(wallet.Address, 10_000_000); err != nil {
 			k.Fatal(err)
 		}
 		at := chains.Condition{Kind: chains.Onchain, Script: wallet.Address.Script(), Sats: 100_000, Confirmations: 2}
-		data := k.open(k.T, opening{bounty: k.fair, pays: &at})
+		data := k.open(k.TB, opening{bounty: k.fair, pays: &at})
 		c := k.config()
 		c.Chains[0].Policy.Allowance = nano(1e12, int64(k.chain.Info().Native.Decimals))
 		tower, _ := k.tower(c)
 		if _, err := k.Bitcoin.Mine(1); err != nil {
 			k.Fatal(err)
 		}
-		tx := must[*wire.MsgTx](k.T)(wallet.Pay(2, wire.NewTxOut(100_000, wallet.Address.Script())))
+		tx := must[*wire.MsgTx](k.TB)(wallet.Pay(2, wire.NewTxOut(100_000, wallet.Address.Script())))
 		p := watchtower.Payment{Chain: k.factory.ID(), Escrow: data, TxID: tx.TxHash(), Condition: at}
 		for tx.TxOut[p.Vout].Value != 100_000 {
 			p.Vout++
@@ -204,8 +204,8 @@ func TestClaimsByProof(t *testing.T) {
 		if _, err := k.Bitcoin.Mine(1); err != nil {
 			k.Fatal(err)
 		}
-		k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
-		k.eventually("over", func() bool { k.mine(k.T); return k.stored() == 0 })
+		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
+		k.eventually("over", func() bool { k.mine(k.TB); return k.stored() == 0 })
 		if b := k.book(tower); b.Claims != 1 || b.Lost != 0 {
 			k.Errorf("books: %+v", b)
 		}

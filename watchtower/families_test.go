@@ -36,7 +36,7 @@ func nano(n int64, decimals int64) *big.Int {
 	return unit.Mul(unit, big.NewInt(n))
 }
 
-func onEVM(t *testing.T, n *devnet.Net) *side {
+func onEVM(t testing.TB, n *devnet.Net) *side {
 	net := n.EVM
 	sequence := int64(0)
 	s := &side{name: "EVM", version: net.Deployment().Version, factory: n.Chain(), user: net.User.Address.Hex(), token: net.Contracts().Token.Hex(), fair: 5e6}
@@ -46,17 +46,17 @@ func onEVM(t *testing.T, n *devnet.Net) *side {
 	s.native = func(address string) *big.Int {
 		return must[*big.Int](t)(net.Balance(t.Context(), evm.Native, common.HexToAddress(address)))
 	}
-	s.mine = func(t *testing.T) {
+	s.mine = func(t testing.TB) {
 		if err := net.Mine(1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.openVault = func(t *testing.T, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
+	s.openVault = func(t testing.TB, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
 		t.Helper()
 		v := must[evmwire.Vault](t)(n.EVM.OpenVault(t.Context(), net.LP, 777, net.VaultParams(net.Contracts().Token, 10, int64(confirmations)), utxo, [2]uint64{1_000_000, 500_000}))
 		return chains.VaultID{Owner: v.Owner.Hex(), ID: v.ID}
 	}
-	s.open = func(t *testing.T, o opening) json.RawMessage {
+	s.open = func(t testing.TB, o opening) json.RawMessage {
 		t.Helper()
 		sequence++
 		d := must[evmwire.SwapData](t)(net.Deployment().NewSwapData(evmwire.Terms{
@@ -79,8 +79,8 @@ func onEVM(t *testing.T, n *devnet.Net) *side {
 	return s
 }
 
-func onSolana(version string) func(t *testing.T, n *devnet.Net) *side {
-	return func(t *testing.T, n *devnet.Net) *side {
+func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
+	return func(t testing.TB, n *devnet.Net) *side {
 		net := n.Solana
 		programs := must[solwire.Programs](t)(net.Network().Version(version))
 		lp := &solparty.Party{Net: net, Account: net.LP, Programs: programs}
@@ -95,8 +95,8 @@ func onSolana(version string) func(t *testing.T, n *devnet.Net) *side {
 			native: func(address string) *big.Int {
 				return new(big.Int).SetUint64(net.Lamports(must[solwire.Key](t)(solwire.ParseKey(address))))
 			},
-			mine: func(*testing.T) {},
-			open: func(t *testing.T, o opening) json.RawMessage {
+			mine: func(testing.TB) {},
+			open: func(t testing.TB, o opening) json.RawMessage {
 				t.Helper()
 				sequence++
 				at := o.condition()
@@ -124,7 +124,7 @@ func onSolana(version string) func(t *testing.T, n *devnet.Net) *side {
 	}
 }
 
-func onStarknet(t *testing.T, n *devnet.Net) *side {
+func onStarknet(t testing.TB, n *devnet.Net) *side {
 	net := n.Starknet
 	lp := net.Party(net.LP)
 	if err := lp.Deposit(t.Context(), starknet.WBTC, big.NewInt(1e9)); err != nil {
@@ -138,13 +138,13 @@ func onStarknet(t *testing.T, n *devnet.Net) *side {
 		native: func(address string) *big.Int {
 			return must[*big.Int](t)(net.Balance(starkwire.STRK, must[starkwire.Felt](t)(starkwire.ParseFelt(address))))
 		},
-		mine: func(*testing.T) { net.Elapse() },
-		openVault: func(t *testing.T, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
+		mine: func(testing.TB) { net.Elapse() },
+		openVault: func(t testing.TB, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
 			t.Helper()
 			v := must[starkwire.Vault](t)(lp.OpenVault(t.Context(), big.NewInt(777), [2]starkwire.Felt{starknet.WBTC, starkwire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1e10)}, confirmations, utxo, [2]uint64{1_000_000, 500_000}))
 			return chains.VaultID{Owner: starkwire.Hex64(v.Owner), ID: big.NewInt(777)}
 		},
-		open: func(t *testing.T, o opening) json.RawMessage {
+		open: func(t testing.TB, o opening) json.RawMessage {
 			t.Helper()
 			sequence++
 			d := must[starkwire.SwapData](t)(net.Deployment().NewSwapData(starkwire.Terms{

@@ -92,7 +92,7 @@ func killedAtEachWrite(k *kit) {
 	for n, finished := byte(0), false; !finished; n++ {
 		for _, wrote := range []bool{false, true} {
 			secret := chains.Preimage{9, n, map[bool]byte{true: 1}[wrote]}
-			data := k.open(k.T, opening{secret: secret, bounty: k.fair})
+			data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
 			claims++
 			c := k.config()
 			m := &mortal{Store: k.store, left: int(n), wrote: wrote}
@@ -100,7 +100,7 @@ func killedAtEachWrite(k *kit) {
 			tower, stop := k.tower(c)
 			_ = tower.Publish(k.Context(), k.message(data, secret))
 			k.eventually("killed, or over", func() bool {
-				k.mine(k.T)
+				k.mine(k.TB)
 				return m.isDead() || k.state(data) == chains.EscrowClaimed && k.stored() == 0
 			})
 			stop()
@@ -111,8 +111,8 @@ func killedAtEachWrite(k *kit) {
 			if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil { // the engine says it again
 				k.Fatal(err)
 			}
-			k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
-			k.eventually("over", func() bool { k.mine(k.T); return k.stored() == 0 })
+			k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
+			k.eventually("over", func() bool { k.mine(k.TB); return k.stored() == 0 })
 			if b := k.book(tower); b.Claims != claims || b.Lost != 0 {
 				k.Errorf("write %d, made %t: %+v, want %d claims", n, wrote, b, claims)
 			}
@@ -129,14 +129,14 @@ func killedAtEachWrite(k *kit) {
 func TestOthersClaimFirst(t *testing.T) {
 	everywhere(t, func(k *kit) {
 		secret := chains.Preimage{7}
-		data := k.open(k.T, opening{secret: secret, bounty: k.fair})
+		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
 		k.claim(data, secret)
 		tower, _ := k.tower(k.config())
 		before := k.native(k.signer.Address())
 		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
 			k.Fatal(err)
 		}
-		k.eventually("left", func() bool { k.mine(k.T); return k.book(tower).Left == 1 })
+		k.eventually("left", func() bool { k.mine(k.TB); return k.book(tower).Left == 1 })
 		k.eventually("forgotten", func() bool { return k.stored() == 0 })
 		if b := k.book(tower); b.Spent.Sign() != 0 || b.Claims != 0 {
 			k.Errorf("books: %+v", b)
@@ -151,17 +151,17 @@ func TestOthersClaimFirst(t *testing.T) {
 func (k *kit) claim(data []byte, secret chains.Preimage) {
 	k.Helper()
 	k.send(data, secret, "")
-	k.eventually("claimed by the user", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
+	k.eventually("claimed by the user", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
 }
 
 // send sends the user's claim, at a fee rate.
 func (k *kit) send(data []byte, secret chains.Preimage, rate string) {
 	k.Helper()
-	e := must[chains.Escrow](k.T)(k.contract.Decode(data))
+	e := must[chains.Escrow](k.TB)(k.contract.Decode(data))
 	plan := chains.Plan{SwapID: "user", Signer: k.user, FeeRate: rate, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret}}}
-	u := must[chains.Unsigned](k.T)(k.contract.Build(k.Context(), plan))
-	signed := must[[]string](k.T)(k.wallet.Sign(k.Context(), u.Txs))
-	for _, tx := range must[[]chains.Signed](k.T)(k.contract.Check(plan, signed)) {
+	u := must[chains.Unsigned](k.TB)(k.contract.Build(k.Context(), plan))
+	signed := must[[]string](k.TB)(k.wallet.Sign(k.Context(), u.Txs))
+	for _, tx := range must[[]chains.Signed](k.TB)(k.contract.Check(plan, signed)) {
 		if err := k.chain.Send(k.Context(), tx); err != nil {
 			k.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func (k *kit) send(data []byte, secret chains.Preimage, rate string) {
 func TestThePolicyHolds(t *testing.T) {
 	everywhere(t, func(k *kit) {
 		secret, poor := chains.Preimage{1}, chains.Preimage{2}
-		data, unpaid := k.open(k.T, opening{secret: secret, bounty: k.fair}), k.open(k.T, opening{secret: poor, bounty: 0})
+		data, unpaid := k.open(k.TB, opening{secret: secret, bounty: k.fair}), k.open(k.TB, opening{secret: poor, bounty: 0})
 		c := k.config()
 		c.Chains[0].Policy = watchtower.Policy{MaxFee: big.NewInt(1)}
 		tower, stop := k.tower(c)
@@ -186,13 +186,13 @@ func TestThePolicyHolds(t *testing.T) {
 		stop()
 		c.Chains[0].Policy = watchtower.Policy{}
 		_, stop = k.tower(c)
-		k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
+		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
 		k.never("claimed without allowance", func() bool { return k.state(unpaid) != chains.EscrowOpen })
 		stop()
 		c.Chains[0].Policy = watchtower.Policy{Allowance: nano(k.fair*10, int64(k.chain.Info().Native.Decimals))}
 		tower, _ = k.tower(c)
-		k.eventually("claimed within the allowance", func() bool { k.mine(k.T); return k.state(unpaid) == chains.EscrowClaimed })
-		k.eventually("over", func() bool { k.mine(k.T); return k.stored() == 0 })
+		k.eventually("claimed within the allowance", func() bool { k.mine(k.TB); return k.state(unpaid) == chains.EscrowClaimed })
+		k.eventually("over", func() bool { k.mine(k.TB); return k.stored() == 0 })
 		if b := k.book(tower); b.Claims != 2 {
 			k.Errorf("books: %+v", b)
 		}

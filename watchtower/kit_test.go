@@ -21,7 +21,7 @@ import (
 
 // kit is a local network with towers on one of its chains.
 type kit struct {
-	*testing.T
+	testing.TB
 	*devnet.Net
 	*side
 	backend  bitcoin.Backend
@@ -42,11 +42,11 @@ type side struct {
 	wallet  watchtower.Signer // the user's
 	native  func(address string) *big.Int
 	// open opens an escrow of the LP's for the user.
-	open func(t *testing.T, o opening) json.RawMessage
+	open func(t testing.TB, o opening) json.RawMessage
 	// openVault opens a vault of the LP's on an output; nil where there are none.
-	openVault func(t *testing.T, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID
+	openVault func(t testing.TB, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID
 	// mine makes a block.
-	mine func(t *testing.T)
+	mine func(t testing.TB)
 }
 
 // opening is what an LP opens.
@@ -69,10 +69,10 @@ type family struct {
 	name   string
 	vaults bool
 	on     devnet.Options
-	side   func(t *testing.T, n *devnet.Net) *side
+	side   func(t testing.TB, n *devnet.Net) *side
 }
 
-func must[T any](t *testing.T) func(T, error) T {
+func must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {
@@ -106,11 +106,11 @@ type notes struct{}
 func (notes) Note(context.Context, string) ([]byte, uint64, error)  { return nil, 0, nil }
 func (notes) SetNote(context.Context, string, []byte, uint64) error { return nil }
 
-func newKit(t *testing.T, f family) *kit {
+func newKit(t testing.TB, f family) *kit {
 	t.Helper()
 	n := must[*devnet.Net](t)(devnet.Start(t.Context(), f.on))
 	t.Cleanup(func() { _ = n.Close() })
-	k := &kit{T: t, Net: n, side: f.side(t, n), store: &storage.Memory{}}
+	k := &kit{TB: t, Net: n, side: f.side(t, n), store: &storage.Memory{}}
 	backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))
 	t.Cleanup(func() { _ = backend.Close() })
 	k.backend = backend
@@ -132,7 +132,7 @@ func (k *kit) config() watchtower.Config {
 // tower runs a tower until the test, or stop, ends it.
 func (k *kit) tower(c watchtower.Config) (t *watchtower.Tower, stop func()) {
 	k.Helper()
-	t = must[*watchtower.Tower](k.T)(watchtower.Open(k.Context(), c))
+	t = must[*watchtower.Tower](k.TB)(watchtower.Open(k.Context(), c))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -155,8 +155,8 @@ func (k *kit) message(data json.RawMessage, secret chains.Preimage) watchtower.M
 
 func (k *kit) state(data json.RawMessage) chains.EscrowState {
 	k.Helper()
-	e := must[chains.Escrow](k.T)(k.contract.Decode(data))
-	facts := must[[]chains.EscrowFact](k.T)(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))
+	e := must[chains.Escrow](k.TB)(k.contract.Decode(data))
+	facts := must[[]chains.EscrowFact](k.TB)(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))
 	if facts[0].Err != nil {
 		k.Fatal(facts[0].Err)
 	}
@@ -185,7 +185,7 @@ func (k *kit) never(what string, is func() bool) {
 // book is what a tower says of the kit's chain.
 func (k *kit) book(t *watchtower.Tower) watchtower.Book {
 	k.Helper()
-	return must[[]watchtower.Book](k.T)(t.Books(k.Context()))[0]
+	return must[[]watchtower.Book](k.TB)(t.Books(k.Context()))[0]
 }
 
 // stored counts the records.

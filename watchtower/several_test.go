@@ -18,23 +18,30 @@ func TestSeveralTowersShareTheWork(t *testing.T) {
 		storage.Memory
 		storagetest.MemoryLeases
 	}{}
+	k.share(k.store)
+}
+
+// share runs two towers, one on the kit's store and one on another connection to it.
+func (k *kit) share(other storage.Store) {
 	before := k.native(k.signer.Address())
 	first, stop := k.tower(k.config())
-	second, _ := k.tower(k.config())
+	c := k.config()
+	c.Store = other
+	second, _ := k.tower(c)
 	for n, tower := range []*watchtower.Tower{first, second, second} {
 		if n == 2 {
 			stop()
 		}
 		secret := chains.Preimage{9, byte(n)}
-		data := k.open(t, opening{secret: secret, bounty: k.fair})
-		if err := tower.Publish(t.Context(), k.message(data, secret)); err != nil {
-			t.Fatal(err)
+		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
+		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
+			k.Fatal(err)
 		}
-		k.eventually("claimed", func() bool { k.mine(t); return k.state(data) == chains.EscrowClaimed })
-		k.eventually("entered into the books", func() bool { k.mine(t); return k.book(second).Claims == uint64(n+1) })
+		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
+		k.eventually("entered into the books", func() bool { k.mine(k.TB); return k.book(second).Claims == uint64(n+1) })
 	}
 	if b := k.book(second); b.Lost != 0 {
-		t.Errorf("claimed twice: %+v", b)
+		k.Errorf("claimed twice: %+v", b)
 	}
 	k.balanced(second, before)
 }

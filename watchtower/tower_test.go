@@ -17,18 +17,18 @@ func TestClaimsForAnOwnUser(t *testing.T) {
 	everywhere(t, func(k *kit) {
 		secret := chains.Preimage{1, 2, 3}
 		tower, _ := k.tower(k.config())
-		data := k.open(k.T, opening{secret: secret, bounty: k.fair})
+		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
 		before := k.native(k.signer.Address())
-		tokens := must[*big.Int](k.T)(k.chain.Balance(k.Context(), k.user, k.token))
+		tokens := must[*big.Int](k.TB)(k.chain.Balance(k.Context(), k.user, k.token))
 		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
 			k.Fatal(err)
 		}
-		k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
-		k.eventually("entered into the books", func() bool { k.mine(k.T); return k.book(tower).Claims == 1 })
+		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
+		k.eventually("entered into the books", func() bool { k.mine(k.TB); return k.book(tower).Claims == 1 })
 		k.eventually("forgotten", func() bool { return k.stored() == 0 })
 		k.balanced(tower, before)
-		got := must[*big.Int](k.T)(k.chain.Balance(k.Context(), k.user, k.token))
-		if e := must[chains.Escrow](k.T)(k.contract.Decode(data)); got.Sub(got, tokens).Cmp(e.Amount) != 0 {
+		got := must[*big.Int](k.TB)(k.chain.Balance(k.Context(), k.user, k.token))
+		if e := must[chains.Escrow](k.TB)(k.contract.Decode(data)); got.Sub(got, tokens).Cmp(e.Amount) != 0 {
 			k.Errorf("the user got %s of %s", got, e.Amount)
 		}
 		if b := k.book(tower); b.Spent.Sign() <= 0 || b.Lost != 0 || b.Left != 0 {
@@ -59,13 +59,13 @@ func TestBelievesNoMessage(t *testing.T) {
 		c.Sources = []watchtower.Source{others}
 		tower, _ := k.tower(c)
 		secret := chains.Preimage{5}
-		data := k.open(k.T, opening{secret: secret, bounty: k.fair})
-		unpaid := k.open(k.T, opening{secret: chains.Preimage{6}, bounty: 0})
-		tiny := k.open(k.T, opening{secret: chains.Preimage{7}, bounty: 1})
+		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
+		unpaid := k.open(k.TB, opening{secret: chains.Preimage{6}, bounty: 0})
+		tiny := k.open(k.TB, opening{secret: chains.Preimage{7}, bounty: 1})
 		before := k.native(k.signer.Address())
 		for _, m := range []watchtower.Message{
 			k.message(data, chains.Preimage{8}), // does not open it
-			k.message(altered(k.T, data, "1234"), secret),
+			k.message(altered(k.TB, data, "1234"), secret),
 			k.message(json.RawMessage(`{"type":"evm"}`), secret),
 			k.message(json.RawMessage(`nonsense`), secret),
 			{Chain: "OTHER", Escrow: data, Preimage: secret},
@@ -76,8 +76,8 @@ func TestBelievesNoMessage(t *testing.T) {
 		}
 		k.never("something was stored", func() bool { return k.stored() > 0 })
 		others <- k.message(data, secret)
-		k.eventually("claimed", func() bool { k.mine(k.T); return k.state(data) == chains.EscrowClaimed })
-		k.eventually("entered into the books", func() bool { k.mine(k.T); return k.book(tower).Claims == 1 })
+		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
+		k.eventually("entered into the books", func() bool { k.mine(k.TB); return k.book(tower).Claims == 1 })
 		if k.state(unpaid) != chains.EscrowOpen || k.state(tiny) != chains.EscrowOpen {
 			k.Error("claimed at a loss")
 		}
@@ -89,7 +89,7 @@ func TestBelievesNoMessage(t *testing.T) {
 }
 
 // altered is an escrow that nobody has opened: another sequence.
-func altered(t *testing.T, data json.RawMessage, sequence string) json.RawMessage {
+func altered(t testing.TB, data json.RawMessage, sequence string) json.RawMessage {
 	t.Helper()
 	var members map[string]any
 	if err := json.Unmarshal(data, &members); err != nil {
@@ -108,20 +108,20 @@ func TestHearsNostr(t *testing.T) {
 	everywhere(t, func(k *kit) {
 		o := watchtower.NostrOptions{Network: k.Bitcoin.Network(), Relays: []string{k.Nostr.URL()}}
 		c := k.config()
-		c.Sources = []watchtower.Source{must[*watchtower.NostrSource](k.T)(watchtower.NewNostrSource(o))}
+		c.Sources = []watchtower.Source{must[*watchtower.NostrSource](k.TB)(watchtower.NewNostrSource(o))}
 		tower, _ := k.tower(c)
-		user := must[*watchtower.Nostr](k.T)(watchtower.NewNostr(o))
+		user := must[*watchtower.Nostr](k.TB)(watchtower.NewNostr(o))
 		defer user.Close()
 		secret := chains.Preimage{4}
-		data := k.open(k.T, opening{secret: secret, bounty: k.fair})
+		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
 		k.eventually("claimed", func() bool {
 			if err := user.Publish(k.Context(), k.message(data, secret)); err != nil { // ephemeral: until it is heard
 				k.Fatal(err)
 			}
-			k.mine(k.T)
+			k.mine(k.TB)
 			time.Sleep(100 * time.Millisecond)
 			return k.state(data) == chains.EscrowClaimed
 		})
-		k.eventually("over", func() bool { k.mine(k.T); return k.book(tower).Claims == 1 })
+		k.eventually("over", func() bool { k.mine(k.TB); return k.book(tower).Claims == 1 })
 	})
 }

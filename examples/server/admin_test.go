@@ -36,7 +36,7 @@ func copies(t *testing.T, every time.Duration, keep int) *backups {
 		t.Fatal(err)
 	}
 	c := &config{folder: dir, Backup: &backupConfig{Folder: "backups", Every: duration(every), Keep: keep}}
-	b, err := c.backups(store, quiet())
+	b, err := c.backups(store, nil, quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestAdminWebhooks(t *testing.T) {
 func past(t *testing.T, b *backups, ago ...time.Duration) (names []string) {
 	t.Helper()
 	for _, d := range ago {
-		name := nameAt(time.Now().Add(-d))
+		name := swapsCopy.nameAt(time.Now().Add(-d))
 		if err := os.WriteFile(filepath.Join(b.folder, name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestABurstOfBackupsKeepsHistory(t *testing.T) {
 		}
 	}
 	left := inFolder(t, b)
-	at := func(name string) time.Time { when, _ := timeOf(name); return when }
+	at := func(name string) time.Time { when, _ := swapsCopy.timeOf(name); return when }
 	if len(left) != 6 || left[5] != all[len(all)-1] || at(left[5]).Sub(at(left[0])) < 12*h {
 		t.Errorf("kept %v", left)
 	}
@@ -244,6 +244,63 @@ func TestUnfinishedBackupsGo(t *testing.T) {
 	}
 }
 
+// The copies of the watchtower's file come and go with those of the swaps'; one that is alone is of a
+// backup that was not completed.
+func TestBackupsArePairs(t *testing.T) {
+	b := copies(t, 6*time.Hour, 2)
+	dir := t.TempDir()
+	tower, err := bolt.Open(t.Context(), filepath.Join(dir, "watchtower.db"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tower.Close() })
+	b.tower = tower
+	alone := past(t, b, 12*time.Hour)[0] // from before there was a watchtower
+	pair := func() []string {
+		t.Helper()
+		name, err := b.make(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, _ := swapsCopy.timeOf(name)
+		time.Sleep(2 * time.Millisecond) // names tell milliseconds
+		return []string{name, towerCopy.nameAt(at)}
+	}
+	check := func(what string, want ...string) {
+		t.Helper()
+		slices.Sort(want)
+		if got := inFolder(t, b); !slices.Equal(got, want) {
+			t.Errorf("%s: has %v, want %v", what, got, want)
+		}
+	}
+	first := pair()
+	check("one that is alone, and a pair", append(first, alone)...)
+	second := pair()
+	check("too many", append(second, first...)...)
+
+	// A process that ended between the two files, or in the middle of the first.
+	old := time.Now().Add(-2 * time.Hour)
+	for _, name := range []string{towerCopy.nameAt(old), towerCopy.nameAt(old) + ".123.part"} {
+		path := filepath.Join(b.folder, name)
+		if err := errors.Join(os.WriteFile(path, []byte("x"), 0o600), os.Chtimes(path, old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.tidy(); err != nil {
+		t.Fatal(err)
+	}
+	check("not completed", append(second, first...)...)
+
+	// The swaps cannot be copied: nothing of that backup stays.
+	if err := b.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.make(t.Context()); !errors.Is(err, storage.ErrClosed) {
+		t.Errorf("the swaps' file is closed: %v", err)
+	}
+	check("failed", append(second, first...)...)
+}
+
 // Who asks while a copy is being made shares the next one with all others who do.
 func TestBackupsAtOnce(t *testing.T) {
 	b := copies(t, 0, 0)
@@ -255,7 +312,7 @@ func TestBackupsAtOnce(t *testing.T) {
 		all.Go(func() {
 			began := time.Now()
 			name, err := b.make(t.Context())
-			if at, ok := timeOf(name); err != nil || !ok || at.Before(began.Truncate(time.Millisecond)) {
+			if at, ok := swapsCopy.timeOf(name); err != nil || !ok || at.Before(began.Truncate(time.Millisecond)) {
 				t.Errorf("%s, %v: the copy is older than the request", name, err)
 			}
 			mu.Lock()

@@ -23,9 +23,13 @@ type backupConfig struct {
 	Keep   int      // so many; 0: all
 }
 
-// backups makes copies of the store while it is used.
+// backups makes copies of the store while it is used, and of the watchtower's if that is another file.
+//
+// The watchtower's is copied first, and deleted last, so that a backup is complete if the swaps'
+// file is there. A copy of the watchtower's alone is of a backup that was not completed.
 type backups struct {
 	store  *bolt.Store
+	tower  *bolt.Store // nil: none
 	folder string
 	every  time.Duration
 	keep   int
@@ -36,32 +40,43 @@ type backups struct {
 	began time.Time  // and when
 }
 
-// Names of copies tell when they were begun.
-const namePrefix, nameTime, nameSuffix = "swaps-", "20060102T150405.000Z", ".db"
+// kind is what a copy is of: the beginning of its name.
+type kind string
 
-func nameAt(t time.Time) string { return namePrefix + t.UTC().Format(nameTime) + nameSuffix }
+const swapsCopy, towerCopy kind = "swaps-", "watchtower-"
+
+// Names of copies tell when they were begun; both files of a backup have the same time.
+const nameTime, nameSuffix = "20060102T150405.000Z", ".db"
+
+func (k kind) nameAt(t time.Time) string { return string(k) + t.UTC().Format(nameTime) + nameSuffix }
 
 // timeOf is the inverse of nameAt.
-func timeOf(name string) (time.Time, bool) {
-	text, prefixed := strings.CutPrefix(name, namePrefix)
+func (k kind) timeOf(name string) (time.Time, bool) {
+	text, prefixed := strings.CutPrefix(name, string(k))
 	text, suffixed := strings.CutSuffix(text, nameSuffix)
 	t, err := time.Parse(nameTime, text)
 	return t, prefixed && suffixed && err == nil
 }
 
-func (c *config) backups(store *bolt.Store, log *slog.Logger) (*backups, error) {
+// begun reports whether a name is of a copy that is not complete.
+func (k kind) begun(name string) bool {
+	return strings.HasPrefix(name, string(k)) && strings.HasSuffix(name, ".part")
+}
+
+// backups is what copies the files of the swaps and of the watchtower, nil for none.
+func (c *config) backups(store, tower *bolt.Store, log *slog.Logger) (*backups, error) {
 	if c.Backup == nil {
 		return nil, nil
 	}
-	b := &backups{store: store, folder: c.state(c.Backup.Folder), every: time.Duration(c.Backup.Every), keep: c.Backup.Keep, log: log}
+	b := &backups{store: store, tower: tower, folder: c.state(c.Backup.Folder), every: time.Duration(c.Backup.Every), keep: c.Backup.Keep, log: log}
 	if err := os.MkdirAll(b.folder, 0o700); err != nil {
 		return nil, fmt.Errorf("backup.folder: %w", err)
 	}
 	return b, nil
 }
 
-// make writes a copy, named by the time, and removes the ones that are too many. Who asks
-// while another copy is being made shares the next one with all others who do.
+// make writes a backup, named by the time, and removes the ones that are too many. It returns the
+// name of the swaps' copy. Who asks while another backup is being made shares the next one with all others who do.
 func (b *backups) make(ctx context.Context) (name string, err error) {
 	asked := time.Now()
 	b.one.Lock()
@@ -70,8 +85,14 @@ func (b *backups) make(ctx context.Context) (name string, err error) {
 		return b.last, nil
 	}
 	began := time.Now()
-	name = nameAt(began)
-	if err := b.store.Backup(ctx, filepath.Join(b.folder, name)); err != nil {
+	name = swapsCopy.nameAt(began)
+	if b.tower != nil {
+		err = b.tower.Backup(ctx, filepath.Join(b.folder, towerCopy.nameAt(began)))
+	}
+	if err == nil {
+		err = b.store.Backup(ctx, filepath.Join(b.folder, name))
+	}
+	if err != nil {
 		return "", errors.Join(err, b.tidy())
 	}
 	b.last, b.began = name, began
@@ -84,38 +105,52 @@ func (b *backups) make(ctx context.Context) (name string, err error) {
 // broken off.
 const burst, unfinished = 10 * time.Minute, time.Hour
 
-// tidy removes what an earlier process did not finish, and of too many copies those that are
-// close to the one before, the oldest first, then the oldest. The newest stays. So copies
+// tidy removes what an earlier process did not finish, and of too many backups those that are
+// close to the one before, the oldest first, then the oldest. The newest stays. So backups
 // that are asked for again and again do not take the places of those of the days before.
-func (b *backups) tidy() (err error) {
+func (b *backups) tidy() error {
 	files, err := os.ReadDir(b.folder)
 	if err != nil {
 		return err
 	}
-	var all []time.Time // in order, as their names
+	var all []time.Time // of the backups, in order, as their names
+	var towers []time.Time
 	for _, f := range files {
-		if at, ok := timeOf(f.Name()); ok {
+		if at, ok := swapsCopy.timeOf(f.Name()); ok {
 			all = append(all, at)
 		}
-		if info, gone := f.Info(); gone == nil && strings.HasPrefix(f.Name(), namePrefix) && strings.HasSuffix(f.Name(), ".part") && time.Since(info.ModTime()) > unfinished {
+		if at, ok := towerCopy.timeOf(f.Name()); ok {
+			towers = append(towers, at)
+		}
+		if info, gone := f.Info(); gone == nil && (swapsCopy.begun(f.Name()) || towerCopy.begun(f.Name())) && time.Since(info.ModTime()) > unfinished {
 			err = errors.Join(err, os.Remove(filepath.Join(b.folder, f.Name())))
 		}
 	}
+	for b.keep > 0 && len(all) > b.keep {
+		drop := b.surplus(all)
+		err = errors.Join(err, os.Remove(filepath.Join(b.folder, swapsCopy.nameAt(all[drop]))))
+		all = slices.Delete(all, drop, drop+1)
+	}
+	for _, at := range towers {
+		if !slices.Contains(all, at) {
+			err = errors.Join(err, os.Remove(filepath.Join(b.folder, towerCopy.nameAt(at))))
+		}
+	}
+	return err
+}
+
+// surplus is which of too many backups goes first.
+func (b *backups) surplus(all []time.Time) int {
 	near := burst
 	if b.every > 0 {
 		near = b.every / 2
 	}
-	for b.keep > 0 && len(all) > b.keep {
-		drop := 0
-		for i := 1; i < len(all)-1 && drop == 0; i++ {
-			if all[i].Sub(all[i-1]) < near {
-				drop = i
-			}
+	for i := 1; i < len(all)-1; i++ {
+		if all[i].Sub(all[i-1]) < near {
+			return i
 		}
-		err = errors.Join(err, os.Remove(filepath.Join(b.folder, nameAt(all[drop]))))
-		all = slices.Delete(all, drop, drop+1)
 	}
-	return err
+	return 0
 }
 
 // run makes a copy whenever it is time, until ctx ends.
@@ -145,8 +180,8 @@ func (b *backups) run(ctx context.Context) {
 	}
 }
 
-// ServeHTTP makes a copy when it is asked to, and answers with its name alone: the
-// copy holds preimages and does not leave the machine by this way.
+// ServeHTTP makes a backup when it is asked to, and answers with its names alone: the
+// copies hold preimages and do not leave the machine by this way.
 func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a large store takes longer than other answers; not every writer has deadlines
 	name, err := b.make(r.Context())
@@ -155,5 +190,9 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusInternalServerError, body{"error": "the store could not be backed up; the log says why"})
 		return
 	}
-	answer(w, http.StatusOK, body{"file": name})
+	made := body{"file": name}
+	if at, ok := swapsCopy.timeOf(name); ok && b.tower != nil {
+		made["watchtower"] = towerCopy.nameAt(at)
+	}
+	answer(w, http.StatusOK, made)
 }

@@ -16,6 +16,7 @@ import (
 )
 
 // parts are what a configuration makes before the store is opened. Making them sends no request.
+// They close what is opened later too.
 type parts struct {
 	service     *service
 	swaps       *settings
@@ -25,6 +26,9 @@ type parts struct {
 	tower       *watchtower.Config // nil: none
 	closers     []func() error     // in the order in which they are called
 }
+
+// last adds what Close calls before everything that was added earlier.
+func (p *parts) last(end func() error) { p.closers = append([]func() error{end}, p.closers...) }
 
 // Close ends what was made.
 func (p *parts) Close() (err error) {
@@ -61,7 +65,7 @@ func (c *config) build(ctx context.Context, log *slog.Logger) (*parts, error) {
 	}
 	if c.Tracing != nil {
 		if provider, err := c.Tracing.provider(ctx); !failed(err, "") {
-			p.closers = append(p.closers, func() error { return provider.Shutdown(context.WithoutCancel(ctx)) })
+			p.last(func() error { return provider.Shutdown(context.WithoutCancel(ctx)) })
 			s.tracer = tracing.New(provider, c.BasePath, "subscribe")
 		}
 	}
@@ -69,7 +73,7 @@ func (c *config) build(ctx context.Context, log *slog.Logger) (*parts, error) {
 		s.metrics = metrics.New(metrics.Options{Client: p.source, BasePath: c.BasePath, Operations: []string{"subscribe"}, Store: c.storePath()})
 	}
 	if p.swaps, err = c.swaps(nodes{s.metrics, s.tracer}, log); !failed(err, "") {
-		p.closers = append([]func() error{p.swaps.Close}, p.closers...)
+		p.last(p.swaps.Close)
 		p.tower, err = c.watchtower(p.swaps, log)
 		failed(err, "")
 	}

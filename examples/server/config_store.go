@@ -92,13 +92,21 @@ type store interface {
 // openStore opens the file or the database, and what copies the file.
 func (c *config) openStore(ctx context.Context) (store, *bolt.Store, error) {
 	if c.Database != nil {
-		s, err := postgres.Open(ctx, c.Database.DSN, postgres.Options{Schema: c.Database.Schema})
-		if err != nil {
-			return nil, nil, fmt.Errorf("database: %w", err)
-		}
-		return s, nil, nil
+		return c.openSchema(ctx, c.Database.Schema)
 	}
-	s, err := bolt.Open(ctx, c.storePath(), bolt.Options{})
+	return openFile(ctx, c.storePath())
+}
+
+func (c *config) openSchema(ctx context.Context, schema string) (store, *bolt.Store, error) {
+	s, err := postgres.Open(ctx, c.Database.DSN, postgres.Options{Schema: schema})
+	if err != nil {
+		return nil, nil, fmt.Errorf("database: %w", err)
+	}
+	return s, nil, nil
+}
+
+func openFile(ctx context.Context, path string) (store, *bolt.Store, error) {
+	s, err := bolt.Open(ctx, path, bolt.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/examples/internal/account"
 	"github.com/swapper-go/swapper/storage/bolt"
-	"github.com/swapper-go/swapper/storage/postgres"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -155,23 +154,27 @@ func (c *config) watchtower(s *settings, log *slog.Logger) (*watchtower.Config, 
 	return out, errors.Join(all...)
 }
 
-// openTower opens the watchtower with its store.
-func (c *config) openTower(ctx context.Context, w *watchtower.Config) (tower *watchtower.Tower, end func() error, err error) {
-	var s store
+// openTowerStore opens what keeps the watchtower's claims, and what copies it if it is a file.
+func (c *config) openTowerStore(ctx context.Context) (s store, file *bolt.Store, err error) {
 	if c.Database != nil {
-		s, err = postgres.Open(ctx, c.Database.DSN, postgres.Options{Schema: cmp.Or(c.Watchtower.Schema, "watchtower")})
+		s, file, err = c.openSchema(ctx, cmp.Or(c.Watchtower.Schema, "watchtower"))
 	} else {
-		s, err = bolt.Open(ctx, c.state(c.Watchtower.file()), bolt.Options{})
+		s, file, err = openFile(ctx, c.state(c.Watchtower.file()))
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("watchtower: %w", err)
 	}
-	w.Store = s
-	if tower, err = watchtower.Open(ctx, *w); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("watchtower: %w", err), s.Close())
+	return s, file, nil
+}
+
+// openTower opens the watchtower on its store.
+func (c *config) openTower(ctx context.Context, w *watchtower.Config) (*watchtower.Tower, error) {
+	tower, err := watchtower.Open(ctx, *w)
+	if err != nil {
+		return nil, fmt.Errorf("watchtower: %w", err)
 	}
 	for _, a := range w.Chains {
 		w.Log.Info("claims for users who are away", "chain", a.Chain.ID(), "account", a.Signer.Address(), "claims", c.Watchtower.Claims)
 	}
-	return tower, func() error { return errors.Join(tower.Close(), s.Close()) }, nil
+	return tower, nil
 }

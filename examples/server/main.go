@@ -21,25 +21,15 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"maps"
-	"net"
-	"net/netip"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/examples/server/internal/accesslog"
 	"github.com/swapper-go/swapper/examples/server/internal/auth"
-	"github.com/swapper-go/swapper/examples/server/internal/serve"
-	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/httpapi/events"
-	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/watchtower"
 )
 
 func main() {
@@ -126,140 +116,6 @@ func (c *config) logger(output io.Writer) *slog.Logger {
 		handler = slog.NewTextHandler(output, o)
 	}
 	return slog.New(accesslog.Redact(handler, secrets(c)...))
-}
-
-// run serves until ctx ends. With check it ends once it is known what the start would find.
-func run(ctx context.Context, c *config, check bool, log *slog.Logger) (err error) {
-	var closers []func() error // in the order in which they are called
-	defer func() {
-		for _, end := range closers {
-			err = errors.Join(err, end())
-		}
-	}()
-	last := func(end func() error) { closers = append([]func() error{end}, closers...) }
-	p, err := c.build(ctx, log)
-	if err != nil {
-		return err
-	}
-	last(p.Close)
-	s, swaps := p.service, p.swaps
-	if check {
-		return c.rehearse(ctx, swaps, log)
-	}
-	if err := c.tryPlaces(ctx, nil); err != nil {
-		return err
-	}
-	log.Info("starting", "config", c.file, "bitcoinNetwork", swaps.Network.String(), "chains", slices.Sorted(maps.Keys(c.Chains)), "store", c.where())
-	said := make(chan struct{})
-	unsaid := context.AfterFunc(ctx, func() {
-		defer close(said)
-		log.Info("ending: no new connections, and requests in progress may finish", "grace", time.Duration(c.StopGrace))
-	})
-	defer func() {
-		if !unsaid() {
-			<-said
-		}
-	}()
-
-	store, file, err := c.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	last(store.Close)
-	swaps.Store = store
-	copies, err := c.backups(file, log)
-	if err != nil {
-		return err
-	}
-	if swaps.clock != nil {
-		stop, err := swaps.clock.start(ctx)
-		if err != nil {
-			return fmt.Errorf("clock: %w", err)
-		}
-		last(func() error { stop(); return nil })
-	}
-	var tower *watchtower.Tower
-	if p.tower != nil {
-		var end func() error
-		if tower, end, err = c.openTower(ctx, p.tower); err != nil {
-			return err
-		}
-		last(end)
-		swaps.Claimer = tower
-	}
-	client, err := swapper.Open(ctx, swaps.Config)
-	if err != nil {
-		return err
-	}
-	last(client.Close)
-	p.source.Client = client
-	s.admission.instances = client.Instances
-	s.health = &health{ready: client.Ready, log: log}
-	for _, f := range swaps.Chains {
-		s.health.chains = append(s.health.chains, f.ID())
-	}
-
-	// The background work goes on while requests finish.
-	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
-	var working sync.WaitGroup
-	last(func() error { stopWork(); working.Wait(); return nil })
-	background := func(what string, f func(context.Context) error) {
-		working.Go(func() {
-			if err := f(work); err != nil && work.Err() == nil {
-				log.Error("the background work ended", "what", what, "err", err)
-			}
-		})
-	}
-	background("swaps", client.Run)
-	if tower != nil {
-		background("watchtower", tower.Run)
-		if s.metrics != nil {
-			s.metrics.Watchtower(tower)
-		}
-	}
-	var told endpoints
-	if c.Webhooks != nil {
-		p.hooks.Store, p.hooks.Now = store, swaps.Now
-		sender, err := webhook.New(client, p.hooks)
-		if err != nil {
-			return fmt.Errorf("webhooks: %w", err)
-		}
-		if told = sender; s.metrics != nil {
-			s.metrics.Webhooks(sender)
-		}
-		background("webhooks", sender.Run)
-	}
-	background("backups", func(ctx context.Context) error { copies.run(ctx); return nil })
-	if c.Admin != nil {
-		background("metrics", s.metrics.Follow)
-		listener, err := net.Listen("tcp", c.Admin.Listen)
-		if err != nil {
-			return fmt.Errorf("admin.listen: %w", err)
-		}
-		log.Info("listening for the operator", "address", listener.Addr().String())
-		if at, err := netip.ParseAddrPort(listener.Addr().String()); err == nil && !at.Addr().IsLoopback() {
-			log.Warn("admin.listen can be reached from other hosts, and its metrics and backups need no key: let only the operator reach it", "address", listener.Addr().String())
-		}
-		background("admin", func(ctx context.Context) error {
-			return serve.Run(ctx, listener, serve.Options{Handler: s.admin(c.Admin, copies, told), Grace: time.Second, Logger: log})
-		})
-	}
-	var more []httpapi.Operation
-	endStreams := func() {}
-	if c.Subscribe {
-		streams := events.New(client, events.Options{Logger: log, Now: swaps.Now, Sender: s.admission.sender})
-		last(func() error { streams.Close(); return nil })
-		more, endStreams = append(more, streams.Operation()), streams.Close
-	}
-	listener, err := net.Listen("tcp", c.Listen)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	log.Info("listening", "address", listener.Addr().String(), "tls", p.certificate != nil)
-	return serve.Run(ctx, listener, serve.Options{
-		Handler: s.handler(client, more...), Certificate: p.certificate, Connections: c.Limits.Connections, PerAddress: c.Limits.PerAddress, Trusted: c.TrustedProxies, Grace: time.Duration(c.StopGrace), Logger: log,
-		Ending: func() { s.health.closing.Store(true); endStreams() },
-	})
 }
 
 // later is a client that is opened after what measures it was made.

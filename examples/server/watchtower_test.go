@@ -1,80 +1,182 @@
 package main
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"math/big"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
-// A server with a watchtower claims for users who have paid and left, and who have no gas,
-// while nobody else does; the operator sees what it costs.
-func TestWatchtowerClaimsForUsersWhoAreAway(t *testing.T) {
-	t.Parallel()
-	v := newTown(t)
+// newOperator starts a network whose own watchtower is silent, and puts the key of an account
+// with native tokens into citrea.key. It returns the key as it is in the file.
+func newOperator(t *testing.T) (v *town, secret string) {
+	t.Helper()
+	v = newTown(t)
 	v.net.Misbehave(swappertest.WatchtowerFault{Off: true, Deaf: true})
 	key, err := crypto.GenerateKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	account := crypto.PubkeyToAddress(key.PublicKey)
-	if err := v.net.SendTokens(t.Context(), "CITREA-CBTC", account.Hex(), big.NewInt(1e18)); err != nil {
+	if err := v.net.SendTokens(t.Context(), "CITREA-CBTC", crypto.PubkeyToAddress(key.PublicKey).Hex(), big.NewInt(1e18)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(v.dir, "citrea.key"), []byte(hex.EncodeToString(crypto.FromECDSA(key))+"\n"), 0o600); err != nil {
+	secret = hex.EncodeToString(crypto.FromECDSA(key))
+	if err := os.WriteFile(filepath.Join(v.dir, "citrea.key"), []byte(secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	v.write("local.json", json.RawMessage(v.text))
-	admin := free(t)
-	v.serve(map[string]any{
-		"local": "local.json", "store": "swaps.db", "admin": map[string]any{"listen": admin},
-		"watchtower": map[string]any{"every": "100ms", "chains": map[string]any{"CITREA": map[string]any{"keyFile": "citrea.key", "allowance": "1"}}},
-	})
-	for n, in := range []swapper.CreateSwapInput{v.fromLightning(), v.fromBitcoin()} {
-		in.DstAddress = "0x00000000000000000000000000000000000abc0" + string(rune('1'+n))
-		s := v.create(in)
-		v.finish(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
-			return s.CurrentAction != nil && s.CurrentAction.Wait != nil || s.IsFinished
-		})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		for {
-			end, err := v.swaps.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: s.SwapID})
-			if err != nil {
-				t.Fatalf("%s: %v", in.SrcToken, err)
-			}
-			if end.IsFinished {
-				if !end.IsSuccess {
-					t.Errorf("%s: ended as %s", in.SrcToken, end.State.Name)
-				}
-				break
-			}
-			if err := v.net.Mine(1); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
+	return v, secret
+}
+
+// watch are settings with the operator's watchtower.
+func watch(admin string, policy map[string]any) map[string]any {
+	own := map[string]any{"keyFile": "citrea.key"}
+	maps.Copy(own, policy)
+	return map[string]any{
+		"local": "local.json", "store": "swaps.db", "admin": map[string]any{"listen": admin}, "backup": map[string]any{"folder": "backups"},
+		"watchtower": map[string]any{"every": "100ms", "chains": map[string]any{"CITREA": own}},
 	}
-	v.until("the books have both claims", func() bool {
+}
+
+// leaves makes a swap of a user without gas, who pays and leaves.
+func (v *town) leaves(in swapper.CreateSwapInput, n int) (id string) {
+	v.Helper()
+	in.DstAddress = fmt.Sprintf("0x%040x", 0xabc00+n)
+	id = v.create(in).SwapID
+	v.finish(id, func(s *swapper.GetSwapStatusOutput) bool {
+		return s.CurrentAction != nil && s.CurrentAction.Wait != nil || s.IsFinished
+	})
+	return id
+}
+
+// claimed waits for the success of a swap whose user is away.
+func (v *town) claimed(id string) {
+	v.Helper()
+	v.until("claimed", func() bool {
+		end, err := v.swaps.GetSwapStatus(v.Context(), swapper.GetSwapStatusInput{SwapID: id})
+		if err != nil {
+			v.Fatal(err)
+		}
+		if end.IsFinished && !end.IsSuccess {
+			v.Fatalf("ended as %s", end.State.Name)
+		}
 		if err := v.net.Mine(1); err != nil {
+			v.Fatal(err)
+		}
+		return end.IsFinished
+	})
+}
+
+// shows waits for a line of the metrics, while blocks are mined.
+func (v *town) shows(admin, line string) {
+	v.Helper()
+	v.until(line, func() bool {
+		if err := v.net.Mine(1); err != nil {
+			v.Fatal(err)
+		}
+		_, text := get(v.T, "http://"+admin+"/metrics", nil)
+		return strings.Contains(text, line+"\n")
+	})
+}
+
+// A server with a watchtower claims for users who have paid and left, and who have no gas,
+// while nobody else does; the operator sees what it costs.
+func TestWatchtowerClaimsForUsersWhoAreAway(t *testing.T) {
+	t.Parallel()
+	v, secret := newOperator(t)
+	admin := free(t)
+	v.serve(watch(admin, map[string]any{"allowance": "1"}))
+	for n, in := range []swapper.CreateSwapInput{v.fromLightning(), v.fromBitcoin()} {
+		v.claimed(v.leaves(in, n))
+	}
+	v.shows(admin, `swapper_watchtower_claims_total{chain="CITREA",outcome="claimed"} 2`)
+	if log := v.log.String(); strings.Contains(log, secret) {
+		t.Error("the log has the key")
+	}
+}
+
+// A backup has what waits to be claimed. After a start from it the watchtower claims that; and if the
+// backup's copy of the watchtower is lost, the service hands the claim over again.
+func TestWatchtowerIsRestored(t *testing.T) {
+	t.Parallel()
+	v, _ := newOperator(t)
+	for n, lost := range []bool{false, true} {
+		admin := free(t)
+		v.serve(watch(admin, map[string]any{"maxFee": "0.000000000000000001"}))
+		id := v.leaves(v.fromLightning(), n)
+		v.shows(admin, `swapper_watchtower_refused{chain="CITREA"} 1`)
+		answer, err := http.Post("http://"+admin+"/backup", "", nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		_, text := get(t, "http://"+admin+"/metrics", nil)
-		return strings.Contains(text, `swapper_watchtower_claims_total{chain="CITREA",outcome="claimed"} 2`)
-	})
-	if log := v.log.String(); strings.Contains(log, hex.EncodeToString(crypto.FromECDSA(key))) {
-		t.Error("the log has the key")
+		var made struct{ File, Watchtower string }
+		err = json.NewDecoder(answer.Body).Decode(&made)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("%d, %v", answer.StatusCode, err)
+		}
+		if err := v.end(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(v.dir, "watchtower.db")); err != nil {
+			t.Fatal(err)
+		}
+		v.restore(made.File, "swaps.db", "change", "", n+1)
+		if !lost {
+			v.restore(made.Watchtower, "watchtower.db", "watchtower", "CITREA", 1)
+		}
+		v.serve(watch(admin, map[string]any{"allowance": "1"}))
+		v.claimed(id)
+		v.shows(admin, `swapper_watchtower_claims_total{chain="CITREA",outcome="claimed"} 1`)
+		if err := v.end(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// restore puts a copy of a backup in the place of a file, and demands that it opens, is sound and has
+// so many records in an index.
+func (v *town) restore(name, to, index, value string, want int) {
+	v.Helper()
+	text, err := os.ReadFile(filepath.Join(v.dir, "backups", name))
+	if err != nil {
+		v.Fatal(err)
+	}
+	path := filepath.Join(v.dir, to)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		v.Fatal(err)
+	}
+	s, err := bolt.Open(v.Context(), path, bolt.Options{})
+	if err != nil {
+		v.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Verify(v.Context()); err != nil {
+		v.Error(err)
+	}
+	n := 0
+	for _, err := range s.Find(v.Context(), storage.Query{Index: index, Value: value}) {
+		if err != nil {
+			v.Fatal(err)
+		}
+		n++
+	}
+	if n != want {
+		v.Errorf("%s has %d records in %s, want %d", name, n, index, want)
 	}
 }
 

@@ -6,12 +6,14 @@
 //	go run ./examples/watchtower -chains CITREA
 //	go run ./examples/watchtower -network mainnet -chains CITREA -rpc CITREA=https://a.example,https://b.example
 //	go run ./examples/watchtower -network local      # without internet, with users of its own
+//	go run ./examples/watchtower -running local.json # on the network that examples/devnet runs
 //
 // Its accounts have one secret, in a file of the folder that -dir names. Send them the native tokens
 // that claims need for some days, and no more.
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +37,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
+	"github.com/swapper-go/swapper/examples/internal/running"
 	"github.com/swapper-go/swapper/examples/testnet4/console"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -66,17 +69,18 @@ type misuse struct{ error }
 
 // options are the flags.
 type options struct {
-	network, dir, profit, maxFee string
-	chains                       []string
-	rpc                          map[string][]string
-	dry                          bool
+	network, running, dir, profit, maxFee string
+	chains                                []string
+	rpc                                   map[string][]string
+	dry                                   bool
 }
 
 func read(args []string, out io.Writer) (options, error) {
 	o := options{rpc: map[string][]string{}}
 	flags := flag.NewFlagSet("watchtower", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.StringVar(&o.network, "network", "testnet4", "testnet4, mainnet, or local: a network that runs in this process, without internet, with users who leave")
+	flags.StringVar(&o.network, "network", "", "testnet4, mainnet, or local: a network that runs in this process, without internet, with users who leave (default testnet4, or local with -running)")
+	flags.StringVar(&o.running, "running", "", "the local network that examples/devnet runs in another process: the `file` into which it has printed; with it a claim outlives this program")
 	names := flags.String("chains", "CITREA,SOLANA,STARKNET", "where to claim")
 	flags.Func("rpc", "CHAIN=URL,URL: nodes of a chain, of different operators; required on mainnet", func(text string) error {
 		chain, urls, ok := strings.Cut(text, "=")
@@ -88,10 +92,15 @@ func read(args []string, out io.Writer) (options, error) {
 	})
 	flags.StringVar(&o.profit, "profit", "0", "what a claim must earn beyond its cost, in whole native tokens")
 	flags.StringVar(&o.maxFee, "max-fee", "", "the most that a claim may cost, in whole native tokens (default: what it earns)")
-	flags.StringVar(&o.dir, "dir", "", "where the key, the claims under way and the books are kept (default: swapper-watchtower-<network> in the user's configuration folder; for a local network, nowhere)")
+	flags.StringVar(&o.dir, "dir", "", "where the key, the claims under way and the books are kept (default: swapper-watchtower-<network> in the user's configuration folder; for a network of -running, beside its file; for -network local, nowhere)")
 	flags.BoolVar(&o.dry, "dry-run", false, "claim nothing: say what would be claimed, and what it would earn")
 	err := flags.Parse(args)
 	o.chains = strings.Split(*names, ",")
+	if o.network == "" {
+		if o.network = "testnet4"; o.running != "" {
+			o.network = "local"
+		}
+	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return o, err
@@ -101,6 +110,9 @@ func read(args []string, out io.Writer) (options, error) {
 		return o, misuse{fmt.Errorf("%q is not a flag; see -help", flags.Arg(0))}
 	case !slices.Contains([]string{"testnet4", "mainnet", "local"}, o.network):
 		return o, misuse{fmt.Errorf("-network must be testnet4, mainnet or local, not %q", o.network)}
+	}
+	if o.running != "" && o.network != "local" {
+		return o, misuse{errors.New("-running is a local network: leave -network out, or make it local")}
 	}
 	for _, id := range o.chains {
 		if o.network == "mainnet" && len(o.rpc[id]) == 0 {
@@ -138,16 +150,19 @@ type place struct {
 	relays  []string // nil: the network's
 	now     func() time.Time
 	every   time.Duration
-	test    *swappertest.Network // nil: a public one
-	user    swapper.Config       // of a service on the local network
+	play    console.Network      // whose money is free; nil: a public one
+	test    *swappertest.Network // that runs in this process; nil: another
+	user    swapper.Config       // of a service on it
 	close   func() error
 }
 
 func (o options) place(ctx context.Context) (*place, error) {
-	switch o.network {
-	case "local":
+	switch {
+	case o.running != "":
+		return elsewhere(ctx, o.running)
+	case o.network == "local":
 		return local(ctx)
-	case "mainnet":
+	case o.network == "mainnet":
 		p := &place{network: bitcoin.Mainnet}
 		for _, f := range []func(...string) chains.Factory{
 			func(rpc ...string) chains.Factory { return evm.Citrea(evm.Options{RPC: rpc}) },
@@ -195,7 +210,33 @@ func local(ctx context.Context) (*place, error) {
 		return nil, errors.Join(err, n.Close())
 	}
 	c := n.Config()
-	return &place{network: c.Network, chains: c.Chains, bitcoin: c.Bitcoin, prices: c.Prices, relays: []string{says.Nostr}, now: c.Now, every: 200 * time.Millisecond, test: n, user: c, close: n.Close}, nil
+	return &place{network: c.Network, chains: c.Chains, bitcoin: c.Bitcoin, prices: c.Prices, relays: []string{says.Nostr}, now: c.Now, every: 200 * time.Millisecond, play: console.Local(n), test: n, user: c, close: n.Close}, nil
+}
+
+// elsewhere is a local network that another process runs.
+func elsewhere(ctx context.Context, path string) (*place, error) {
+	at, err := running.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	n, err := console.Running(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	c := n.Config()
+	return &place{network: c.Network, chains: c.Chains, bitcoin: c.Bitcoin, prices: c.Prices, relays: []string{at.Nostr}, now: c.Now, every: 200 * time.Millisecond, play: n, close: func() error { return nil }}, nil
+}
+
+// follow keeps the clock of another process's network.
+func (p *place) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := p.play.Wait(ctx, 0); err != nil { // it is away
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}
 }
 
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) (err error) {
@@ -208,32 +249,22 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
-	if o.dir == "" && o.network != "local" {
-		parent, err := os.UserConfigDir()
-		if err != nil {
-			return fmt.Errorf("%w: name a folder with -dir", err)
-		}
-		o.dir = filepath.Join(parent, "swapper-watchtower-"+o.network)
+	state, keep, err := o.folders()
+	if err != nil {
+		return err
 	}
-	passing := o.dir // where nothing is to be left of a dry run, or of a network that ends with this process
-	if o.dry || o.dir == "" {
-		if passing, err = os.MkdirTemp("", "watchtower"); err != nil {
-			return err
-		}
-		defer os.RemoveAll(passing)
-		if o.dir == "" {
-			o.dir = passing
-		}
+	if state != keep {
+		defer os.RemoveAll(state)
 	}
 	secret := ""
 	if o.network != "mainnet" { // the variable names test money
 		secret = getenv(console.KeyVariable)
 	}
-	keys, err := console.OpenKeys(secret, filepath.Join(o.dir, "key"), p.network)
+	keys, err := console.OpenKeys(secret, filepath.Join(cmp.Or(keep, state), "key"), p.network)
 	if err != nil {
 		return err
 	}
-	store, err := bolt.Open(ctx, filepath.Join(passing, "watchtower.db"), bolt.Options{})
+	store, err := bolt.Open(ctx, filepath.Join(state, "watchtower.db"), bolt.Options{})
 	if err != nil {
 		return err
 	}
@@ -244,23 +275,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return err
 	}
 	c := watchtower.Config{Network: p.network, Bitcoin: p.bitcoin, Store: store, Sources: []watchtower.Source{source}, Prices: p.prices, Every: p.every, Now: p.now, Log: s.log(), Approve: s.approve(!o.dry)}
-	for _, f := range p.chains {
-		if !slices.Contains(o.chains, f.ID()) {
-			continue
-		}
-		policy, err := o.policy(f.ID())
-		if err != nil {
-			return err
-		}
-		c.Chains = append(c.Chains, watchtower.Account{Chain: f, Signer: keys.Signer(f.ID()), Policy: policy})
-		if p.test != nil && !o.dry {
-			if _, err := console.Local(p.test).Fund(ctx, keys, f.ID()); err != nil {
-				return err
-			}
-		}
-	}
-	if len(c.Chains) == 0 {
-		return misuse{fmt.Errorf("-chains names none of %s's chains", o.network)}
+	if c.Chains, err = o.accounts(ctx, p, keys); err != nil {
+		return err
 	}
 	tower, err := watchtower.Open(ctx, c)
 	if err != nil {
@@ -276,11 +292,58 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	}
 	var working sync.WaitGroup
 	working.Go(func() { _ = tower.Run(ctx) })
-	if p.test != nil {
+	switch {
+	case p.test != nil:
 		working.Go(func() { s.users(ctx, p, o.chains) })
+	case p.play != nil:
+		working.Go(func() { p.follow(ctx) })
 	}
 	defer working.Wait()
 	return s.watch(ctx, tower)
+}
+
+// folders are where the claims under way and the books are kept, and the key: another folder, if nothing
+// is to be left of a dry run, and "" on a network that ends with this process.
+func (o options) folders() (state, keep string, err error) {
+	switch keep = o.dir; {
+	case keep != "":
+	case o.running != "":
+		keep = o.running + ".watchtower"
+	case o.network != "local":
+		parent, err := os.UserConfigDir()
+		if err != nil {
+			return "", "", fmt.Errorf("%w: name a folder with -dir", err)
+		}
+		keep = filepath.Join(parent, "swapper-watchtower-"+o.network)
+	}
+	if keep != "" && !o.dry {
+		return keep, keep, nil
+	}
+	state, err = os.MkdirTemp("", "watchtower")
+	return state, keep, err
+}
+
+// accounts are those that claim on the chosen chains. On a network whose money is free they get some.
+func (o options) accounts(ctx context.Context, p *place, keys *console.Keys) (all []watchtower.Account, err error) {
+	for _, f := range p.chains {
+		if !slices.Contains(o.chains, f.ID()) {
+			continue
+		}
+		policy, err := o.policy(f.ID())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, watchtower.Account{Chain: f, Signer: keys.Signer(f.ID()), Policy: policy})
+		if p.play != nil && !o.dry {
+			if _, err := p.play.Fund(ctx, keys, f.ID()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, misuse{fmt.Errorf("-chains names none of %s's chains", o.network)}
+	}
+	return all, nil
 }
 
 // screen says what happens. Its methods may be called concurrently.

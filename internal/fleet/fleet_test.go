@@ -302,22 +302,45 @@ func TestJob(t *testing.T) {
 func TestJobsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &storagetest.MemoryLeases{}
-		whole := start(t, store, "whole")
-		f := New(Options{Leaser: store, Owner: "jobs", JobsOnly: true})
-		ctx, cancel := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = f.Run(ctx) })
-		all.Go(func() { f.Job(ctx, "claim", func(ctx context.Context) { <-ctx.Done() }) })
-		time.Sleep(time.Minute)
+		jobsOnly(t, store, store, time.Minute)
+	})
+}
+
+// jobsOnly looks for so long at one process that divides the shards and at one that does a job alone,
+// each with its connection to one store.
+func jobsOnly(t *testing.T, one, other storage.Leaser, long time.Duration) {
+	t.Helper()
+	whole := start(t, one, "whole")
+	f := New(Options{Leaser: other, Owner: "jobs", JobsOnly: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	all.Go(func() { _ = f.Run(ctx) })
+	all.Go(func() { f.Job(ctx, "claim", func(ctx context.Context) { <-ctx.Done() }) })
+	both := func() bool { return len(whole.Shards()) == shard.Count && f.holdsJob("claim") }
+	for late := time.Now().Add(time.Minute); !both() && time.Now().Before(late); {
+		time.Sleep(f.tick() / 10)
+	}
+	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(f.tick() / 2) {
+		live, err := one.Leases(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if owner := live[jobPrefix+"claim"]; owner != "jobs" || len(live) != shard.Count+2 {
+			t.Fatalf("the job is of %q, and %d leases are held: %v", owner, len(live), live)
+		}
 		if got := len(whole.Shards()); got != shard.Count || whole.Members() != 1 {
-			t.Errorf("the other has %d shards as one of %d, want %d as the only one", got, whole.Members(), shard.Count)
+			t.Fatalf("the other has %d shards as one of %d, want %d as the only one", got, whole.Members(), shard.Count)
 		}
 		if len(f.Shards()) != 0 || !f.holdsJob("claim") {
-			t.Errorf("it has %d shards, and its job: %t", len(f.Shards()), f.holdsJob("claim"))
+			t.Fatalf("it has %d shards, and its job: %t", len(f.Shards()), f.holdsJob("claim"))
 		}
-		cancel()
-		all.Wait()
-	})
+	}
+	cancel()
+	all.Wait()
+	if live, err := one.Leases(t.Context(), jobPrefix); err != nil || len(live) != 0 {
+		t.Errorf("the job is given up: %v, %v", live, err)
+	}
 }
 
 // A Fleet of one's own store needs nothing.

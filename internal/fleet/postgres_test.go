@@ -14,6 +14,22 @@ import (
 	"github.com/swapper-go/swapper/storage/postgres"
 )
 
+// The same as TestJobsOnly, with the leases of a database.
+func TestJobsOnlyOnADatabase(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	schema := pgtest.Schema(t, dsn)
+	var stores [2]*postgres.Store
+	for i := range stores {
+		s, err := postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		stores[i] = s
+	}
+	jobsOnly(t, stores[0], stores[1], 6*time.Second) // in which the leases are renewed
+}
+
 // Three processes share the shards of a database; when it crashes they let go, and when it
 // is back they share them again, all by themselves.
 func TestDatabaseRestarts(t *testing.T) {

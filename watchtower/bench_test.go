@@ -1,0 +1,143 @@
+package watchtower_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/storage/bolt"
+	"github.com/swapper-go/swapper/watchtower"
+)
+
+// sending tells when claims are sent.
+type sending struct {
+	slog.Handler
+	at chan time.Time
+}
+
+func (s sending) WithAttrs([]slog.Attr) slog.Handler { return s }
+
+func (s sending) Enabled(context.Context, slog.Level) bool { return true }
+
+func (s sending) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "a claim was sent" {
+		s.at <- time.Now()
+	}
+	return nil
+}
+
+// measured is a tower on the EVM chain whose store is a file, and that looks as often as it does by default.
+type measured struct {
+	*kit
+	config watchtower.Config
+	sent   chan time.Time
+	opened uint64
+}
+
+func newMeasured(b *testing.B) *measured {
+	k := newKit(b, families[0])
+	store := must[*bolt.Store](b)(bolt.Open(b.Context(), filepath.Join(b.TempDir(), "watchtower.db"), bolt.Options{}))
+	b.Cleanup(func() { store.Close() })
+	m := &measured{kit: k, config: k.config(), sent: make(chan time.Time, 1000)}
+	m.config.Store, m.config.Every, m.config.Log = store, 0, slog.New(sending{slog.DiscardHandler, m.sent})
+	return m
+}
+
+// next opens an escrow, and waits until it is final.
+func (m *measured) next(bounty int64) watchtower.Message {
+	m.opened++
+	var secret chains.Preimage
+	binary.BigEndian.PutUint64(secret[:], m.opened)
+	data := m.open(m.TB, opening{secret: secret, bounty: bounty})
+	for !m.final(data) {
+		m.mine(m.TB)
+	}
+	return m.message(data, secret)
+}
+
+func (m *measured) publish(t *watchtower.Tower, all ...watchtower.Message) {
+	m.Helper()
+	for _, one := range all {
+		if err := t.Publish(m.Context(), one); err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+// report says how long half of the claims took at most, and 99 of 100.
+func report(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
+	b.ReportMetric(float64(took[(len(took)-1)*99/100].Microseconds())/1000, "p99-ms")
+}
+
+// BenchmarkOneClaim measures the time from the moment at which an escrow that is open and final is handed to
+// a tower to the moment at which its claim is sent. The others that wait beside it do not pay.
+func BenchmarkOneClaim(b *testing.B) {
+	for _, waiting := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
+			m := newMeasured(b)
+			tower, _ := m.tower(m.config)
+			for range waiting - 1 {
+				m.publish(tower, m.next(0))
+			}
+			m.eventually("none of the others pays", func() bool {
+				return must[[]watchtower.Report](b)(tower.Reports(b.Context()))[0].Refused == waiting-1
+			})
+			var took []time.Duration
+			for b.Loop() {
+				b.StopTimer()
+				one := m.next(m.fair)
+				b.StartTimer()
+				began := time.Now()
+				m.publish(tower, one)
+				took = append(took, (<-m.sent).Sub(began))
+			}
+			report(b, took)
+		})
+	}
+}
+
+// BenchmarkManyClaims measures the time from the start of a tower whose 1,000 swaps can all be claimed
+// to each claim.
+func BenchmarkManyClaims(b *testing.B) {
+	const swaps = 1000
+	m := newMeasured(b)
+	var all []watchtower.Message
+	var took []time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		all = all[:0]
+		for range swaps {
+			all = append(all, m.next(m.fair))
+		}
+		idle := must[*watchtower.Tower](b)(watchtower.Open(b.Context(), m.config)) // it does not run
+		m.publish(idle, all...)
+		_ = idle.Close()
+		b.StartTimer()
+		began := time.Now()
+		_, stop := m.tower(m.config)
+		for range swaps {
+			took = append(took, (<-m.sent).Sub(began))
+		}
+		b.StopTimer()
+		stop()
+		b.StartTimer()
+	}
+	report(b, took)
+}
+
+// final reports whether an escrow is open, and finally.
+func (k *kit) final(data json.RawMessage) bool {
+	k.Helper()
+	e := must[chains.Escrow](k.TB)(k.contract.Decode(data))
+	facts := must[[]chains.EscrowFact](k.TB)(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))
+	return facts[0].Err == nil && facts[0].State == chains.EscrowOpen && facts[0].Final
+}
