@@ -46,7 +46,7 @@ type Client struct {
 	engine   *engine.Engine
 	fleet    *fleet.Fleet // nil: the store is this process's alone
 	quoter   *quote.Quoter
-	probes   probes
+	worths   worths
 	ours     []io.Closer // opened here, so closed here
 	stored   storeReady
 

@@ -51,7 +51,8 @@ func (in *GetSwapLimitsInput) Validate() error {
 }
 
 // GetSwapLimitsOutput is the result of getSwapLimits. The bounds change as
-// liquidity providers come and go.
+// liquidity providers come and go, and with the market price and the chains' fees, which are
+// at most 30 seconds old.
 type GetSwapLimitsOutput struct {
 	Input  GetSwapLimitsSide `json:"input"`
 	Output GetSwapLimitsSide `json:"output"`

@@ -164,11 +164,12 @@ type Listener interface {
 	// block. What happens to it without a block is not heard, so that it must be asked for
 	// again after a time. It sends no request.
 	Unchanged(tx *Tx, heard uint64) bool
-	// Subscriptions returns the state of each WebSocket URL, in their order. It sends no request.
+	// Subscriptions returns the state of each WebSocket URL, in their order, or of what else tells
+	// of blocks. It sends no request.
 	Subscriptions() []Subscription
 }
 
-// Subscription is the state of the connection to one WebSocket URL.
+// Subscription is the state of the connection to one WebSocket URL, or of a long poll.
 type Subscription struct {
 	Alive    bool   // it is subscribed, and new blocks come
 	Lost     uint64 // connections that ended, or could not be opened, since the URL was configured

@@ -12,8 +12,8 @@ import (
 const stale = 2500 * time.Millisecond
 
 // trips reports how many sequential trips do takes: the time of the best of the
-// runs over that of one trip. before is not measured.
-func (b *bed) trips(t *testing.B, before, do func()) {
+// runs over that of one trip, and returns it. before is not measured.
+func (b *bed) trips(t *testing.B, before, do func()) float64 {
 	t.Helper()
 	best := time.Hour
 	var requests int64
@@ -30,6 +30,7 @@ func (b *bed) trips(t *testing.B, before, do func()) {
 	t.ReportMetric(0, "ns/op")
 	t.ReportMetric(float64(best)/float64(trip), "trips")
 	t.ReportMetric(float64(requests), "requests")
+	return float64(best) / float64(trip)
 }
 
 // Cold: the first swap of a process that is ready. Warm: another one, later than
@@ -48,7 +49,9 @@ func (b *bed) tripsCreate(t *testing.B, types []swapper.SwapType) {
 			}, func() { b.create(typ) })
 		})
 		t.Run(string(typ)+"/warm", func(t *testing.B) {
-			b.trips(t, func() { b.create(typ); time.Sleep(stale) }, func() { b.create(typ) })
+			if trips := b.trips(t, func() { b.create(typ); time.Sleep(stale) }, func() { b.create(typ) }); trips >= 2 {
+				t.Errorf("a later swap took %.2f trips, want 1", trips)
+			}
 		})
 	}
 }
@@ -126,6 +129,30 @@ func (b *bed) tripsBalance(t *testing.B) {
 	}
 }
 
+// Warm: what the providers say of their bounds is known, and all else that is
+// kept for a moment is stale.
+func BenchmarkTripsLimits(t *testing.B) { start(t).tripsLimits(t) }
+
+func (b *bed) tripsLimits(t *testing.B) {
+	for _, in := range []swapper.GetSwapLimitsInput{
+		{SrcToken: b.native(), DstToken: "BITCOIN-BTC"},
+		{SrcToken: b.native(), DstToken: "LIGHTNING-BTC"},
+		{SrcToken: "BITCOIN-BTC", DstToken: b.on() + "-WBTC"},
+		{SrcToken: "LIGHTNING-BTC", DstToken: b.on() + "-WBTC"},
+	} {
+		t.Run(in.SrcToken+" to "+in.DstToken, func(t *testing.B) {
+			ask := func() {
+				if _, err := b.client.GetSwapLimits(t.Context(), in); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if trips := b.trips(t, func() { ask(); time.Sleep(stale) }, ask); trips >= 1 {
+				t.Errorf("limits took %.2f trips, want none", trips)
+			}
+		})
+	}
+}
+
 // The same on Solana.
 func BenchmarkTripsSolana(t *testing.B) {
 	for version, types := range map[string][]swapper.SwapType{
@@ -136,6 +163,7 @@ func BenchmarkTripsSolana(t *testing.B) {
 			b := startOn(t, version)
 			t.Run("create", func(t *testing.B) { b.tripsCreate(t, types) })
 			t.Run("waiting", func(t *testing.B) { b.tripsWaiting(t, types) })
+			t.Run("limits", b.tripsLimits)
 			if version == "v1" {
 				t.Run("balance", b.tripsBalance)
 				t.Run("under way", func(t *testing.B) {

@@ -25,6 +25,8 @@ type bitcoinConfig struct {
 		PasswordEnv string // variable with the password
 		CookieFile  string // of Bitcoin Core, in place of user and password
 		CertFile    string // PEM, as btcd's rpc.cert
+		LongPoll    bool   // one request waits at Bitcoin Core all the time for the next block
+		WebSocket   string `secret:"url"` // ws or wss URL of btcd, which tells of blocks
 	}
 	// WebSocket are ws or wss URLs of mempool.space servers that tell of blocks, beside urls.
 	WebSocket []string `secret:"url"`
@@ -57,7 +59,7 @@ func (c bitcoinConfig) backend(on bitcoin.Network, path func(string) string, tra
 			return nil, err
 		}
 		b, err := noderpc.New(noderpc.Options{Network: on, URL: c.Node.URL, User: c.Node.User, Password: password,
-			CookieFile: path(c.Node.CookieFile), CertFile: path(c.Node.CertFile)})
+			CookieFile: path(c.Node.CookieFile), CertFile: path(c.Node.CertFile), LongPoll: c.Node.LongPoll, WebSocket: c.Node.WebSocket, Logger: log})
 		if err != nil {
 			return nil, fmt.Errorf("node: %w", err)
 		}

@@ -42,6 +42,8 @@ type Quoter struct {
 	Graph  bitcoin.LightningGraph // nil: invoices of LPs are taken with Policy.AnyNode only
 	Policy verify.Policy
 	Rand   io.Reader
+
+	vaults lastVaults
 }
 
 // Request is what a swap is wanted for: the input of an operation that was validated

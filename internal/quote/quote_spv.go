@@ -38,6 +38,9 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 			return nil, chainio.NoVaults(o.info.ID)
 		}
 		sent := shares(k)
+		ctx, cancel := context.WithCancel(ctx) // ends what is asked ahead of a refusal
+		defer cancel()
+		before := o.vaultAhead(ctx, c, vaults)
 		got, err := o.LPs.SPV(ctx, c.LP.URL, lp.SPVRequest{Chain: o.info.ID, Address: o.user, Amount: amount, Token: c.Token, GasAmount: o.GasAmount, GasToken: o.info.Native.Address,
 			ExactOut: !o.ExactIn, CallerFeeRate: sent})
 		if err != nil {
@@ -47,20 +50,18 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		facts, err := o.vaultFacts(ctx, vaults, got)
-		if err != nil {
-			return nil, err
-		}
-		want, err := o.receiving(ctx, c, k, market, native)
-		if err != nil {
-			return nil, err
-		}
-		rates, err := own.Wait(ctx)
-		if err != nil {
-			return nil, err
-		}
-		a, err := verify.SPV(verify.SPVExpected{Agreed: want, Network: o.Reader.Bitcoin.Network(), GasAmount: o.GasAmount,
-			CallerShare: uint32(share.Uint64()), MaxFeeRate: verify.MaxFeeRate(needed(rates))}, got, facts)
+		a, err := o.acceptVault(ctx, c, vaults, got, before, func(facts verify.VaultFacts) (verify.Accepted, error) {
+			want, err := o.receiving(ctx, c, k, market, native)
+			if err != nil {
+				return verify.Accepted{}, err
+			}
+			rates, err := own.Wait(ctx)
+			if err != nil {
+				return verify.Accepted{}, err
+			}
+			return verify.SPV(verify.SPVExpected{Agreed: want, Network: o.Reader.Bitcoin.Network(), GasAmount: o.GasAmount,
+				CallerShare: uint32(share.Uint64()), MaxFeeRate: verify.MaxFeeRate(needed(rates))}, got, facts)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -69,6 +70,10 @@ func (o *order) spvFromBTC(ctx context.Context) (*swap.Record, error) {
 			return nil, err
 		}
 		r, err := o.spvRecord(c, a, got, final.Final.Height)
+		if err != nil {
+			return nil, err
+		}
+		rates, err := own.Wait(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -120,20 +125,6 @@ func (o *order) affordable(pay, market, native *big.Int) error {
 		}
 	}
 	return o.Policy.Watchtower(paySats, swapSats)
-}
-
-func (o *order) vaultFacts(ctx context.Context, k chains.VaultContract, got lp.SPVQuote) (verify.VaultFacts, error) {
-	id, utxo, err := verify.SPVLookups(got)
-	if err != nil {
-		return verify.VaultFacts{}, err
-	}
-	if id.Owner, err = o.chain.Address(id.Owner); err != nil {
-		return verify.VaultFacts{}, lp.Lie("", "the vault's owner: %w", err)
-	}
-	return o.Reader.VaultFacts(ctx, k, func(ctx context.Context) (*chains.Vault, error) {
-		f, err := o.Reader.Vault(ctx, o.info.ID, k.Version(), id)
-		return &f.Vault, err
-	}, utxo, nil)
 }
 
 func (o *order) spvRecord(c discovery.Candidate, a verify.Accepted, got lp.SPVQuote, from uint64) (*swap.Record, error) {

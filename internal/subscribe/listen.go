@@ -33,7 +33,9 @@ func (n *Nodes) listen(ctx context.Context, i int) (lived bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer conn.CloseNow()
+	if conn != nil {
+		defer conn.CloseNow()
+	}
 	beat := time.Now()
 	for {
 		news, err := c.news(ctx, n.options.Silence-time.Since(beat))
@@ -53,10 +55,14 @@ func (n *Nodes) listen(ctx context.Context, i int) (lived bool, err error) {
 	}
 }
 
-// open connects and subscribes.
+// open connects and subscribes. A [LongPoll] has no connection.
 func (n *Nodes) open(ctx context.Context, i int) (c listener, conn *websocket.Conn, err error) {
 	opening, cancel := context.WithTimeoutCause(ctx, opening, errors.New("the node took too long"))
 	defer cancel()
+	if n.options.LongPoll != nil {
+		c, err = n.options.LongPoll.open(opening)
+		return c, nil, err
+	}
 	if conn, err = ws.Dial(opening, n.options.URLs[i], n.options.HTTP, maxSize); err != nil {
 		return nil, nil, err
 	}

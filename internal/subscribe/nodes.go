@@ -41,6 +41,7 @@ type Options struct {
 	Check    func(json.RawMessage) error // judges the answer
 	Channels []Channel                   // at least one of which beats
 	Speech   *Speech                     // in place of Identity, Check and Channels, for what does not speak JSON-RPC
+	LongPoll LongPoll                    // in place of all of these and of WebSocket: URLs are http or https
 	Silence  time.Duration               // a connection without a beat for so long is given up
 	HTTP     http.RoundTripper           // opens connections; nil: [http.DefaultTransport]
 	Log      *slog.Logger
@@ -72,7 +73,7 @@ func New(o Options) (*Nodes, error) {
 	n := &Nodes{options: o, heard: make(chan struct{}, 1), states: make([]bitcoin.Subscription, len(o.URLs))}
 	for _, text := range o.URLs {
 		u, err := url.Parse(text)
-		if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
+		if err != nil || u.Host == "" || o.LongPoll == nil && u.Scheme != "ws" && u.Scheme != "wss" {
 			return nil, fault.Invalid("webSocket", "must be ws or wss URLs") // the text may hold a key
 		}
 		n.names = append(n.names, u.Host)

@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/btc/follow"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lru"
 )
@@ -83,7 +84,7 @@ type Client struct {
 	sources []*source
 	log     *slog.Logger
 	turns   chan struct{} // see askInTurn
-	heard   follower
+	heard   *follow.Follower
 
 	flight  async.Group
 	tip     async.Recent[uint32]

@@ -345,3 +345,56 @@ func TestBtcdWithoutIndexes(t *testing.T) {
 		}
 	}
 }
+
+// A real btcd tells of blocks over its WebSocket, but not to whom it does not know.
+func TestBtcdTellsOfBlocks(t *testing.T) {
+	t.Parallel()
+	node := startBtcd(t, "--txindex", "--addrindex")
+	m := newMirror(t, node)
+	w, err := m.net.NewWallet(bitcoin.P2WPKH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := node.options
+	o.WebSocket = strings.Replace(o.URL, "https", "wss", 1) + "/ws"
+	confirmed := make(chan bitcoin.Hash, 10)
+	b := following(t, o, func(ids []bitcoin.Hash) {
+		for _, id := range ids {
+			confirmed <- id
+		}
+	})
+	eventually(t, "something is heard", func() bool { return b.Heard() != 0 && b.Subscriptions()[0].Alive })
+	op, err := m.net.Faucet(w.Address, 50_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.push(t)
+	heard := b.Heard()
+	tx, err := single.Tx(t.Context(), b, op.Hash)
+	if err != nil || tx.Confirmed() || !b.Unchanged(tx, heard) {
+		t.Fatalf("a payment that waits: %+v, %v", tx, err)
+	}
+	messages := b.Subscriptions()[0].Messages
+	if _, err := m.net.Mine(1); err != nil {
+		t.Fatal(err)
+	}
+	m.push(t)
+	select {
+	case id := <-confirmed:
+		if id != op.Hash {
+			t.Errorf("told of %s, want %s", id, op.Hash)
+		}
+	case <-time.After(50 * time.Second): // it would be found after a minute without a message
+		t.Error("not told of the payment")
+	}
+	if b.Unchanged(tx, heard) || b.Subscriptions()[0].Messages == messages {
+		t.Errorf("a payment that was confirmed is unchanged, %+v", b.Subscriptions())
+	}
+
+	o.Password = "guess"
+	stranger := following(t, o, func([]bitcoin.Hash) {})
+	eventually(t, "it is refused", func() bool { return stranger.Subscriptions()[0].Lost > 0 })
+	if stranger.Heard() != 0 {
+		t.Error("a stranger hears blocks")
+	}
+}

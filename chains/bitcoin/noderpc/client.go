@@ -29,6 +29,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -38,6 +39,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/btc/follow"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lru"
 )
@@ -58,6 +60,9 @@ type Options struct {
 	RetryDelay      time.Duration // before the second attempt, doubled before each further one; 0 means 250 ms
 	Concurrency     int           // concurrent requests; 0 means 4
 	MempoolAge      time.Duration // maximum age of the mempool copy that effective fee rates are computed from; 0 means 2 s, negative disables the cache
+	LongPoll        bool          // hear of blocks from Core, by waitforblockheight; see [Client.Follow]
+	WebSocket       string        // hear of blocks from btcd, by notifyblocks: as in wss://127.0.0.1:8334/ws
+	Logger          *slog.Logger  // of what is heard; nil: nothing is logged
 	FallbackFeeRate float64       // sat/vB, used when the node has no estimate; 0 means the node's minimum on regtest and an error elsewhere
 }
 
@@ -71,6 +76,7 @@ type Client struct {
 	http    *http.Client
 	owned   bool
 	slots   chan struct{}
+	heard   *follow.Follower
 
 	flight  async.Group
 	mempool async.Recent[map[bitcoin.Hash]poolTx]
@@ -83,7 +89,10 @@ type Client struct {
 	secret string // the cookie, "user:password"
 }
 
-var _ bitcoin.Backend = (*Client)(nil)
+var (
+	_ bitcoin.Backend  = (*Client)(nil)
+	_ bitcoin.Listener = (*Client)(nil)
+)
 
 // New returns a client. It sends no request, but reads CertFile.
 func New(o Options) (*Client, error) {
@@ -112,6 +121,9 @@ func New(o Options) (*Client, error) {
 	o.MempoolAge = cmp.Or(o.MempoolAge, 2*time.Second)
 	o.Attempts = cmp.Or(o.Attempts, 3)
 	o.RetryDelay = cmp.Or(o.RetryDelay, 250*time.Millisecond)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	if o.Concurrency <= 0 {
 		o.Concurrency = 4
 	}
@@ -133,7 +145,7 @@ func New(o Options) (*Client, error) {
 		c.owned = true
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return c, nil
+	return c, c.listen()
 }
 
 func newHTTP(o Options) (*http.Client, error) {

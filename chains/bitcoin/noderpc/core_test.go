@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -38,7 +39,8 @@ type core struct {
 	old     atomic.Bool               // lacks gettxspendingprevout
 	address func(skip, count int) any // if not nil: the node is btcd, and this its address index
 	rates   [2]json.Number            // estimate and least, BTC/kvB; "": none, and 1 sat/vB
-	scans   chan chan struct{}        // if not nil: each scan says that it began, and goes on when what it sent is closed
+	waits   waits
+	scans   chan chan struct{} // if not nil: each scan says that it began, and goes on when what it sent is closed
 }
 
 type coreError struct {
@@ -82,6 +84,7 @@ func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	_, _ = io.Copy(io.Discard, r.Body) // so that the end of the connection is noticed
 	warming := c.warming.Add(-1) >= 0
 	list := []map[string]any{}
 	for i := len(calls) - 1; i >= 0; i-- { // in any order
@@ -133,6 +136,8 @@ func (c *core) answer(r *http.Request, name string, p []any) (any, error) {
 			return map[string]any{}, nil
 		}
 		return map[string]any{"txindex": map[string]any{"synced": true, "best_block_height": 5}}, nil
+	case "waitforblockheight":
+		return c.wait(r, intOf(p[0]), time.Duration(intOf(p[1]))*time.Millisecond)
 	case "getblockcount":
 		height, _ := c.net.Tip()
 		return height, nil
@@ -357,7 +362,10 @@ func TestConformanceWithCoreDialect(t *testing.T) {
 	t.Parallel()
 	c, server := newCore(t)
 	backendtest.Run(t, backendtest.Setup{Chain: devnet.NewPlayground(c.net), Backend: coreClient(t, noderpc.Options{URL: server.URL}),
-		NoSpenders: true, NoAddressTxs: true, ConfirmedOnly: true})
+		NoSpenders: true, NoAddressTxs: true, ConfirmedOnly: true,
+		Listening: func(t *testing.T) (backendtest.ListeningBackend, func(backendtest.Trouble)) {
+			return coreClient(t, noderpc.Options{URL: server.URL, LongPoll: true}), c.spoil
+		}})
 }
 
 func TestCookieIsReadAgain(t *testing.T) {

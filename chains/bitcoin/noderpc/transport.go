@@ -139,18 +139,18 @@ func (c *Client) batch(ctx context.Context, timeout time.Duration, calls []call)
 			return c.post(ctx, timeout, body, len(calls))
 		})
 	})
-	if err != nil && ctx.Err() == nil {
-		return nil, fault.New(fault.Upstream, "Bitcoin node%s, %s: %w", fault.Hidden(c.named()), calls[0].Method, httpx.Concealed(err, c.asked()))
-	}
-	for _, a := range answers {
-		if a.Error != nil {
-			a.Error.Message = string(httpx.Conceal([]byte(a.Error.Message), c.asked()))
-		}
-	}
-	return answers, err
+	return answers, c.failed(ctx, calls[0].Method, err)
 }
 
-// post sends one request; a refused cookie is read anew once.
+// failed is the error of a request that the node did not answer.
+func (c *Client) failed(ctx context.Context, method string, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return fault.New(fault.Upstream, "Bitcoin node%s, %s: %w", fault.Hidden(c.named()), method, httpx.Concealed(err, c.asked()))
+}
+
+// post sends one request in a slot.
 func (c *Client) post(ctx context.Context, timeout time.Duration, body []byte, count int) ([]answer, error) {
 	select {
 	case c.slots <- struct{}{}:
@@ -160,9 +160,14 @@ func (c *Client) post(ctx context.Context, timeout time.Duration, body []byte, c
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no response within %s: %w", timeout, context.DeadlineExceeded))
 	defer cancel()
-	status, text, err := c.exchange(ctx, body, false)
+	return c.attempt(ctx, c.http, body, count)
+}
+
+// attempt sends one request; a refused cookie is read anew once.
+func (c *Client) attempt(ctx context.Context, by *http.Client, body []byte, count int) ([]answer, error) {
+	status, text, err := c.exchange(ctx, by, body, false)
 	if err == nil && status == http.StatusUnauthorized && c.o.CookieFile != "" {
-		status, text, err = c.exchange(ctx, body, true)
+		status, text, err = c.exchange(ctx, by, body, true)
 	}
 	if err != nil {
 		return nil, err
@@ -175,6 +180,9 @@ func (c *Client) post(ctx context.Context, timeout time.Duration, body []byte, c
 		return nil, err
 	}
 	for _, a := range answers {
+		if a.Error != nil {
+			a.Error.Message = string(httpx.Conceal([]byte(a.Error.Message), c.asked()))
+		}
 		if _, starting := refused(a.errOrNil(), codeWarmup); starting {
 			return nil, a.Error
 		}
@@ -233,7 +241,7 @@ func matched(text []byte, count int) ([]answer, error) {
 	return answers, nil
 }
 
-func (c *Client) exchange(ctx context.Context, body []byte, anew bool) (status int, text []byte, err error) {
+func (c *Client) exchange(ctx context.Context, by *http.Client, body []byte, anew bool) (status int, text []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.URL, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
@@ -246,7 +254,7 @@ func (c *Client) exchange(ctx context.Context, body []byte, anew bool) (status i
 	if user != "" || password != "" {
 		req.SetBasicAuth(user, password)
 	}
-	resp, err := c.http.Do(req)
+	resp, err := by.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
 			return 0, nil, context.Cause(ctx)
