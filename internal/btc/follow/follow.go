@@ -21,6 +21,7 @@ const (
 	pause        = 5 * time.Second // between questions for a block that was told of; without one it is a minute
 	mostIdle     = 30              // so many questions for the newest block while nothing else is asked are the last
 	mostFailures = 3               // questions for the newest block in a row, after which it is not known
+	mostBehind   = 12              // answers in a row below a block that was seen, after which that block does not count
 	blocksKept   = 12              // of the followed blocks, whose transactions are kept
 	askedKept    = 1 << 16         // transactions of which Unchanged was asked
 	mostBlockTx  = 1 << 16         // more transactions than fit into a block
@@ -84,7 +85,8 @@ func (f *Follower) Follow(ctx context.Context, deliver func(confirmed []bitcoin.
 		return nil
 	}
 	defer f.lose()
-	idle, failures := 0, 0 // questions in a row
+	idle := 0 // questions in a row
+	var failed failures
 	return subscribe.Poll(ctx, f.nodes, pause, func() (news bool, failure, final error) {
 		heard := f.nodes.Heard()
 		if idle++; heard == 0 || f.used.Swap(false) {
@@ -96,18 +98,18 @@ func (f *Follower) Follow(ctx context.Context, deliver func(confirmed []bitcoin.
 		}
 		confirmed, news, err := f.advance(ctx, heard)
 		if err != nil {
-			if failures++; failures == mostFailures {
-				f.lose()
-			}
+			f.failed(&failed, err)
 			return false, err, nil
 		}
-		failures = 0
+		failed = failures{}
 		if len(confirmed) > 0 {
 			deliver(confirmed)
 		}
 		return news, nil, nil
 	}, func(err error) { f.log.Warn("following new blocks failed", "error", err) })
 }
+
+var errBehind = errors.New("the newest block is below one that was seen")
 
 // advance asks for what is new above the tip.
 func (f *Follower) advance(ctx context.Context, heard uint64) (confirmed []bitcoin.Hash, news bool, err error) {
@@ -130,7 +132,7 @@ func (f *Follower) advance(ctx context.Context, heard uint64) (confirmed []bitco
 		return nil, false, nil
 	}
 	if height < tip.Height {
-		return nil, false, errors.New("the newest block is below one that was seen")
+		return nil, false, errBehind
 	}
 	list, err := f.from.Headers(ctx, tip.Height, blocksKept+1)
 	if err != nil || len(list) == 0 {
@@ -201,6 +203,28 @@ func (f *Follower) lose() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.heard = 0
+}
+
+// failures are questions for the newest block in a row that failed, and those of them whose
+// answer was below it.
+type failures struct{ all, behind int }
+
+// failed counts a failure. A block that nodes stay below is one that no chain has: it is
+// forgotten.
+func (f *Follower) failed(n *failures, err error) {
+	if n.all++; n.all == mostFailures {
+		f.lose()
+	}
+	if n.behind++; !errors.Is(err, errBehind) {
+		n.behind = 0
+	}
+	if n.behind < mostBehind {
+		return
+	}
+	*n = failures{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tip, f.heard = bitcoin.Header{}, 0
 }
 
 // begin follows from a block on.
