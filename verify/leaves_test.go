@@ -144,12 +144,12 @@ func verifiesEveryLeaf(w *world) {
 					heard = append(heard, answered{"another link", s.name, w.withLink(text)})
 				}
 				// Before the wallet has seen it, and once it has.
-				a.try(s, text, heard, 1)
+				a.try(s, text, heard)
 				if _, err := a.real.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
 				if s.shows != "Wait" && s.shows != "" {
-					a.try(s, text, heard, 4)
+					a.try(s, text, depth.Of(0, heard))
 				}
 				heard = append(heard, answered{flow.name, s.name, text})
 			}
@@ -268,8 +268,8 @@ func (a *alterations) ask(answer []byte) (*swapper.GetSwapStatusOutput, bool, er
 	return got, a.told.secrets > 0, err
 }
 
-// try tries every change of an answer, or one of so many unless at full depth.
-func (a *alterations) try(s stage, answer []byte, heard []answered, oneOf int) {
+// try tries every change of an answer.
+func (a *alterations) try(s stage, answer []byte, heard []answered) {
 	a.Helper()
 	honest, told, err := a.ask(answer)
 	if err != nil {
@@ -292,11 +292,7 @@ func (a *alterations) try(s stage, answer []byte, heard []answered, oneOf int) {
 			}
 		}
 	}
-	for n, path := range slices.Sorted(maps.Keys(all)) {
-		if n%oneOf != 0 && !depth.Full() {
-			continue
-		}
-		text := all[path]
+	for path, text := range all {
 		leaf, _, _ := strings.Cut(path, " ")
 		_, counts := own[path] // there are as many grafts as there were answers before
 		counts = counts && harmlessInStatus[leaf] == ""
