@@ -2,6 +2,8 @@ package verify
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,7 +77,11 @@ func (v *verifier) agree(ctx context.Context, id string, t terms) (terms, error)
 	if err != nil {
 		return t, err
 	}
-	if err := v.config.Store.Create(ctx, storage.Entry{ID: entryID(id), Body: body}); err == nil || !errors.Is(err, storage.ErrExists) {
+	err = v.config.Store.Create(ctx, storage.Entry{ID: entryID(id), Body: body, Keys: t.keys()})
+	if _, taken := errors.AsType[*storage.KeyTakenError](err); taken {
+		return t, &RefusedError{Reason: ReasonID, Field: "swapId", Said: id, True: "the id of the swap that was agreed on under this idempotency key"}
+	}
+	if !errors.Is(err, storage.ErrExists) {
 		return t, err
 	}
 	known, _, err := v.agreed(ctx, id)
@@ -119,13 +125,30 @@ func (v *verifier) agreed(ctx context.Context, id string) (t terms, version uint
 // swap, whatever its chain.
 const byPayment = "verify/payment"
 
+// byKey is the index of idempotency keys: one leads to one swap.
+const byKey = "verify/key"
+
+// keys are what an entry is unique by, for as long as it is stored.
+func (t terms) keys() []storage.Key {
+	if t.Key == "" {
+		return nil
+	}
+	return []storage.Key{{Index: byKey, Value: keyHash(t.Key), Unique: true}}
+}
+
+// keyHash is short for an idempotency key, which may be long.
+func keyHash(key string) string {
+	hash := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(hash[:])
+}
+
 // keep stores what was agreed on since.
 func (v *verifier) keep(ctx context.Context, id string, version uint64, t terms) error {
 	body, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
-	return v.config.Store.Update(ctx, storage.Entry{ID: entryID(id), Version: version, Body: body})
+	return v.config.Store.Update(ctx, storage.Entry{ID: entryID(id), Version: version, Body: body, Keys: t.keys()})
 }
 
 // settleOn stores the escrow of a swap before its opening is handed out. From then on the
@@ -136,7 +159,7 @@ func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t te
 	if err != nil {
 		return err
 	}
-	e := storage.Entry{ID: entryID(id), Version: version, Body: body, Keys: []storage.Key{{Index: byPayment, Value: payment, Unique: true}}}
+	e := storage.Entry{ID: entryID(id), Version: version, Body: body, Keys: append(t.keys(), storage.Key{Index: byPayment, Value: payment, Unique: true})}
 	err = v.config.Store.Update(ctx, e)
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok {
 		return &RefusedError{Reason: ReasonAgreed, Field: "currentAction.txs", Said: "an opening for a payment", True: "none: " + taken.Error() + ", which pays for it already"}

@@ -40,19 +40,17 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	if err != nil {
 		return nil, err
 	}
-	if want.Link != "" && !want.receives() {
-		if err := v.payLink(ctx, &want, in); err != nil {
+	fixed := in // by which the answer is judged
+	switch {
+	case want.Src == tokens.LightningBTC():
+		fixed.PaymentHash, fixed.SrcAddress = hex.EncodeToString(want.Hash[:]), ""
+	case want.Link != "":
+		if fixed, err = v.payLink(ctx, &want, in); err != nil {
 			return nil, err
 		}
 	}
-	asked := in
-	asked.Amount = new(big.Int).Set(in.Amount) // a service in this process cannot change what it is compared with
-	switch {
-	case want.Src == tokens.LightningBTC():
-		asked.PaymentHash, asked.SrcAddress = hex.EncodeToString(want.Hash[:]), ""
-	case want.Link != "":
-		asked.DstAddress = want.Recipient
-	}
+	asked := fixed
+	asked.Amount = new(big.Int).Set(fixed.Amount) // a service in this process cannot change what it is compared with
 	var got *swapper.CreateSwapOutput
 	var market *big.Int
 	var from *lnurl.Withdraw
@@ -76,8 +74,13 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 	if got == nil {
 		return nil, fault.New(fault.Upstream, "the service gave no answer")
 	}
-	if err := v.take(o, &want, in, got.SwapOutputBase, market); err != nil {
+	if err := v.take(o, &want, fixed, got.SwapOutputBase, market); err != nil {
 		return nil, err
+	}
+	if fixed.AmountType != in.AmountType {
+		if err := spendsAbout(want, in.Amount); err != nil {
+			return nil, err
+		}
 	}
 	if from != nil {
 		if err := pays(from, want.Input); err != nil {
@@ -134,15 +137,10 @@ func (v *verifier) wanted(o *opened, in swapper.CreateSwapInput) (t terms, err e
 		t.Recipient = to.String()
 	case tokens.Lightning:
 		t.Type = swapper.SwapToBTCLN
-		switch {
-		case !lnurl.IsLink(in.DstAddress):
-			err = v.readInvoice(&t, in)
-		case in.AmountType != swapper.ExactOut:
-			err = fault.Invalid("amountType", "must be %s for a link: the invoice fixes what is received", swapper.ExactOut)
-		case in.IdempotencyKey != "":
-			err = fault.Invalid("idempotencyKey", "cannot be used with a link, which gives another invoice each time: use an invoice")
-		default:
+		if lnurl.IsLink(in.DstAddress) {
 			t.Link, err = readLink("dstAddress", in.DstAddress, lnurl.TagPay)
+		} else {
+			err = v.readInvoice(&t, in)
 		}
 		return t, err
 	default:

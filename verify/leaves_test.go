@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -75,6 +76,7 @@ func verifiesEveryLeaf(w *world) {
 	opening := stage{"opening", signs, "SignSmartChainTransaction"}
 	over := stage{"over", finished, ""}
 	var heard []answered // what the service has answered up to now
+	tried := map[string]bool{}
 	for _, flow := range []struct {
 		name   string
 		typ    swapper.SwapType
@@ -87,6 +89,7 @@ func verifiesEveryLeaf(w *world) {
 		{"from Lightning", swapper.SwapFromBTCLNAuto, swappertest.WatchtowerFault{Off: true}, []stage{{"invoice", always, "SendToAddress"},
 			{"secret", asksForSecret, "Wait"}, {"claim", signs, "SignSmartChainTransaction"}, over}},
 		{"to Bitcoin", swapper.SwapToBTC, swappertest.LPFault{}, []stage{opening, over}},
+		{toLink, swapper.SwapToBTCLN, swappertest.LPFault{}, []stage{opening, over}},
 		{"locked", swapper.SwapToBTCLN, swappertest.LPFault{NeverPay: true}, []stage{opening, {"locked", locked, "Wait"}}},
 		{"given back", swapper.SwapToBTCLN, swappertest.LPFault{NotPayable: true}, []stage{opening, {"refund", refundable, "SignSmartChainTransaction"}, over}},
 		{"another from Lightning", swapper.SwapFromBTCLNAuto, swappertest.LPFault{}, []stage{{"invoice", always, "SendToAddress"}}},
@@ -102,6 +105,10 @@ func verifiesEveryLeaf(w *world) {
 			if opensOnSolana := flow.typ == swapper.SwapFromBTC || flow.typ == swapper.SwapFromBTCLN; w.chain != "CITREA" && !(opensOnSolana && w.chain == "SOLANA") {
 				depth.OnlyFull(t)
 			}
+			if tried[flow.name] { // after the other types, whose answers take its own one's place
+				depth.OnlyFull(t)
+			}
+			tried[flow.name] = true
 			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
 			w.net.Misbehave(flow.fault)
 			a := &alterations{world: w, store: &rewound{Memory: new(storage.Memory)}, told: &service{}}
@@ -120,7 +127,11 @@ func verifiesEveryLeaf(w *world) {
 				w.byDeposit()
 				a.id = w.fromBitcoin(a.real).SwapID
 			default:
-				a.id = w.out(a.real, flow.typ).SwapID
+				if flow.name == toLink {
+					a.id = w.toLink(a.real).SwapID
+				} else {
+					a.id = w.out(a.real, flow.typ).SwapID
+				}
 			}
 			for _, s := range flow.stages {
 				if s.name == "claim" { // and no watchtower has claimed
@@ -129,13 +140,16 @@ func verifiesEveryLeaf(w *world) {
 					}
 				}
 				text := a.reach(s, flow.typ == swapper.SwapSPVVaultFromBTC || flow.typ == swapper.SwapFromBTC || flow.typ == swapper.SwapFromBTCLN)
+				if flow.name == toLink { // a service that hears of links says this of another one
+					heard = append(heard, answered{"another link", s.name, w.withLink(text)})
+				}
 				// Before the wallet has seen it, and once it has.
 				a.try(s, text, heard)
 				if _, err := a.real.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: a.id}); err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
 				if s.shows != "Wait" && s.shows != "" {
-					a.try(s, text, heard)
+					a.try(s, text, depth.Of(0, heard))
 				}
 				heard = append(heard, answered{flow.name, s.name, text})
 			}
@@ -145,6 +159,31 @@ func verifiesEveryLeaf(w *world) {
 			}
 		})
 	}
+}
+
+// toLink is the flow of a swap to an LNURL-pay link.
+const toLink = "to a link"
+
+// toLink asks for a swap to an LNURL-pay link.
+func (w *world) toLink(s swapper.Service) *swapper.CreateSwapOutput {
+	w.Helper()
+	swap, err := s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
+		SrcAddress: w.net.User.Address(w.chain), DstAddress: w.net.PayLink()})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return swap
+}
+
+// withLink is an answer of a swap to another link, whose service says something once it is paid.
+func (w *world) withLink(answer []byte) []byte {
+	w.Helper()
+	var out swapper.GetSwapStatusOutput
+	if err := json.Unmarshal(answer, &out); err != nil {
+		w.Fatal(err)
+	}
+	out.LNURL = &swapper.SwapOutputLNURL{Pay: "lnurl1other", SuccessAction: &swapper.SuccessAction{Description: "paid", Text: "call 555", URL: "https://thief.example"}}
+	return []byte(asText(w.T, out))
 }
 
 // reach brings the swap to a stage, and returns the service's answer there. A payment of

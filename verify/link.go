@@ -28,28 +28,6 @@ func readLink(field, text string, want lnurl.Tag) (string, error) {
 	return link.Text(), nil
 }
 
-// payLink asks the service behind the link for the invoice that is to be paid. The swap
-// service hears of the invoice alone.
-func (v *verifier) payLink(ctx context.Context, t *terms, in swapper.CreateSwapInput) error {
-	if !in.Amount.IsInt64() {
-		return fault.Invalid("amount", "is more bitcoin than there are")
-	}
-	d, err := v.links.Resolve(ctx, t.Link)
-	if err != nil {
-		return fault.At("dstAddress", err)
-	}
-	link, ok := d.(*lnurl.Pay)
-	if !ok {
-		return fault.Invalid("dstAddress", "is an LNURL-withdraw link; an LNURL-pay link is required")
-	}
-	p, err := v.links.RequestInvoice(ctx, link.Params, in.Amount.Int64(), "")
-	if err != nil {
-		return fault.At("dstAddress", err)
-	}
-	t.Recipient, t.Thanks = p.PR, p.SuccessAction
-	return v.readInvoice(t, in)
-}
-
 // withdrawLink asks the service behind the link what it pays. It is asked again before it gets
 // an invoice: what it says may count once.
 func (v *verifier) withdrawLink(ctx context.Context, field, link string) (*lnurl.Withdraw, error) {

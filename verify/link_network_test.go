@@ -8,22 +8,29 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
 // watched is a service whose requests a test sees, and whose swaps it may change.
 type watched struct {
 	swapper.Service
+	mu      sync.Mutex
 	created []swapper.CreateSwapInput
 	settled int
 }
 
 func (s *watched) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
+	s.mu.Lock()
 	s.created = append(s.created, in)
+	s.mu.Unlock()
 	return s.Service.CreateSwap(ctx, in)
 }
 
@@ -78,8 +85,9 @@ func paysLinks(w *world) {
 		code   fault.Code
 		change func(*swapper.CreateSwapInput)
 	}{
-		"exact input":     {"amountType", fault.InvalidInput, func(in *swapper.CreateSwapInput) { in.AmountType = swapper.ExactIn }},
-		"a key":           {"idempotencyKey", fault.InvalidInput, func(in *swapper.CreateSwapInput) { in.IdempotencyKey = "one" }},
+		"more than it takes": {"amount", fault.InvalidInput, func(in *swapper.CreateSwapInput) {
+			in.AmountType, in.Amount = swapper.ExactIn, new(big.Int).Lsh(in.Amount, 80)
+		}},
 		"too much":        {"amount", fault.AmountOutOfBounds, func(in *swapper.CreateSwapInput) { in.Amount = big.NewInt(1 << 50) }},
 		"a withdraw link": {"dstAddress", fault.InvalidInput, func(in *swapper.CreateSwapInput) { in.DstAddress = w.withdrawLink() }},
 		"no link":         {"dstAddress", fault.InvalidInput, func(in *swapper.CreateSwapInput) { in.DstAddress = "lnurl1" }},
@@ -94,6 +102,167 @@ func paysLinks(w *world) {
 	}
 	if len(s.created) != before || s.settled != 0 {
 		w.Errorf("the service heard of %d swaps that were refused, and %d times of a link", len(s.created)-before, s.settled)
+	}
+}
+
+// An exact input is sent to a link by an invoice for what it buys, which the wallet gets from the
+// link's own service. What the swap service says of that decides no more than whether there is
+// a swap.
+func spendsExactly(w *world) {
+	if w.chain != "CITREA" {
+		depth.OnlyFull(w.T)
+	}
+	s := &watched{Service: w.service.Service}
+	w.service.Service = s
+	v := w.wallet()
+	in := swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn,
+		SrcAddress: w.net.User.Address(w.chain), DstAddress: w.net.PayLink(), IdempotencyKey: "exact"}
+	before := w.balance()
+	made, err := v.CreateSwap(w.Context(), in)
+	if err != nil {
+		w.Fatal(err)
+	}
+	spends := made.Quote.InputAmount.RawAmount.Int64()
+	if spends > 50_000 || spends < 50_000-50-2 {
+		w.Errorf("the swap takes %d, want 50,000 at most and a thousandth less at least", spends)
+	}
+	if len(s.created) != 2 || s.created[0].IdempotencyKey != "" || s.created[1].IdempotencyKey != in.IdempotencyKey || s.created[1].DstAddress != made.Quote.OutputAddress {
+		w.Errorf("the service was asked for %+v", s.created)
+	}
+	for _, asked := range s.created {
+		if !strings.HasPrefix(asked.DstAddress, "lnbcrt") || asked.AmountType != swapper.ExactOut {
+			w.Errorf("the service was asked for %+v", asked)
+		}
+	}
+	end, err := w.net.User.Finish(w.Context(), v, made.SwapID)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if spent := before.Sub(before, w.balance()); !end.IsSuccess || spent.Int64() != spends {
+		w.Errorf("%s were spent, want %d; the swap ends as %+v", spent, spends, end.ListSwapOutput)
+	}
+
+	in.IdempotencyKey = ""
+	var first swapper.CreateSwapOutput
+	takes := func(out *swapper.CreateSwapOutput, n int64) { out.Quote.InputAmount.RawAmount = big.NewInt(n) }
+	for name, lie := range map[string][2]func(*swapper.CreateSwapOutput){ // in the first answer, and in the second
+		"the first takes half":     {func(out *swapper.CreateSwapOutput) { takes(out, 25_000) }, nil},
+		"the first takes double":   {func(out *swapper.CreateSwapOutput) { takes(out, 100_000) }, nil},
+		"the swap takes more":      {nil, func(out *swapper.CreateSwapOutput) { takes(out, 50_001) }},
+		"the swap takes much less": {nil, func(out *swapper.CreateSwapOutput) { takes(out, 49_900) }},
+		"somebody's invoice": {nil, func(out *swapper.CreateSwapOutput) {
+			out.Quote.OutputAddress = w.net.Invoice(out.Quote.OutputAmount.RawAmount.Int64())
+		}},
+		"less is paid":                   {nil, func(out *swapper.CreateSwapOutput) { out.Quote.OutputAmount.RawAmount = big.NewInt(40_000) }},
+		"the swap of the first invoice":  {func(out *swapper.CreateSwapOutput) { first = *out }, func(out *swapper.CreateSwapOutput) { *out = first }},
+		"the first with another's terms": {func(out *swapper.CreateSwapOutput) { first = *out }, func(out *swapper.CreateSwapOutput) { out.Quote = first.Quote }},
+	} {
+		answers := 0
+		w.service.created = func(out *swapper.CreateSwapOutput) {
+			if change := lie[answers]; change != nil {
+				change(out)
+			}
+			answers++
+		}
+		if _, err := v.CreateSwap(w.Context(), in); !refuses(err) || answers != 2 {
+			w.Errorf("%s: got %v after %d answers, want a refusal after two", name, err, answers)
+		}
+	}
+	for name, change := range map[string]func(*swapper.CreateSwapOutput){
+		"nothing":     func(out *swapper.CreateSwapOutput) { out.Quote.InputAmount.RawAmount = nil },
+		"zero":        func(out *swapper.CreateSwapOutput) { takes(out, 0) },
+		"less than 0": func(out *swapper.CreateSwapOutput) { takes(out, -1) },
+	} {
+		w.service.created = change
+		if _, err := v.CreateSwap(w.Context(), in); fault.CodeOf(err) != fault.Upstream {
+			w.Errorf("a first quote that takes %s: got %v", name, err)
+		}
+	}
+	w.service.created = func(out *swapper.CreateSwapOutput) { takes(out, 1) }
+	w.refusedAt("more than the link takes", second(v.CreateSwap(w.Context(), in)), fault.InvalidInput, "amount")
+	w.service.created = nil
+}
+
+// Under one idempotency key a link gives one invoice, and the service one swap.
+func keepsKeys(w *world) {
+	if w.chain != "CITREA" {
+		depth.OnlyFull(w.T)
+	}
+	s := &watched{Service: w.service.Service}
+	w.service.Service = s
+	store := new(storage.Memory)
+	for _, kind := range []swapper.AmountType{swapper.ExactOut, swapper.ExactIn} {
+		v := w.walletOf(w.service, store)
+		in := swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: kind,
+			SrcAddress: w.net.User.Address(w.chain), DstAddress: w.net.PayLink(), IdempotencyKey: "of " + string(kind)}
+
+		// The answer is lost, and with it the wallet's process.
+		w.service.created = func(out *swapper.CreateSwapOutput) { *out = swapper.CreateSwapOutput{} }
+		if _, err := v.CreateSwap(w.Context(), in); err == nil {
+			w.Error("an empty answer is believed")
+		}
+		w.service.created = nil
+		if kind == swapper.ExactIn { // whose first quote had nothing to reckon with
+			s.created = nil
+		}
+		v = w.walletOf(w.service, store)
+		var both [2]*swapper.CreateSwapOutput
+		var g errgroup.Group
+		for i := range both {
+			g.Go(func() (err error) { both[i], err = v.CreateSwap(w.Context(), in); return err })
+		}
+		if err := g.Wait(); err != nil {
+			w.Fatal(err)
+		}
+		again, err := v.CreateSwap(w.Context(), in)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, out := range both {
+			if out.SwapID != again.SwapID || asText(w.T, out.Quote) != asText(w.T, again.Quote) {
+				w.Errorf("%s: one key leads to %+v and %+v", kind, out.SwapOutputBase, again.SwapOutputBase)
+			}
+		}
+		for _, asked := range s.created {
+			if asked.IdempotencyKey != "" && asked.DstAddress != again.Quote.OutputAddress {
+				w.Errorf("%s: the service was asked to pay %s, and the swap pays %s", kind, asked.DstAddress, again.Quote.OutputAddress)
+			}
+		}
+
+		before := len(s.created)
+		other := in
+		other.Amount = big.NewInt(60_000)
+		w.refusedAt("another amount", second(v.CreateSwap(w.Context(), other)), fault.InvalidInput, "idempotencyKey")
+		if len(s.created) != before {
+			w.Errorf("%s: the service heard of a request that was refused", kind)
+		}
+		for name, lie := range map[string]func(*swapper.CreateSwapOutput){
+			"another swap": func(out *swapper.CreateSwapOutput) { out.SwapID = "another" },
+			"other terms": func(out *swapper.CreateSwapOutput) {
+				out.Quote.InputAmount.RawAmount.Sub(out.Quote.InputAmount.RawAmount, big.NewInt(1))
+			},
+			"another end":   func(out *swapper.CreateSwapOutput) { out.Quote.Expiry++ },
+			"other invoice": func(out *swapper.CreateSwapOutput) { out.Quote.OutputAddress = w.net.Invoice(50_000) },
+		} {
+			w.service.created = lie
+			if _, err := v.CreateSwap(w.Context(), in); !refuses(err) {
+				w.Errorf("%s: %s: got %v, want a refusal", kind, name, err)
+			}
+		}
+		w.service.created, s.created = nil, nil
+		if kind == swapper.ExactIn {
+			continue
+		}
+		end, err := w.net.User.Finish(w.Context(), v, again.SwapID)
+		if err != nil || !end.IsSuccess {
+			w.Fatalf("the swap ends as %+v, %v", end, err)
+		}
+		// A swap that is over still has its key.
+		w.service.created = func(out *swapper.CreateSwapOutput) { out.SwapID = "another" }
+		if _, err := v.CreateSwap(w.Context(), in); !refuses(err) {
+			w.Errorf("a second swap for the key: got %v, want a refusal", err)
+		}
+		w.service.created, s.created = nil, nil
 	}
 }
 

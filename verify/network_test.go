@@ -123,6 +123,8 @@ func TestThroughAService(t *testing.T) {
 				{"lists", lies},
 				{"gas of a provider who is trusted", trustsProviders},
 				{"links are paid", paysLinks},
+				{"an exact amount is sent to a link", spendsExactly},
+				{"keys of swaps to links", keepsKeys},
 				{"links that pay", settlesByLinks},
 				{"balances", balances},
 				{"a wallet without a Bitcoin backend", withoutBitcoin},

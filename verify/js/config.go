@@ -39,25 +39,42 @@ type config struct {
 		MaxFeePPM        int64 `json:"maxFeePPM"`
 		MaxWatchtowerPPM int64 `json:"maxWatchtowerPPM"`
 	} `json:"policy"`
+	LNURL struct {
+		AllowLocal bool `json:"allowLocal"`
+	} `json:"lnurl"`
 }
 
 // readConfig reads a configuration. A member that is not known is refused: it could be a bound.
 func readConfig(text string) (config, error) {
 	var c config
+	err := strictly(text, &c)
+	if _, named := errors.AsType[*fault.Error](err); err != nil && !named {
+		err = fault.Invalid("config", "%w", err)
+	}
+	return c, err
+}
+
+// strictly reads an object that has no members but those of a struct.
+func strictly(text string, into any) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
-	err := d.Decode(&c)
+	err := d.Decode(into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return c, fault.Invalid(wrong.Field, "must be %s, got %s", kinds[wrong.Type.Kind()], wrong.Value)
+		kind := kinds[wrong.Type.Kind()]
+		if kind == "" {
+			kind = "a " + wrong.Type.String()
+		}
+		// encoding/json names the struct of a chain's members, too
+		return fault.Invalid(strings.TrimPrefix(wrong.Field, "chain."), "must be %s, got %s", kind, wrong.Value)
 	}
 	if err != nil {
-		return c, fault.Invalid("config", "%s", strings.TrimPrefix(err.Error(), "json: "))
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
-	return c, nil
+	return nil
 }
 
 // kinds are the words of JSON for what a member holds.
-var kinds = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int64: "a whole number", reflect.Slice: "an array", reflect.Map: "an object", reflect.Struct: "an object"}
+var kinds = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int64: "a whole number", reflect.Slice: "an array", reflect.Map: "an object", reflect.Pointer: "an object", reflect.Struct: "an object"}
 
 // families read the entry of a chain, by its identifier; each file of a family that is
 // compiled in adds to it.
@@ -65,8 +82,8 @@ var families = map[string]func(network bitcoin.Network, text json.RawMessage) (c
 
 // chain is what the entry of every chain has beside its network.
 type chain struct {
-	RPC    []string
-	Tokens []tokens.Token
+	RPC    []string       `json:"rpc"`
+	Tokens []tokens.Token `json:"tokens"`
 }
 
 // wrap makes the service that verifies.
@@ -93,6 +110,7 @@ func wrap(text string, page js.Value) (swapper.Service, error) {
 		return nil, fault.At("service", err)
 	}
 	own := verify.Config{Network: network, Store: &store{page: page}, HTTP: fetch, NoBitcoin: c.NoBitcoin, MaxTrustedSats: c.MaxTrustedSats,
+		LNURL:  swapper.LNURLOptions{Transport: fetch, AllowLocal: c.LNURL.AllowLocal},
 		Policy: swapper.Policy{TolerancePPM: c.Policy.TolerancePPM, MaxFeePPM: c.Policy.MaxFeePPM, MaxWatchtowerPPM: c.Policy.MaxWatchtowerPPM}}
 	for id, entry := range c.Chains {
 		open, ok := families[id]

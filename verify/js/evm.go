@@ -15,9 +15,9 @@ func init() {
 		families[id] = func(on bitcoin.Network, text json.RawMessage) (chains.Factory, error) {
 			var c struct {
 				chain
-				Network *evm.Network
+				Network *evm.Network `json:"network"`
 			}
-			if err := json.Unmarshal(text, &c); err != nil {
+			if err := strictly(string(text), &c); err != nil {
 				return nil, err
 			}
 			if c.Network == nil {

@@ -26,6 +26,8 @@ export type Swap = {
   quote: { inputAmount: Amount; outputAmount: Amount; fees: { swap: Amount; networkOutput?: Amount; networkInput?: Amount }; expiry: number; outputAddress: string };
   createdAt: number;
   swapKey?: string;
+  /** of a swap that a link pays, or that pays a link; successAction once it was paid */
+  lnurl?: { pay?: string; withdraw?: string; successAction?: { description: string; text?: string; url?: string } };
 };
 
 /** A transaction without the wallet's inputs, if the wallet was not named; else with them, of which signInputs are to be signed. */
@@ -96,6 +98,8 @@ export type Config = {
   maxTrustedSats?: number | undefined;
   /** millionths, as in the Go type swapper.Policy; 0 and what is left out are its defaults */
   policy?: { tolerancePPM?: number | undefined; maxFeePPM?: number | undefined; maxWatchtowerPPM?: number | undefined } | undefined;
+  /** allowLocal permits http and hosts that are not public behind LNURL links and Lightning addresses; for test networks */
+  lnurl?: { allowLocal?: boolean | undefined } | undefined;
   /** in memory if it is left out */
   store?: Store | undefined;
   /** market price of a whole token in micro-sats, null for one without; public sources if it is left out */

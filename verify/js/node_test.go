@@ -46,8 +46,12 @@ func TestNode(t *testing.T) {
 	for _, chain := range []string{"CITREA", "SOLANA", "STARKNET"} {
 		wallets = append(wallets, wallet{chain, net.User.Address(chain), [3]string{net.Invoice(50_000), net.Invoice(50_000), net.Invoice(50_000)}})
 	}
+	withdraw, err := net.WithdrawLink()
+	if err != nil {
+		t.Fatal(err)
+	}
 	facts, err := json.Marshal(map[string]any{"package": filepath.Join(folder, "index.js"), "service": service.URL, "network": json.RawMessage(network.String()),
-		"wallets": wallets, "now": net.Now().UnixMilli(), "full": depth.Full()})
+		"wallets": wallets, "payLink": net.PayLink(), "withdrawLink": withdraw, "now": net.Now().UnixMilli(), "full": depth.Full()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,10 +14,10 @@ func init() {
 	families[solana.ChainID] = func(on bitcoin.Network, text json.RawMessage) (chains.Factory, error) {
 		var c struct {
 			chain
-			Version string
-			Network *solana.Network
+			Version string          `json:"version"`
+			Network *solana.Network `json:"network"`
 		}
-		if err := json.Unmarshal(text, &c); err != nil {
+		if err := strictly(string(text), &c); err != nil {
 			return nil, err
 		}
 		if c.Network == nil {

@@ -14,9 +14,9 @@ func init() {
 	families[starknet.ChainID] = func(on bitcoin.Network, text json.RawMessage) (chains.Factory, error) {
 		var c struct {
 			chain
-			Network *starknet.Network
+			Network *starknet.Network `json:"network"`
 		}
-		if err := json.Unmarshal(text, &c); err != nil {
+		if err := strictly(string(text), &c); err != nil {
 			return nil, err
 		}
 		if c.Network == nil {

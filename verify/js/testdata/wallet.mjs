@@ -8,7 +8,7 @@ const { load, memory, RefusedError } = await import(pathToFileURL(facts.package)
 const { evm, solana, starknet, bitcoin } = facts.network;
 const ahead = facts.now - Date.now();
 const config = {
-  service: facts.service, network: 'regtest', bitcoin: [bitcoin.rest], now: () => Date.now() + ahead, prices: async (token) => (token.endsWith('WBTC') ? '100000000000000' : null),
+  service: facts.service, network: 'regtest', lnurl: { allowLocal: true }, bitcoin: [bitcoin.rest], now: () => Date.now() + ahead, prices: async (token) => (token.endsWith('WBTC') ? '100000000000000' : null),
   chains: {
     [evm.chain]: { rpc: [evm.rpc], network: evm.network, tokens: evm.listed },
     [starknet.chain]: { rpc: [starknet.rpc], network: starknet.network, tokens: starknet.listed },
@@ -27,6 +27,7 @@ async function ask(operation, input) {
 
 const store = memory();
 const verifier = await load({ ...config, store });
+config.wasm = await WebAssembly.compile(readFileSync(new URL('verify.wasm', pathToFileURL(facts.package)))); // once for all of the others
 for (const { Chain: chain, Address: address, Invoices: [invoice, own, other] } of facts.wallets) {
   const send = (to) => ({ srcToken: `${chain}-WBTC`, dstToken: 'LIGHTNING-BTC', amount: '50000', amountType: 'EXACT_OUT', srcAddress: address, dstAddress: to });
 
@@ -73,6 +74,11 @@ for (const [wrong, says] of [
   [{ noBitcoin: 1 }, /^invalid_input noBitcoin: must be true or false, got number/],
   [{ noBitcoin: true }, /^invalid_input noBitcoin: cannot be set beside a Bitcoin backend/],
   [{ policy: { maxFeePPM: 'all' } }, /^invalid_input policy\.maxFeePPM: must be a whole number, got string/],
+  [{ lnurl: { allowHidden: true } }, /^invalid_input config: unknown field "allowHidden"/],
+  ...[evm, solana, starknet].map(({ chain }) => [{ chains: { [chain]: { ...config.chains[chain], rcp: [] } } }, new RegExp(`^invalid_input chains: ${chain}: unknown field "rcp"`)]),
+  [{ chains: { [evm.chain]: { ...config.chains[evm.chain], version: 'v1' } } }, /^invalid_input chains: CITREA: unknown field "version"/],
+  [{ chains: { [evm.chain]: { ...config.chains[evm.chain], network: { ...evm.network, Finalty: 1 } } } }, /^invalid_input chains: CITREA: unknown field "Finalty"/],
+  [{ chains: { [evm.chain]: { rpc: 'https://node.example' } } }, /^invalid_input chains: CITREA: rpc: must be an array, got string/],
 ]) await refused(load({ ...config, ...wrong }), says);
 
 // A wallet without a Bitcoin backend, and one that trusts a provider with some sats.
@@ -87,6 +93,40 @@ const trusting = async (maxTrustedSats) => load({ ...config, maxTrustedSats, pri
 await refused((await trusting(undefined)).verify(gas, sold), /TRUSTED_FROM_BTCLN/);
 await refused((await trusting(10_299)).verify(gas, sold), /10300/);
 assert.equal((await (await trusting(10_300)).verify(gas, sold)).swapType, sold.swapType);
+
+// The wallet itself asks the services behind links; the swap service hears of invoices alone.
+const heard = [];
+let change = (swap) => swap;
+const watched = async (url, options) => {
+  heard.push(`${url} ${options.body ? Buffer.from(options.body) : ''}`);
+  const answer = await fetch(url, options);
+  return url.endsWith('/createSwap') && answer.ok ? Response.json(change(await answer.json())) : answer;
+};
+const links = await load({ ...config, fetch: watched });
+assert.ok((await links.call('parseAddress', { address: facts.payLink })).min.rawAmount);
+const pay = { srcToken: `${chain}-WBTC`, dstToken: 'LIGHTNING-BTC', amount: '50000', amountType: 'EXACT_OUT', srcAddress: address, dstAddress: facts.payLink };
+for (const amountType of ['EXACT_OUT', 'EXACT_IN']) {
+  const paid = await links.call('createSwap', { ...pay, amountType, idempotencyKey: amountType });
+  assert.match(paid.quote.outputAddress, /^lnbcrt/);
+  assert.equal(paid.lnurl.pay, facts.payLink);
+  assert.equal((await links.call('createSwap', { ...pay, amountType, idempotencyKey: amountType })).swapId, paid.swapId);
+  const { currentAction } = await links.call('getSwapStatus', { swapId: paid.swapId });
+  assert.ok(currentAction.description.includes(` to ${paid.quote.outputAddress}, `), currentAction.description);
+}
+const drawn = await links.call('createSwap', { ...receive, srcAddress: facts.withdrawLink });
+assert.match((await links.call('settleWithLnurl', { swapId: drawn.swapId })).paymentHash, /^[0-9a-f]{64}$/);
+assert.ok(!heard.some((request) => request.startsWith(facts.service) && [facts.payLink, facts.withdrawLink].some((link) => request.includes(link))));
+change = (swap) => ({ ...swap, quote: { ...swap.quote, outputAddress: facts.wallets[0].Invoices[1] } });
+await refused(links.call('createSwap', pay), /^upstream .*quote\.outputAddress/);
+change = (swap) => swap;
+const guarded = await load({ ...config, lnurl: undefined, fetch: watched });
+await guarded.call('parseAddress', { address });
+heard.length = 0;
+for (const hidden of [facts.payLink, ...['localhost', '127.0.0.1:80', '192.168.1.1', '[::1]', 'printer.local', '0x7f.1'].map((host) => `lnurlp://${host}/pay`)]) {
+  await refused(guarded.call('parseAddress', { address: hidden }), /^invalid_input .*(not public|https address)/);
+}
+assert.deepEqual(heard, []);
+
 const broken = () => { throw new Error('broken'); };
 for (const part of [{ prices: broken }, { store: { get: broken, set: broken } }, { now: broken }, { fetch: broken }, { prices: async () => 'much' }, { fetch: async () => new Response('no JSON') }]) {
   const one = await load({ ...config, ...part });
