@@ -93,6 +93,8 @@ var errorSubjects = []struct{ folder, title string }{
 	{"internal/solana", "Solana"},
 	{"chains/starknet", "Starknet"},
 	{"internal/starknet", "Starknet"},
+	{"internal/members", "Escrows and plans"},
+	{"internal/nonces", "Actions and submissions"},
 	{"internal/nostr", "Watchtowers"},
 	{"watchtower", "Watchtowers"},
 	{"internal", "Connections"},
@@ -185,6 +187,9 @@ var errorMakers = map[string]struct {
 	"recovery.unsupported": {fault.Unsupported, "", 0, 1},
 	"noderpc.unsupported":  {fault.Unsupported, "the Bitcoin node does not support this: ", -1, 0},
 	"wire.r.fail":          {fault.InvalidInput, "", 0, 1},
+	"wire.r.Fail":          {fault.InvalidInput, "", 0, 1},
+	"members.r.Fail":       {fault.InvalidInput, "", 0, 1},
+	"members.Fail":         {fault.InvalidInput, "", 0, 1},
 	"wire.bad":             {fault.InvalidInput, "", -1, 0},
 }
 
