@@ -94,6 +94,9 @@ func (breath) Stop() error  { return nil }
 
 func (n *engineNode) close() error {
 	n.client.Close()
+	// The subscriptions of logs end before what they subscribe to: one that is late would wait for
+	// it for ever.
+	time.Sleep(2 * time.Millisecond)
 	return n.stack.Close()
 }
 
