@@ -79,7 +79,7 @@ for (const [wrong, says] of [
   [{ chains: { [evm.chain]: { ...config.chains[evm.chain], version: 'v1' } } }, /^invalid_input chains: CITREA: unknown field "version"/],
   [{ chains: { [evm.chain]: { ...config.chains[evm.chain], network: { ...evm.network, Finalty: 1 } } } }, /^invalid_input chains: CITREA: unknown field "Finalty"/],
   [{ chains: { [evm.chain]: { rpc: 'https://node.example' } } }, /^invalid_input chains: CITREA: rpc: must be an array, got string/],
-]) await refused(load({ ...config, ...wrong }), says);
+].filter((_, n) => facts.full || n % 4 === 0)) await refused(load({ ...config, ...wrong }), says); // each starts the program anew
 
 // A wallet without a Bitcoin backend, and one that trusts a provider with some sats.
 const without = await load({ ...config, bitcoin: undefined, noBitcoin: true });
@@ -128,7 +128,7 @@ for (const hidden of [facts.payLink, ...['localhost', '127.0.0.1:80', '192.168.1
 assert.deepEqual(heard, []);
 
 const broken = () => { throw new Error('broken'); };
-for (const part of [{ prices: broken }, { store: { get: broken, set: broken } }, { now: broken }, { fetch: broken }, { prices: async () => 'much' }, { fetch: async () => new Response('no JSON') }]) {
+for (const part of [{ prices: broken }, { store: { get: broken, set: broken } }, { now: broken }, { fetch: broken }, { prices: async () => 'much' }, { fetch: async () => new Response('no JSON') }].filter((_, n) => facts.full || n % 3 === 0)) {
   const one = await load({ ...config, ...part });
   await refused(one.call('createSwap', receive), /^(upstream|internal) /);
 }
