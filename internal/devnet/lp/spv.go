@@ -159,20 +159,25 @@ func (l *LP) quoteSPV(r *reader, _ func(object) error) (any, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	units := v.onchain.Multipliers
 	d := &spvQuote{vault: v, utxo: v.utxo(), recipient: recipient, sats: add(q.amount, q.gas).Int64(), raw: rawOf(v.onchain), shares: shares, rate: rate,
 		expiry: l.o.Now().Unix() + s.authTime()}
 	unique := newID(sequence().Bytes(), []byte(recipient), sequence().Bytes())
 	id := hex.EncodeToString(unique[:])
 	l.quotes[id] = d
-	return object{{"quoteId", id}, {"expiry", d.expiry}, {"address", s.address()}, {"vaultId", v.onchain.ID.String()},
-		{"vaultBtcAddress", l.vaultKey.Address.String()}, {"btcAddress", l.hot.Address.String()}, {"btcUtxo", d.utxo.String()}, {"btcFeeRate", rate},
+	return d.answer(id, l, s, q, total, totalGas, sweep), nil
+}
+
+// answer is what the user hears of a quote.
+func (d *spvQuote) answer(id string, l *LP, s *side, q receipt, total, totalGas *big.Int, sweep bool) object {
+	units := d.vault.onchain.Multipliers
+	return object{{"quoteId", id}, {"expiry", d.expiry}, {"address", s.address()}, {"vaultId", d.vault.onchain.ID.String()},
+		{"vaultBtcAddress", l.vaultKey.Address.String()}, {"btcAddress", l.hot.Address.String()}, {"btcUtxo", d.utxo.String()}, {"btcFeeRate", d.rate},
 		{"btcAmount", bigInt(d.sats).String()}, {"btcAmountSwap", q.amount.String()}, {"btcAmountGas", q.gas.String()},
 		{"total", wholeUnits(total, units[0]).String()}, {"totalGas", wholeUnits(totalGas, units[1]).String()},
 		{"totalFeeBtc", add(q.swapFee, q.gasFee).String()}, {"swapFeeBtc", q.swapFee.String()}, {"swapFee", q.swapFeeTok.String()},
 		{"gasSwapFeeBtc", q.gasFee.String()}, {"gasSwapFee", q.gasTok.String()},
-		{"callerFeeShare", bigInt(int64(shares.Caller)).String()}, {"frontingFeeShare", bigInt(int64(shares.Fronting)).String()}, {"executionFeeShare", "0"},
-		{"usedUtxoInputCalculation", sweep}}, nil
+		{"callerFeeShare", bigInt(int64(d.shares.Caller)).String()}, {"frontingFeeShare", bigInt(int64(d.shares.Fronting)).String()}, {"executionFeeShare", "0"},
+		{"usedUtxoInputCalculation", sweep}}
 }
 
 // rate is what the LP's wallet takes for the right fee rate.
