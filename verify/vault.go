@@ -459,7 +459,7 @@ func signerOf(chain chains.Chain, asked, otherwise string) (string, error) {
 }
 
 // leavesToOthers lets the wallet wait for a watchtower, unless the service asks for the
-// claim or the time for it is over.
+// claim or the time for it has ended.
 func (v *verifier) leavesToOthers(since swapper.Timestamp, got *swapper.GetSwapStatusOutput, out *swapper.GetSwapStatusOutput) bool {
 	manual := got != nil && got.CurrentAction != nil && got.CurrentAction.SignSmartChainTransaction != nil
 	if manual || !v.config.Now().Before(since.Time().Add(settles)) {

@@ -48,7 +48,7 @@ func (c *claimer) follow(ctx context.Context, k chains.Contract, r *record, o ou
 	return c.save(ctx, r)
 }
 
-// longestWait is how long transactions of what is over are waited for.
+// longestWait is how long transactions of what has ended are waited for.
 const longestWait = 72 * time.Hour
 
 // pause is between two looks at something that cannot be claimed at the moment: the longer it

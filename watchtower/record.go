@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// record is something to be claimed, as it is stored until it is over.
+// record is something to be claimed, as it is stored until it has ended.
 type record struct {
 	id    string
 	entry uint64 // version of the stored entry

@@ -60,7 +60,7 @@ func qrFlag(f *flag.FlagSet, r *request) {
 }
 
 func statusFlags(f *flag.FlagSet, r *request) {
-	f.BoolVar(&r.watch, "watch", false, "follow the swap until it is over")
+	f.BoolVar(&r.watch, "watch", false, "follow the swap until it has ended")
 	f.StringVar(&r.bitcoin, "bitcoin", "", "the wallet's address on Bitcoin, for a transaction whose inputs are chosen")
 	f.StringVar(&r.public, "public-key", "", "the public key of -bitcoin, in hex")
 	qrFlag(f, r)

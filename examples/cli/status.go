@@ -21,7 +21,7 @@ func (c *cli) status(ctx context.Context, r *request) error {
 	return c.showStatus(s, c.live || r.qr)
 }
 
-// follow prints a swap's progress until it is over: one line that is written again on a
+// follow prints a swap's progress until it has ended: one line that is written again on a
 // terminal, otherwise a line, or with -json an object, for every change.
 func (c *cli) follow(ctx context.Context, in swapper.GetSwapStatusInput) error {
 	last := ""
@@ -117,7 +117,7 @@ func (c *cli) showAction(s *swapper.GetSwapStatusOutput, draw bool) (err error) 
 	a := s.CurrentAction
 	switch {
 	case a == nil && s.IsFinished:
-		line("\nThe swap is over.")
+		line("\nThe swap has ended.")
 	case a == nil:
 	case a.SendToAddress != nil:
 		line("\n%s: %s", a.SendToAddress.Name, a.SendToAddress.Description)

@@ -224,7 +224,7 @@ func (s *Streams) look(id string, l *look) {
 	}
 }
 
-// looked hands out what was seen, and reports whether the look is over.
+// looked hands out what was seen, and reports whether the look has ended.
 func (s *Streams) looked(id string, l *look, p *swapper.Progress, err error) bool {
 	var e event
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // writer sends to one reader. What it returns false for could not be sent in time: the
-// stream is over.
+// stream has ended.
 type writer struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

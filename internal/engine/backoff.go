@@ -45,7 +45,7 @@ const (
 	maxBackoffs      = 1024            // LPs that are remembered
 )
 
-// due reports whether it is time for an effect: its pause is over, or the LP that
+// due reports whether it is time for an effect: its pause has ended, or the LP that
 // it is for has answered since the last attempt failed.
 func (a *backoffs) due(r *swap.Record, e swap.Effect, now time.Time) bool {
 	if e.Due(r, now) {

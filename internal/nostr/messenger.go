@@ -135,7 +135,7 @@ func (m *Messenger) join(content string) (*flight, error) {
 	return f, nil
 }
 
-// publish asks every relay, and is over when each of them answered or timed out.
+// publish asks every relay, and returns when each of them answered or timed out.
 func (m *Messenger) publish(f *flight, content, id string, frame []byte) {
 	answers := make(chan error, len(m.relays))
 	for i, to := range m.relays {

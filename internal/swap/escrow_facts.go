@@ -98,7 +98,7 @@ func (in Decision) settle(next *Record) {
 // the chain does not show any more, is still looked for before the swap rests.
 const restAfter = 14 * 24 * time.Hour
 
-// rested reports whether that time is over.
+// rested reports whether that time has ended.
 func rested(in Decision) bool {
 	return in.Now.Unix() > in.R.Escrow.Real.Expiry+int64(restAfter/time.Second)
 }

@@ -27,7 +27,7 @@ type Flow struct {
 	View func(in Decision) View
 	// Unpaid reports whether the swap is a quote without a payment or anything
 	// else in progress, as far as the record shows. Once such a quote expires
-	// it is over for the caller (see Over); the engine keeps checking it, less and less
+	// it has ended for the caller (see Over); the engine keeps checking it, less and less
 	// often, and revives it if it turns out to be paid.
 	Unpaid func(r *Record) bool
 	// NotPaid reports whether the facts say that nothing was paid or opened. It is for
@@ -48,7 +48,7 @@ func (f *Flow) Over(r *Record, now time.Time) bool {
 		(f.NotPaid == nil || r.NotPaid || now.Sub(r.Expiry.Time()) >= unheardFor)
 }
 
-// unheardFor is how long after its expiry a quote is over of which no answer has said
+// unheardFor is how long after its expiry a quote ends of which no answer has said
 // whether it was paid.
 const unheardFor = 24 * time.Hour
 

@@ -70,7 +70,7 @@ func fromBTCMoves() []Move {
 		{From: []int{swapstate.InConfirmed}, To: swapstate.InCommitted, Why: "a reorganisation reduced the confirmations", If: func(in Decision) bool {
 			return is(statusOpen)(in) && in.Obs.Received.Known() && !deposited(in)
 		}, Do: func(in Decision, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
-		{From: []int{swapstate.InCommitted}, To: swapstate.InExpired, Why: "the time to pay is over", If: func(in Decision) bool {
+		{From: []int{swapstate.InCommitted}, To: swapstate.InExpired, Why: "the time to pay has ended", If: func(in Decision) bool {
 			return is(statusOpen, statusUnknown)(in) && tooLateToPay(in)
 		}},
 		{From: []int{swapstate.InExpired}, To: swapstate.InCommitted, Why: "there is still time to pay", If: func(in Decision) bool {
@@ -109,7 +109,7 @@ func (r *Record) payUntil() int64 {
 	return lp.SendTimeout(r.Escrow.Real.Expiry, int64(r.Bitcoin.required()))
 }
 
-// tooLateToPay reports whether that time is over: a duty, so by the later of the clocks.
+// tooLateToPay reports whether that time has ended: a duty, so by the later of the clocks.
 func tooLateToPay(in Decision) bool {
 	return dutyTime(in.Obs.Escrow, in.Now).UnixMilli() > in.R.payUntil()*1000
 }

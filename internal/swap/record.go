@@ -54,7 +54,7 @@ type Head struct {
 	Due         Millis      `json:"due,omitempty"` // next moment that is known in advance
 	Ended       Millis      `json:"ended,omitempty"`
 	Changed     Millis      `json:"changed,omitempty"` // when it was stored last, its place in the feed of changes; 0 in a record of before there was one
-	Settled     bool        `json:"settled,omitempty"` // the end is final on its chains: the swap is no longer checked
+	Settled     bool        `json:"settled,omitempty"` // the end is final on its chains: nothing checks the swap any more
 	NotPaid     bool        `json:"notPaid,omitempty"` // an answer from after the expiry said that nothing was paid
 	Seed        chains.Seed `json:"seed"`              // of all later randomness
 	From        uint64      `json:"from"`              // chain height at the quote: log searches start here

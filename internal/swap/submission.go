@@ -60,7 +60,7 @@ func (s *Submission) stale(now time.Time) bool {
 }
 
 // busy reports whether a submission of the owner is in progress, or one was mined
-// in a block that the current facts do not cover yet. Until that is over, nothing
+// in a block that the current facts do not cover yet. Until that has ended, nothing
 // is offered for signing again.
 func (in Decision) busy() bool {
 	s := in.R.Submission

@@ -51,7 +51,7 @@ func payoutDoubt(in Decision) error {
 	return nil
 }
 
-// fillGasEnd records that a payout is final, so that the swap is no longer checked.
+// fillGasEnd records that a payout is final, so that nothing checks the swap any more.
 func fillGasEnd(in Decision, next *Record, finished int) {
 	if f := in.Obs.GasTx; next.State == finished && f.Known() && f.Value.Status.Final && f.Value.Status.State == chains.TxConfirmed {
 		in.settle(next)

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/tokens"
 )
 
-// Follow does what a swap asks of its user until it is over, and shows how it moves.
+// Follow does what a swap asks of its user until it has ended, and shows how it moves.
 // It may be stopped at any moment: what was sent is kept, and Resume goes on with it.
 func (a *App) Follow(ctx context.Context, id string) error {
 	asked := "" // the payment that the user was told of

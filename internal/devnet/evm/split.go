@@ -61,7 +61,7 @@ func (p *Split) end(prevails bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.split != p {
-		return errors.New("the split is over")
+		return errors.New("the split has ended")
 	}
 	if prevails {
 		n.returns(p.from + 1)

@@ -129,7 +129,7 @@ func (d *Node) Invoice(hash [32]byte) (InvoiceState, bool) {
 	return inv.state, true
 }
 
-// Expired reports whether an invoice can no longer be paid: its time is over and
+// Expired reports whether an invoice can no longer be paid: its time has ended and
 // nothing has arrived, or it was canceled.
 func (d *Node) Expired(hash [32]byte) bool {
 	d.net.mu.Lock()

@@ -57,7 +57,7 @@ type Fault struct {
 	LosePost    bool // posted PSBTs are broadcast, and the connection is cut
 	DenyPost    int  // posted PSBTs are refused with this code, and not looked at
 	RefusePost  bool // posted PSBTs are broadcast, and the answer is a refusal
-	UnknownPost bool // posted PSBTs are broadcast once the fault is over; until then the answer is that they are unknown
+	UnknownPost bool // posted PSBTs are broadcast once the fault has ended; until then the answer is that they are unknown
 	BusyPost    bool // posted PSBTs are not looked at, since another call is said to be at it
 	DoubleSpend bool // the vault's output is spent otherwise instead, and the answer says that the PSBT was broadcast
 }

@@ -144,7 +144,7 @@ func (r *reader) bounty() (b Bounty, err error) {
 	return b, nil
 }
 
-// step takes the escrow back once its time is over, whoever has paid by then: only
+// step takes the escrow back once its time has ended, whoever has paid by then: only
 // who claims before that is safe.
 func (d *fromBTC) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done bool, err error) {
 	switch fact.State {

@@ -1,5 +1,5 @@
 // Package wallet is a user of the local network: keys on every side, and the
-// patience to do what a swap asks for until it is over. It speaks to the
+// patience to do what a swap asks for until it has ended. It speaks to the
 // operations alone, as any wallet backend's front end would, so it works through
 // the library and through HTTP alike. Keys never leave it.
 package wallet

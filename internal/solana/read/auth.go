@@ -55,7 +55,7 @@ func (a *authQuestions) read() {
 	}
 }
 
-// state judges an authorisation whose signature was verified when it came. It is over
+// state judges an authorisation whose signature was verified when it came. It has ended
 // when the ledger's own time has passed its timeout, or when so many blocks are final
 // that the hash that was signed counts no more; a slot without a block does not count
 // towards that.

@@ -194,7 +194,7 @@ func (p Programs) VerifyInit(d *SwapData, sender Key, a InitAuth, f FeeRate, blo
 }
 
 // UsableUntil returns until when the escrow can be opened with an authorisation, zero
-// if that is over. latest is the newest slot. Where no signature is needed (a is nil)
+// if that has ended. latest is the newest slot. Where no signature is needed (a is nil)
 // the timeout alone counts (§13).
 func UsableUntil(a *InitAuth, timeout uint64, latest uint64, now time.Time) time.Time {
 	until := time.Unix(int64(min(timeout, maxTimeout))-authGraceSecs, 0)

@@ -50,7 +50,7 @@ func (p *Split) End(prevails bool) error {
 	other.mu.Lock()
 	defer other.mu.Unlock()
 	if b.split != p {
-		return errors.New("the split is over")
+		return errors.New("the split has ended")
 	}
 	b.split = nil
 	if prevails {

@@ -129,7 +129,7 @@ func (x *call) agreed(e wire.EscrowState, until uint64, sysvar *bank.Info) {
 // firstTime is the lowest expiry that is a time: others are Bitcoin heights.
 const firstTime = 1_000_000_000
 
-// expired demands that an escrow's time is over, or that Bitcoin is above its height.
+// expired demands that an escrow's time has ended, or that Bitcoin is above its height.
 func (x *call) expired(t wire.Terms, sysvar *bank.Info) {
 	if t.Expiry >= firstTime {
 		x.require(t.Expiry < x.unixTime(), notExpiredYet)

@@ -68,7 +68,7 @@ var executionProxy = state.Key("execution_proxy")
 // execution is money with which calls are to be made for somebody.
 type execution struct {
 	token       Felt
-	hash        Felt // of the calls; zero: it is over
+	hash        Felt // of the calls; zero: it has ended
 	amount, fee *big.Int
 	expiry      uint64 // from then on anybody can give the money to its owner
 }

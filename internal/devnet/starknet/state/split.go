@@ -55,7 +55,7 @@ func (p *Fork) End(prevails bool) error {
 	other.mu.Lock()
 	defer other.mu.Unlock()
 	if c.split != p {
-		return errors.New("the split is over")
+		return errors.New("the split has ended")
 	}
 	c.split = nil
 	if prevails {
