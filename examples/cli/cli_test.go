@@ -109,7 +109,7 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 				t.Fatalf("submit: %s%v", out, err)
 			}
 			b.has(t, []string{"status", "-watch", s.SwapID}, "Settlement settled | Refund inactive] CLAIMED\n")
-			b.has(t, []string{"status", s.SwapID}, "The swap is over.")
+			b.has(t, []string{"status", s.SwapID}, "The swap has ended.")
 			b.has(t, []string{"list", me}, "CLAIMED", s.SwapID, "CREATED  ")
 			if out := b.has(t, []string{"list", "-pending", me}); strings.Contains(out, "CLAIMED") {
 				t.Errorf("a swap that is over is pending: %s", out)
