@@ -177,7 +177,7 @@ func browseUnready(t *testing.T, url string, setup ...chromedp.Action) tab {
 	}
 	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	t.Cleanup(closeTab)
-	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	t.Cleanup(cancel)
 	p := tab{t, ctx}
 	chromedp.ListenTarget(ctx, func(event any) { // what the page must never meet
@@ -228,10 +228,11 @@ func (p tab) text(id string) string {
 	return get[string](p, fmt.Sprintf(`document.getElementById(%q).textContent`, id))
 }
 
-// until waits for a condition of the page.
+// until waits for a condition of the page. Where the machine has other work, half of the minute goes
+// to what verifies, which each profile compiles anew.
 func (p tab) until(condition string) {
 	p.Helper()
-	if err := chromedp.Run(p.ctx, chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+	if err := chromedp.Run(p.ctx, chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(time.Minute))); err != nil {
 		p.do(chromedp.ActionFunc(func(context.Context) error { return fmt.Errorf("wait for %s: %w", condition, err) }))
 	}
 }

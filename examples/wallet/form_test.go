@@ -127,6 +127,9 @@ func TestPasted(t *testing.T) {
 	if got := p.text("go"); got != "Let the link pay" {
 		t.Errorf("the button of a link that pays is %q", got)
 	}
+	if title, words := p.text("verified-title"), p.text("verified-words"); title != "Verified by this page" || !strings.Contains(words, " over Lightning") {
+		t.Errorf("of the link's payment it says %q: %q", title, words)
+	}
 	if got := p.finish(); got != "received" {
 		t.Errorf("the link's swap ended as %q", got)
 	}

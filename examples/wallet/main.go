@@ -102,6 +102,7 @@ func handler(network *swappertest.Network, client *swapper.Client, streams *even
 	httpapi.Mount(mux, "/api", client, httpapi.Options{Operations: []httpapi.Operation{streams.Operation()}})
 	mux.Handle("/local/", http.StripPrefix("/local", (&user{network, client}).handler()))
 	mux.Handle("/nodes/", serveNodes(network))
+	mux.Handle("GET /links", serveLinks(network))
 	mux.Handle("/verify/", http.StripPrefix("/verify", verifies))
 	about := newSite(network, client, wallet, verifies)
 	mux.HandleFunc("GET /site", about.describe)

@@ -5,12 +5,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/events"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -26,6 +28,10 @@ func TestHandler(t *testing.T) {
 	defer streams.Close()
 	verifies := &verifier{done: make(chan struct{})} // is being compiled
 	h, err := handler(n, client, streams, verifies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := lnurl.URL(n.PayLink())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +62,9 @@ func TestHandler(t *testing.T) {
 		{"POST", "/nodes/CITREA/", `{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}`, "", 200, `"0x7a69"`},
 		{"GET", "/nodes/BITCOIN/blocks/tip/height", "", "", 200, ""},
 		{"GET", "/nodes/GOAT/", "", "", 404, ""},
+		{"GET", "/links?url=" + url.QueryEscape(link), "", "", 200, `"payRequest"`},
+		{"GET", "/links?url=http://127.0.0.1:1/", "", "", 502, ""},
+		{"GET", "/links?url=%25", "", "", 502, ""},
 		{"GET", "/qr?text=lnbc1", "", "", 200, "<svg"},
 		{"GET", "/qr", "", "", 400, "1 to 2000"},
 		{"GET", "/qr?text=" + strings.Repeat("a", 2001), "", "", 400, "1 to 2000"},

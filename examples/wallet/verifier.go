@@ -8,10 +8,12 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/lnurl"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -117,4 +119,37 @@ func serveNodes(n *swappertest.Network) http.Handler {
 			q.Out.Header.Del("Origin")
 		}}).ServeHTTP(w, r)
 	})
+}
+
+// serveLinks passes requests of /links?url= on to the services behind the local network's LNURL
+// links and Lightning addresses, which allow no page to ask them, and to no others.
+func serveLinks(n *swappertest.Network) http.Handler {
+	_, domain, _ := strings.Cut(n.LightningAddress(), "@")
+	hosts := []string{domain}
+	if link, err := lnurl.URL(n.PayLink()); err == nil {
+		if u, err := url.Parse(link); err == nil {
+			hosts = append(hosts, u.Host)
+		}
+	}
+	return &httputil.ReverseProxy{Transport: linked{hosts, n.Config().LNURL.Transport}, Rewrite: func(q *httputil.ProxyRequest) {
+		to, err := url.Parse(q.In.URL.Query().Get("url"))
+		if err != nil {
+			to = new(url.URL)
+		}
+		q.Out.URL, q.Out.Host = to, to.Host
+		q.Out.Header.Del("Origin")
+	}}
+}
+
+// linked sends requests to some hosts alone.
+type linked struct {
+	hosts []string
+	to    http.RoundTripper
+}
+
+func (l linked) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !slices.Contains(l.hosts, r.URL.Host) {
+		return nil, fmt.Errorf("%q has no link of the local network", r.URL.Host)
+	}
+	return l.to.RoundTrip(r)
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 )
 
+// address is the shop's Lightning address, as a direction of a swap.
+const address = "a Lightning address"
+
 // What is to be signed or paid is verified in the page, which says in plain words what it is.
 func TestVerified(t *testing.T) {
 	t.Parallel()
@@ -36,6 +39,7 @@ func TestVerified(t *testing.T) {
 		{"STARKNET-WBTC", "LIGHTNING-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.00250000 .* to R, or back to U, at the latest from "}},
 		{"LIGHTNING-BTC", "STARKNET-WBTC", "pay", []string{"over Lightning. The payment is held until the wallet's own nodes show .* STARKNET-WBTC for R in the swap contract"}},
 		{"BITCOIN-BTC", "STARKNET-WBTC", "pay", []string{"in a transaction that makes the vault .* pay .* STARKNET-WBTC to R. Miners may get .* at most."}},
+		{"CITREA-WBTC", address, "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.00250000 .* to lnbcrt.*, or back to U, at the latest from "}},
 	}) {
 		t.Run(c.from+" to "+c.to, func(t *testing.T) {
 			t.Parallel()
@@ -47,8 +51,11 @@ func TestVerified(t *testing.T) {
 			p := browse(t, w.url)
 			chainOf := func(token string) string { chain, _, _ := strings.Cut(token, "-"); return chain }
 			user, recipient := w.User.Address(chainOf(c.from)), w.User.Address(chainOf(c.to))
-			if c.to == "LIGHTNING-BTC" {
+			switch c.to {
+			case "LIGHTNING-BTC":
 				recipient = w.Invoice(250_000)
+			case address:
+				c.to, recipient = "LIGHTNING-BTC", w.LightningAddress()
 			}
 			p.do(chromedp.Evaluate(`window.words = []; new MutationObserver(() => { const now = document.getElementById('verified-words').textContent; if (document.getElementById('verified-title').textContent === 'Verified by this page' && window.words.at(-1) !== now) window.words.push(now); }).observe(document.getElementById('verified'), { subtree: true, childList: true, characterData: true })`, nil))
 			p.order(c.from, c.to, c.field, recipient)
@@ -135,7 +142,7 @@ func TestTamperedIsRefused(t *testing.T) {
 	replaced := func(from, to string) func(string) string {
 		return func(text string) string { return strings.ReplaceAll(text, from, to) }
 	}
-	for _, c := range []struct {
+	for _, c := range depth.Of(10, []struct {
 		name, from, to string
 		// tamper says what passes becomes: mine is the recipient that the user wants, and theirs another one.
 		tamper func(m *meddler, mine, theirs string)
@@ -162,7 +169,10 @@ func TestTamperedIsRefused(t *testing.T) {
 			m.request, m.answer = replaced(`"250000"`, `"260000"`), replaced(`"260000"`, `"250000"`)
 		}, "requested was 250000"},
 		{"a vault that is not named", "BITCOIN-BTC", "CITREA-WBTC", func(m *meddler, _, _ string) { m.answer = replaced(`"vault":`, `"fault":`) }, "cannot be verified"},
-	} {
+		{"the invoice of a Lightning address", "CITREA-WBTC", address, func(m *meddler, _, theirs string) {
+			m.answer = func(text string) string { return regexp.MustCompile(`lnbcrt\w+`).ReplaceAllString(text, theirs) }
+		}, "quote.outputAddress"},
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			m := meddle(t)
@@ -177,6 +187,8 @@ func TestTamperedIsRefused(t *testing.T) {
 				mine, theirs, field = m.Invoice(250_000), m.Invoice(250_000), "receive"
 			case "BITCOIN-BTC":
 				mine, theirs, field = m.User.Address("BITCOIN"), other.Address("BITCOIN"), "receive"
+			case address:
+				c.to, mine, theirs, field = "LIGHTNING-BTC", m.LightningAddress(), m.Invoice(250_000), "receive"
 			}
 			c.tamper(m, mine, theirs)
 			p := browse(t, m.url)

@@ -10,7 +10,7 @@ import { explorer } from './explorers.js';
 import { send } from './browser-wallet.js';
 import { tokenOf } from './form.js';
 import { lost, whenBack } from './online.js';
-import { check, submit } from './verifier.js';
+import { check, settle, submit } from './verifier.js';
 import * as wallets from './wallets.js';
 
 let swap = null, stream = null, did = {}, events = 0, looking = false, now = null, network = '', gone = () => {}, leave = () => {}, newest = 0;
@@ -133,15 +133,15 @@ function verified() {
   const asks = asked(swap) || swap.requiresSecretReveal, what = of(swap), before = did.check?.of === what ? did.check : null;
   const over = ['late', 'dropped', 'expired', 'over'].includes(phase(swap, did, Date.now(), kept(swap.swapId)).name);
   const done = swap.isFinished || over || did.doing || did.sent && did.sent === asked(view());
-  const again = before ? before.at + { waits: asks ? 2_000 : 10_000, busy: 60_000, told: 10_000, refused: 10_000, good: swap.currentAction?.type === 'SendToAddress' ? 10_000 : Infinity, unknown: Infinity }[before.how] : 0; // a node may have been away, and time passes
+  const again = before ? before.at + { waits: asks ? 2_000 : 10_000, busy: 60_000, told: 10_000, refused: 10_000, good: swap.currentAction?.type === 'SendToAddress' ? 10_000 : Infinity }[before.how] : 0; // a node may have been away, and time passes
   if (!done && (asks || !unused(swap)) && Date.now() >= again) verify(what, before);
   const shown = did.check?.of === what && !done && (asks || ['good', 'refused'].includes(did.check.how)) ? did.check : null;
   hide($('verified'), !shown);
   if (!shown) return !asks;
   $('verified').className = `verified ${shown.how}`;
-  text($('verified-title'), { busy: 'Being verified', waits: 'Being verified', good: 'Verified by this page', told: 'Verified by this page', unknown: 'Not verified', refused: 'Refused' }[shown.how]);
+  text($('verified-title'), { busy: 'Being verified', waits: 'Being verified', good: 'Verified by this page', told: 'Verified by this page', refused: 'Refused' }[shown.how]);
   text($('verified-words'), shown.words);
-  return shown.how === 'good' || shown.how === 'unknown';
+  return shown.how === 'good';
 }
 
 // verify has the newest status verified, once for what it asks for; act does so again with what
@@ -287,10 +287,10 @@ async function act() {
     const fresh = await call('api/getSwapStatus', { swapId: s.swapId }).catch((e) => { if (e.code === 'away') return s; throw e; });
     if (of(fresh) !== about) return update(fresh);
     const judged = await check(fresh, own, wallets.bitcoin());
-    if (!['good', 'unknown'].includes(judged.how)) { did.check = { ...judged, of: about, at: Date.now() }; return; }
+    if (judged.how !== 'good') { did.check = { ...judged, of: about, at: Date.now() }; return; }
     const a = judged.action;
     if (a.type === 'SendToAddress') {
-      if (own.link) await call('api/settleWithLnurl', {}, { swapId: s.swapId });
+      if (own.link) await settle(s.swapId, own);
       else await call('local/pay', {}, { invoice: a.txs[0].address });
     } else if (wallets.theirs(a.requiredSigner)) await send(wallets.theirs(a.requiredSigner), a.txs, () => doing('sending'));
     else {

@@ -5,15 +5,14 @@ import { isAway, lost } from './online.js';
 
 let loaded = null;
 
-// known reports whether package verify knows swaps of a request. That depends on the request
-// alone, so that no service can have the page do without. What an LNURL link or a Lightning
-// address takes only its own service can tell.
-export const known = (request) => !(request.srcToken === 'LIGHTNING-BTC' && request.srcAddress) && !(request.dstToken === 'LIGHTNING-BTC' && !/^(lightning:)?ln(bc|tb)/i.test(request.dstAddress));
+// own reports whether the page itself must ask for the quote: of a swap from Lightning, whose
+// secret is made here, or of one to an LNURL link or a Lightning address, whose invoice is fetched here.
+const own = (request) => request.srcToken === 'LIGHTNING-BTC' || request.dstToken === 'LIGHTNING-BTC' && !/^(lightning:)?ln(bc|tb)/i.test(request.dstAddress);
 
-// create asks for a quote. The secret of a swap from Lightning is made here, and its quote is
-// verified at once; the others' are verified with what is to be signed or paid first.
+// create asks for a quote. One that the page itself must ask for is verified at once; the
+// others are verified with what is to be signed or paid first.
 export async function create(request, preparing) {
-  if (request.srcToken !== 'LIGHTNING-BTC' || !known(request)) return call('api/createSwap', {}, request);
+  if (!own(request)) return call('api/createSwap', {}, request);
   try {
     if (!loaded) preparing();
     return await (await ready()).call('createSwap', request);
@@ -25,12 +24,10 @@ export async function create(request, preparing) {
 }
 
 // check judges what a swap asks its user to sign or pay: { how: 'good', words, action } with what
-// may be signed or paid, 'unknown' for what package verify does not know, 'waits', or 'refused'. Request is
-// what was asked for in this browser; wallet is { bitcoinAddress, bitcoinPublicKey } of the wallet
-// that pays bitcoin. It tells the service the secret of a swap from Lightning once it may hear it.
+// may be signed or paid, 'waits', 'told', or 'refused'. Request is what was asked for in this browser; wallet
+// is { bitcoinAddress, bitcoinPublicKey } of the wallet that pays bitcoin. It tells the service the secret of a swap from Lightning once it may hear it.
 export async function check(s, { request, key } = {}, wallet = {}) {
   if (!request) return { how: 'refused', words: 'This swap was not asked for in this browser, so the page does not know what it should pay. Go on where it was asked for.' };
-  if (!known(request)) return { how: 'unknown', words: 'What you pay or sign here is the service’s word: swaps with LNURL links and Lightning addresses cannot be verified.', action: s.currentAction };
   try {
     const { currentAction: action, actionError: fault } = await (await ready()).verify(request, s, s.currentAction, { swapKey: key, ...wallet });
     if (fault) return { how: 'refused', words: fault.error };
@@ -45,10 +42,10 @@ export async function check(s, { request, key } = {}, wallet = {}) {
 
 // submit sends what was signed of a verified action: through the wallet's own nodes what needs
 // no service, and through the service the rest.
-export async function submit(swapId, { request, key } = {}, signedTxs) {
-  if (!known(request)) return call('api/submitTransaction', {}, { swapId, signedTxs });
-  return (await ready()).call('submitTransaction', { swapId, swapKey: key, signedTxs });
-}
+export const submit = async (swapId, { key } = {}, signedTxs) => (await ready()).call('submitTransaction', { swapId, swapKey: key, signedTxs });
+
+// settle has the swap's LNURL link pay the verified invoice.
+export const settle = async (swapId, { key } = {}) => (await ready()).call('settleWithLnurl', { swapId, swapKey: key });
 
 // ready is the verifier, which is loaded once.
 const ready = () => (loaded ??= load().catch((e) => { loaded = null; throw e; }));
@@ -64,11 +61,13 @@ async function load() {
   const { load: start } = await import(at('verify/index.js'));
   const ahead = site.now - Date.now(); // the local network has a clock of its own
   const chains = Object.fromEntries(Object.entries(site.wallet.chains).map(([id, c]) => [id, { ...c, rpc: [at(`nodes/${id}/`)] }]));
+  const local = site.network === 'local';
+  const reach = (url) => (local && !url.startsWith(at('')) ? at(`links?url=${encodeURIComponent(url)}`) : url); // the services behind its links allow no page to ask them
   return start({
-    service: at('api'), network: site.wallet.network, chains, bitcoin: [at('nodes/BITCOIN/')],
+    service: at('api'), network: site.wallet.network, chains, lnurl: { allowLocal: local }, bitcoin: [at('nodes/BITCOIN/')],
     prices: async (token) => (await call('rates')).microSats[token] ?? null,
     now: () => Date.now() + ahead,
     store: { get: (name) => localStorage.getItem(`verify ${name}`), set: (name, value) => localStorage.setItem(`verify ${name}`, value) },
-    fetch: (url, options) => fetch(url, options).catch((e) => { if (!options.signal?.aborted && url.startsWith(at('api'))) lost(); throw e; }),
+    fetch: (url, options) => fetch(reach(url), options).catch((e) => { if (!options.signal?.aborted && url.startsWith(at('api'))) lost(); throw e; }),
   });
 }

@@ -47,7 +47,7 @@ var families = []string{"evm", "solana", "starknet"}
 // tags leave out what a browser has no use for: HTTP/2, which fetch speaks itself, and the use
 // of a table that makes signing on secp256k1 fast. The library calls the latter's tag tinygo,
 // and means any program that must be small.
-var tags = []string{"nethttpomithttp2", "tinygo"}
+var tags = []string{"nethttpomithttp2", "tinygo", "testify_yaml_fail"}
 
 func pack(out string, chosen []string) error {
 	tags := slices.Clone(tags)
@@ -92,6 +92,9 @@ func pack(out string, chosen []string) error {
 	defer os.RemoveAll(work)
 	modules, err := withoutTable(work)
 	if err != nil {
+		return err
+	}
+	if err := withoutLibraries(work, modules); err != nil {
 		return err
 	}
 	overlay, err := withoutSockets(work, runtime)
