@@ -20,7 +20,9 @@ import (
 type members map[string]any
 
 // ReferenceRecord is a stored swap of a local network as the reference service would have stored it
-// (protocol: swap-flows-escrow.md §2, swap-flows-spv-and-core.md A3 and B).
+// (protocol: swap-flows-escrow.md §2, swap-flows-spv-and-core.md A3 and B). Its members are those that
+// serialize() of atomiqlabs/atomiq-sdk 8.8.4 writes for the type, less those that are empty for these
+// swaps and those that no reader needs.
 func ReferenceRecord(id string, version uint64, body []byte) ([]byte, error) {
 	r, err := swap.Decode(id, version, body)
 	if err != nil {
@@ -80,8 +82,13 @@ func ReferenceRecord(id string, version uint64, body []byte) ([]byte, error) {
 }
 
 func (m members) escrow(r *swap.Record, x *swap.EscrowPart) {
-	m["usesClaimHashAsId"] = true
-	m["commitTxId"], m["claimTxId"], m["refundTxId"], m["feeRate"] = x.InitTx, x.ClaimTx, x.RefundTx, x.FeeRate
+	m["commitTxId"], m["claimTxId"], m["refundTxId"] = x.InitTx, x.ClaimTx, x.RefundTx
+	if r.Lightning != nil {
+		m["usesClaimHashAsId"] = true
+	}
+	if r.Type != swap.FromBTCLNAuto {
+		m["feeRate"] = x.FeeRate
+	}
 	if x.Real != nil {
 		m["data"] = x.Real.Data
 	}
