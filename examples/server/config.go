@@ -141,7 +141,7 @@ func (c *config) check() error {
 			all = append(all, fmt.Errorf("local: %w", err))
 		}
 	case len(c.Chains) == 0:
-		all = append(all, errors.New("chains: at least one is required, such as {CITREA: [https://rpc.testnet.citrea.xyz]}"))
+		all = append(all, errors.New("chains: at least one is required, such as {CITREA: [https://rpc.testnet.citrea.xyz]}; in a file of the reference service citreaRpc"))
 	}
 	return errors.Join(all...)
 }

@@ -87,10 +87,12 @@ func TestFlags(t *testing.T) {
 }
 
 // refunding is a service with one swap whose refund was signed by an earlier run, and is on
-// the chain when the swap has been asked for three times.
+// the chain when the swap has been asked for three times; then it is in the state end.
 type refunding struct {
 	swapper.Service
 	asked int
+	steps []swapper.Step
+	end   string
 }
 
 func (r *refunding) ListPendingSwaps(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
@@ -101,9 +103,9 @@ func (r *refunding) GetSwapStatus(context.Context, swapper.GetSwapStatusInput) (
 	r.asked++
 	var out swapper.GetSwapStatusOutput
 	out.SwapID, out.State.Name, out.IsFinished = "one", "REFUNDABLE", r.asked > 2
-	out.Steps = []swapper.Step{{Type: "Refund", Status: "awaiting"}}
+	out.Steps = r.steps
 	if out.IsFinished {
-		out.State.Name = "REFUNDED"
+		out.State.Name = r.end
 	}
 	return &out, nil
 }
@@ -119,9 +121,15 @@ func TestRefundUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	a := &App{Options: Options{Chain: "CITREA"}, Client: new(refunding), Keys: keys, Network: impatient{}, out: &out, in: bufio.NewReader(strings.NewReader(""))}
-	if err := a.refundAll(t.Context()); err != nil || !strings.Contains(out.String(), "The swap has ended as REFUNDED") || strings.Contains(out.String(), "?") {
-		t.Errorf("%v\n%s", err, out.String())
+	for name, service := range map[string]*refunding{
+		"own client":       {steps: []swapper.Step{{Type: "Refund", Status: "awaiting"}}, end: "REFUNDED"},
+		"verified service": {end: "REFUNDED"},
+		"own nodes see it before the service does": {end: "REFUNDABLE"},
+	} {
+		var out strings.Builder
+		a := &App{Options: Options{Chain: "CITREA"}, Client: service, Keys: keys, Network: impatient{}, out: &out, in: bufio.NewReader(strings.NewReader(""))}
+		if err := a.refundAll(t.Context()); err != nil || !strings.Contains(out.String(), "The swap has ended as REFUNDED") || strings.Contains(out.String(), "?") {
+			t.Errorf("%s: %v\n%s", name, err, out.String())
+		}
 	}
 }

@@ -141,10 +141,11 @@ func (a *App) outcome(s *swapper.GetSwapStatusOutput) error {
 	case s.IsExpired:
 		return errors.New("the quote expired before anything was paid; run the command again for another")
 	}
-	a.say("The swap has ended as %s: %s", s.State.Name, s.State.Description)
-	if s.State.Name == "REFUNDED" {
+	if comesBack(s) {
+		a.say("The swap has ended as REFUNDED: %s", s.State.Description)
 		return nil
 	}
+	a.say("The swap has ended as %s: %s", s.State.Name, s.State.Description)
 	return fmt.Errorf("the swap %s failed", s.SwapID)
 }
 
@@ -243,7 +244,15 @@ func refundable(s *swapper.GetSwapStatusOutput) bool {
 	if c := s.CurrentAction; c != nil {
 		return c.SignSmartChainTransaction != nil && c.SignSmartChainTransaction.Name == swapper.NameRefund
 	}
+	if len(s.Steps) == 0 { // a service's are not shown
+		return s.ActionError == nil && comesBack(s)
+	}
 	return s.ActionError == nil && slices.ContainsFunc(s.Steps, func(step swapper.Step) bool { return step.Type == "Refund" && step.Status == "awaiting" })
+}
+
+// comesBack reports whether a swap's state, which a service may tell late, is that of a refund.
+func comesBack(s *swapper.GetSwapStatusOutput) bool {
+	return s.State.Name == "REFUNDABLE" || s.State.Name == "REFUNDED"
 }
 
 // recoverAll finds the wallet's swaps on the chains.

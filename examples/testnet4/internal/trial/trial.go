@@ -177,14 +177,17 @@ func (p *place) reach(t *testing.T, state string) {
 
 // ComesBack interrupts a payment out of the smart chain that the provider then cannot
 // make, and gets the money back with -refund: after the store was lost, and from what it
-// keeps, on a network of this process and of another.
+// keeps, on a network of this process and of another, and through somebody's service.
 func ComesBack(t *testing.T, program console.Program) {
-	for _, test := range depth.Of(1, []struct{ lost, elsewhere bool }{{true, true}, {true, false}, {false, true}, {false, false}}) {
-		t.Run(fmt.Sprintf("refunded, store lost %v, network of another process %v", test.lost, test.elsewhere), func(t *testing.T) {
+	for _, test := range depth.Of(1, []struct{ lost, elsewhere, service bool }{{true, true, false}, {true, false, false}, {false, true, false}, {false, false, false}, {false, false, true}}) {
+		t.Run(fmt.Sprintf("refunded, store lost %v, network of another process %v, through a service %v", test.lost, test.elsewhere, test.service), func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, program)
 			if test.elsewhere {
 				p.elsewhere(t)
+			}
+			if test.service {
+				p.flags = []string{"-service", p.serve(t)}
 			}
 			p.interrupt(t, "COMMITED")
 			p.faulty = false
