@@ -129,6 +129,7 @@ func (c *claimer) close(ctx context.Context, r *record, statuses []chains.TxStat
 	}
 	r.Attempts = nil
 	c.mark(r)
+	delete(c.resting, r.id)
 	c.log.Info("over", "record", r.label(), "claimed", claimed, "spent", spent)
 	return c.finish(ctx)
 }

@@ -3,13 +3,16 @@ package watchtower
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/big"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -26,7 +29,11 @@ type claimer struct {
 	log    *slog.Logger
 	heard  hearing
 	woken  chan struct{}
-	vaults map[string]string // that a claim is under way for: to the record's id. Used by the round alone
+
+	// Used by the round alone.
+	vaults  map[string]string        // that a claim is under way for: to the record's id
+	resting map[string]rest          // records that are looked at later than the store says, by id
+	costs   map[chains.Cost]*big.Int // of what is looked at together
 }
 
 func openClaimer(ctx context.Context, c Config, a Account) (*claimer, error) {
@@ -37,7 +44,8 @@ func openClaimer(ctx context.Context, c Config, a Account) (*claimer, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &claimer{id: id, config: c, chain: chain, info: chain.Info(), signer: a.Signer, policy: a.Policy, log: log, woken: make(chan struct{}, 1), vaults: map[string]string{}}
+	k := &claimer{id: id, config: c, chain: chain, info: chain.Info(), signer: a.Signer, policy: a.Policy, log: log, woken: make(chan struct{}, 1),
+		vaults: map[string]string{}, resting: map[string]rest{}, costs: map[chains.Cost]*big.Int{}}
 	if k.self, err = chain.Address(a.Signer.Address()); err != nil {
 		return k, fmt.Errorf("the signer's address: %w", err)
 	}
@@ -54,6 +62,9 @@ func (c *claimer) wake() {
 	}
 }
 
+// pressed reports whether a new claim for an own user waits: a round ends for it.
+func (c *claimer) pressed() bool { return len(c.woken) > 0 }
+
 // roundTime bounds a round: a node that does not answer must not stop the others' claims.
 const roundTime = 5 * time.Minute
 
@@ -61,6 +72,7 @@ func (c *claimer) run(ctx context.Context) {
 	tick := time.NewTicker(c.config.Every)
 	defer tick.Stop()
 	clear(c.vaults) // another process may have claimed meanwhile
+	clear(c.resting)
 	for ctx.Err() == nil {
 		bounded, cancel := context.WithTimeout(ctx, roundTime)
 		if err := c.round(bounded); err != nil && ctx.Err() == nil {
@@ -75,22 +87,43 @@ func (c *claimer) run(ctx context.Context) {
 	}
 }
 
-// round looks once at what was heard and at what is due.
+// round looks once at what was heard and at what is due. New claims for own users come first,
+// and whatever is not done for them is done in the next round.
 func (c *claimer) round(ctx context.Context) error {
 	if err := c.finish(ctx); err != nil {
 		return err
 	}
-	if err := c.admit(ctx); err != nil {
-		return err
+	failed := errors.Join(c.fresh(ctx), c.admit(ctx))
+	for n := 0; n < perRound && !c.pressed() && ctx.Err() == nil; n += perLook {
+		due, err := c.due(ctx, storage.Range{Max: c.now().UnixMilli()})
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		for _, r := range due {
+			c.mark(r)
+		}
+		failed = errors.Join(failed, c.look(ctx, due, c.pressed))
+		if len(due) < perLook {
+			break
+		}
 	}
-	due, err := c.due(ctx, perRound)
-	if err != nil {
-		return err
+	return failed
+}
+
+// fresh looks at all new claims for own users.
+func (c *claimer) fresh(ctx context.Context) (failed error) {
+	for first := ""; ctx.Err() == nil; {
+		some, err := c.due(ctx, storage.Range{Min: math.MinInt64, Max: -1})
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		if len(some) == 0 || some[0].id == first { // it could not be stored
+			return failed
+		}
+		first = some[0].id
+		failed = errors.Join(failed, c.look(ctx, some, func() bool { return false }))
 	}
-	for _, r := range due {
-		c.mark(r)
-	}
-	return c.look(ctx, due)
+	return failed
 }
 
 // read returns the escrows that a message can be about: hash locks of this chain's contracts

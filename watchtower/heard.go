@@ -24,7 +24,7 @@ const (
 	maxHeard  = 4096
 	heardLife = 10 * time.Minute // without being heard again
 	perLook   = 64               // escrows that a chain is asked about at once
-	perRound  = 512              // of those that a round asks about
+	perRound  = 512              // of these, and of the stored records, that a round looks at
 )
 
 // hearing is what was heard and is not believed yet. Safe for concurrent use.
@@ -57,19 +57,25 @@ func (h *hearing) add(n heard) {
 	h.all = append(h.all, &n)
 }
 
-// take returns those to be looked at in a round, which go behind the others, and forgets
-// those that were not heard again in time.
-func (h *hearing) take(now time.Time) []*heard {
+// take returns those to be looked at next, which go behind the others, and forgets those that
+// were not heard again in time.
+func (h *hearing) take(now time.Time, max int) []*heard {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = slices.DeleteFunc(h.all, func(k *heard) bool { return now.Sub(k.at) > heardLife })
-	n := min(len(h.all), perRound)
+	n := min(len(h.all), max)
 	some := slices.Clone(h.all[:n])
 	for _, k := range some {
 		k.looks++
 	}
 	h.all = append(slices.Clone(h.all[n:]), some...)
 	return some
+}
+
+func (h *hearing) size() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.all)
 }
 
 // drop forgets one.

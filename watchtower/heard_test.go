@@ -28,7 +28,7 @@ func TestAFloodOfMessages(t *testing.T) {
 	if h.add(said(maxHeard+20, at)); len(h.all) != maxHeard || h.all[maxHeard-1].escrow.Hash[2] != byte((maxHeard-1)>>8) {
 		t.Error("one that nobody has looked at went for another")
 	}
-	first := h.take(at)
+	first := h.take(at, perRound)
 	if len(first) != perRound {
 		t.Fatalf("%d in a round", len(first))
 	}
@@ -37,7 +37,7 @@ func TestAFloodOfMessages(t *testing.T) {
 		t.Errorf("%d are kept, the new one is not", n)
 	}
 	h.add(said(600, at.Add(heardLife))) // again
-	h.take(at.Add(heardLife + time.Minute + time.Second))
+	h.take(at.Add(heardLife+time.Minute+time.Second), perRound)
 	if len(h.all) != 1 || h.all[0].looks != 1 {
 		t.Errorf("%d are kept after their time", len(h.all))
 	}

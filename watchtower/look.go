@@ -115,6 +115,7 @@ func each[T any](c *claimer, all []T, version func(T) string, do func(chains.Con
 			}
 		}
 		for chunk := range slices.Chunk(some, perLook) {
+			clear(c.costs)
 			failed = errors.Join(failed, do(k, chunk))
 		}
 	}
@@ -122,8 +123,15 @@ func each[T any](c *claimer, all []T, version func(T) string, do func(chains.Con
 }
 
 // admit stores what was heard from others if the chain shows it, and if its claim pays.
-func (c *claimer) admit(ctx context.Context) error {
-	return each(c, c.heard.take(c.now()), func(h *heard) string { return h.escrow.Version }, func(k chains.Contract, some []*heard) error {
+func (c *claimer) admit(ctx context.Context) (failed error) {
+	for left := min(c.heard.size(), perRound); left > 0 && !c.pressed() && ctx.Err() == nil; left -= perLook {
+		failed = errors.Join(failed, c.admitSome(ctx, c.heard.take(c.now(), min(left, perLook))))
+	}
+	return failed
+}
+
+func (c *claimer) admitSome(ctx context.Context, all []*heard) error {
+	return each(c, all, func(h *heard) string { return h.escrow.Version }, func(k chains.Contract, some []*heard) error {
 		escrows := make([]chains.Escrow, len(some))
 		for i, h := range some {
 			escrows[i] = h.escrow
@@ -134,6 +142,9 @@ func (c *claimer) admit(ctx context.Context) error {
 		}
 		var failed error
 		for i, h := range some {
+			if c.pressed() {
+				break
+			}
 			failed = errors.Join(failed, c.admitOne(ctx, k, h, all[i]))
 		}
 		return failed
@@ -203,11 +214,14 @@ func (c *claimer) estimate(ctx context.Context, k chains.Contract, o outlook, ow
 	}
 	cost := new(big.Int)
 	for _, e := range o.cost {
-		n, err := k.Estimate(ctx, e.Cost, "")
-		if err != nil {
-			return offer{}, wait, err
+		n, known := c.costs[e.Cost]
+		if !known {
+			if n, err = k.Estimate(ctx, e.Cost, ""); err != nil {
+				return offer{}, wait, err
+			}
+			c.costs[e.Cost] = n
 		}
-		cost.Add(cost, n.Mul(n, big.NewInt(e.times)))
+		cost.Add(cost, new(big.Int).Mul(n, big.NewInt(e.times)))
 	}
 	made := offer{pay, cost, own}
 	return made, c.judge(made), nil
@@ -221,12 +235,15 @@ func (c *claimer) judge(o offer) verdict {
 	return v
 }
 
-// look follows the records that are due.
-func (c *claimer) look(ctx context.Context, due []*record) error {
+// look follows records until it is to stop.
+func (c *claimer) look(ctx context.Context, due []*record, stop func() bool) error {
 	return each(c, due, func(r *record) string { return r.Version }, func(k chains.Contract, some []*record) (failed error) {
 		var of []*record
 		var escrows []chains.Escrow
 		for _, r := range some {
+			if stop() {
+				return failed
+			}
 			if r.Withdrawal != nil {
 				failed = errors.Join(failed, c.lookAt(ctx, k, r, outlook{}))
 				continue
@@ -246,6 +263,9 @@ func (c *claimer) look(ctx context.Context, due []*record) error {
 			return errors.Join(failed, err)
 		}
 		for i, r := range of {
+			if stop() {
+				break
+			}
 			failed = errors.Join(failed, c.lookAt(ctx, k, r, all[i]))
 		}
 		return failed

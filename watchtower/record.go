@@ -1,6 +1,7 @@
 package watchtower
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -18,6 +19,8 @@ import (
 type record struct {
 	id    string
 	entry uint64 // version of the stored entry
+	body  []byte // of the stored entry
+	kept  int64  // Next in it
 
 	Version  string          `json:"version"` // of the contracts
 	Own      bool            `json:"own,omitempty"`
@@ -28,7 +31,7 @@ type record struct {
 	Withdrawal *Withdrawal `json:"withdrawal,omitempty"`
 	Seed       chains.Seed `json:"seed"`               // also tells this record from a later one with its id
 	Since      int64       `json:"since"`              // Unix milliseconds
-	Next       int64       `json:"next"`               // when to look again, Unix milliseconds
+	Next       int64       `json:"next"`               // when to look again, Unix milliseconds; 0: at once, before all others
 	Failures   int         `json:"failures,omitempty"` // in a row
 	Open       int64       `json:"open,omitempty"`     // since when it can be claimed, Unix milliseconds; 0: it cannot
 	Refused    bool        `json:"refused,omitempty"`  // its claim did not pay, by the policy, when it was looked at last
@@ -54,7 +57,11 @@ const (
 const index = "watchtower"
 
 func (c *claimer) key(r *record) []storage.Key {
-	return []storage.Key{{Index: index, Value: c.id, Order: r.Next}, {Index: index + "/whose", Value: c.whose(r.Own)}}
+	order := r.Next
+	if order == 0 {
+		order = r.Since - 1<<50
+	}
+	return []storage.Key{{Index: index, Value: c.id, Order: order}, {Index: index + "/whose", Value: c.whose(r.Own)}}
 }
 
 func (c *claimer) whose(own bool) string { return fmt.Sprintf("%s %t", c.id, own) }
@@ -69,10 +76,11 @@ func (c *claimer) write(r *record) (storage.Entry, error) {
 }
 
 func read(e storage.Entry) (*record, error) {
-	r := &record{id: e.ID, entry: e.Version}
+	r := &record{id: e.ID, entry: e.Version, body: e.Body}
 	if err := json.Unmarshal(e.Body, r); err != nil {
 		return nil, fmt.Errorf("stored record %s: %w: %w", storage.Label(e.ID), storage.ErrCorrupt, err)
 	}
+	r.kept = r.Next
 	return r, nil
 }
 
@@ -81,7 +89,9 @@ func read(e storage.Entry) (*record, error) {
 func (c *claimer) adopt(ctx context.Context, r record, hash []byte) error {
 	r.id = c.recordID(&r, hash)
 	r.Since = c.now().UnixMilli()
-	r.Next = r.Since
+	if !r.Own {
+		r.Next = r.Since
+	}
 	if _, err := io.ReadFull(c.config.Rand, r.Seed[:]); err != nil {
 		return fmt.Errorf("generate randomness: %w", err)
 	}
@@ -96,7 +106,7 @@ func (c *claimer) adopt(ctx context.Context, r record, hash []byte) error {
 			err = c.own(ctx, r.id)
 		}
 	}
-	if err == nil {
+	if err == nil && r.Own {
 		c.wake()
 	}
 	return err
@@ -113,7 +123,7 @@ func (c *claimer) own(ctx context.Context, id string) (err error) {
 		if err != nil || r.Own {
 			return err
 		}
-		r.Own, r.Next = true, c.now().UnixMilli()
+		r.Own, r.Next = true, 0
 		if err = c.save(ctx, r); !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
@@ -121,8 +131,37 @@ func (c *claimer) own(ctx context.Context, id string) (err error) {
 	return err
 }
 
-// save stores a record that was read before.
+// rest is until when a record is not looked at, as long as nothing else of it changes.
+type rest struct {
+	entry uint64 // version of the stored entry
+	until int64  // Unix milliseconds
+}
+
+// longestRest is the longest time for which a record is put off without storing it. All that
+// rest are read in each round.
+const longestRest = time.Minute
+
+// rests puts a record off in memory alone, if nothing else of it has changed.
+func (c *claimer) rests(r *record) bool {
+	next := r.Next
+	if r.kept == 0 || next > c.now().Add(longestRest).UnixMilli() {
+		return false
+	}
+	r.Next = r.kept
+	body, err := json.Marshal(r)
+	r.Next = next
+	if err != nil || !bytes.Equal(body, r.body) {
+		return false
+	}
+	c.resting[r.id] = rest{r.entry, next}
+	return true
+}
+
+// save stores a record that was read before, if more than its next time has changed.
 func (c *claimer) save(ctx context.Context, r *record) error {
+	if c.rests(r) {
+		return nil
+	}
 	e, err := c.write(r)
 	if err != nil {
 		return err
@@ -130,7 +169,7 @@ func (c *claimer) save(ctx context.Context, r *record) error {
 	if err := c.config.Store.Update(ctx, e); err != nil {
 		return err
 	}
-	r.entry++
+	r.entry, r.body, r.kept = r.entry+1, e.Body, r.Next
 	return nil
 }
 
@@ -175,11 +214,15 @@ func (c *claimer) foreign(ctx context.Context, max int) (n int, err error) {
 	return n, nil
 }
 
-// due returns the records that are to be looked at now, at most max, the longest waiting first.
-func (c *claimer) due(ctx context.Context, max int) (all []*record, err error) {
-	q := storage.Query{Index: index, Value: c.id, Range: &storage.Range{Max: c.now().UnixMilli()}, Ahead: max}
-	for e, err := range c.config.Store.Find(ctx, q) {
+// due returns records of a range that are to be looked at now, at most perLook, the longest waiting first.
+func (c *claimer) due(ctx context.Context, in storage.Range) (all []*record, err error) {
+	now := c.now().UnixMilli()
+	for e, err := range c.config.Store.Find(ctx, storage.Query{Index: index, Value: c.id, Range: &in, Ahead: perLook}) {
 		if err == nil {
+			if rests := c.resting[e.ID]; rests.entry == e.Version && rests.until > now {
+				continue
+			}
+			delete(c.resting, e.ID)
 			var r *record
 			if r, err = read(e); err == nil {
 				all = append(all, r)
@@ -191,7 +234,7 @@ func (c *claimer) due(ctx context.Context, max int) (all []*record, err error) {
 		if err != nil {
 			c.log.Error("a record cannot be read", "record", storage.Label(e.ID), "err", err)
 		}
-		if len(all) == max {
+		if len(all) == perLook {
 			break
 		}
 	}

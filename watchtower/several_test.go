@@ -1,6 +1,7 @@
 package watchtower_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 
@@ -83,4 +84,75 @@ func TestNothingIsSignedWithoutApproval(t *testing.T) {
 	}
 	approved.Store(true)
 	k.eventually("claimed", func() bool { k.mine(t); return k.state(data) == chains.EscrowClaimed })
+}
+
+// counting counts the writes to a store.
+type counting struct {
+	storage.Store
+	updates atomic.Int64
+}
+
+func (c *counting) Update(ctx context.Context, e storage.Entry) error {
+	c.updates.Add(1)
+	return c.Store.Update(ctx, e)
+}
+
+// What waits is looked at again without a write, and what is new goes before it.
+func TestANewClaimGoesFirst(t *testing.T) {
+	k := newKit(t, families[0])
+	store := &counting{Store: k.store}
+	asked := make(chan string, 1000)
+	c := k.config()
+	c.Store = store
+	c.Approve = func(made watchtower.Claim) bool {
+		asked <- made.ID
+		return false
+	}
+	publish := func(to *watchtower.Tower, n byte) {
+		t.Helper()
+		secret := chains.Preimage{8, n}
+		data := k.open(t, opening{secret: secret, bounty: k.fair})
+		for !k.final(data) {
+			k.mine(t)
+		}
+		if err := to.Publish(t.Context(), k.message(data, secret)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tower, stop := k.tower(c)
+	waiting := map[string]bool{}
+	for n := range byte(3) {
+		publish(tower, n)
+	}
+	for len(waiting) < 3 {
+		waiting[<-asked] = true
+	}
+	for range 6 { // the look at which each was asked about first is over
+		<-asked
+	}
+	before := store.updates.Load()
+	for range 12 {
+		<-asked
+	}
+	if n := store.updates.Load() - before; n != 0 {
+		t.Errorf("%d writes while nothing changed", n)
+	}
+	publish(tower, 3)
+	for len(waiting) < 4 {
+		waiting[<-asked] = true
+	}
+	stop()
+	for len(asked) > 0 {
+		<-asked
+	}
+	idle := must[*watchtower.Tower](t)(watchtower.Open(t.Context(), c))
+	publish(idle, 4)
+	_ = idle.Close()
+	c.Store = k.store
+	_, stop = k.tower(c)
+	first := <-asked
+	if waiting[first] {
+		t.Error("another one was looked at before the new one")
+	}
+	stop()
 }
