@@ -32,6 +32,7 @@ type bed struct {
 	net     *devnet.Net
 	far     *distance
 	version string // of the program on Solana, or onStarknet, if one of these is measured
+	hears   bool   // of blocks and logs
 	user    *wallet.Wallet
 	urls    struct {
 		bitcoin, evm, other string
@@ -125,7 +126,11 @@ func (b *bed) keep() {
 // nodes are those of a client.
 func (b *bed) nodes() (bitcoin.Backend, chains.Factory) {
 	b.tb.Helper()
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{b.urls.bitcoin}})
+	var blocks, logs []string
+	if b.hears {
+		blocks, logs = []string{b.net.Bitcoin.Server().SocketURL()}, []string{b.net.EVM.Server().SocketURL()}
+	}
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{b.urls.bitcoin}, WebSocket: blocks})
 	if err != nil {
 		b.tb.Fatal(err)
 	}
@@ -139,7 +144,7 @@ func (b *bed) nodes() (bitcoin.Backend, chains.Factory) {
 		return backend, solana.Custom(solana.Options{RPC: []string{b.urls.other}, Version: b.version, Network: &network, Tokens: b.net.SolanaTokens()})
 	}
 	network := b.net.EVM.Config()
-	return backend, evm.Custom(evm.Options{RPC: []string{b.urls.evm}, Network: &network, Tokens: b.net.Tokens()})
+	return backend, evm.Custom(evm.Options{RPC: []string{b.urls.evm}, WebSocket: logs, Network: &network, Tokens: b.net.Tokens()})
 }
 
 // open opens a client that remembers nothing but what is stored.
