@@ -20,8 +20,8 @@ func (teller) Follow(ctx context.Context, _ func([]bitcoin.Hash)) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
-func (teller) Heard() uint64                      { return 0 }
-func (teller) Unchanged(*bitcoin.Tx, uint64) bool { return false }
+func (teller) Heard() uint64                                { return 0 }
+func (teller) Unchanged(*bitcoin.Tx, uint64) (uint32, bool) { return 0, false }
 func (b teller) Subscriptions() []bitcoin.Subscription {
 	return []bitcoin.Subscription{{Lost: 3}, {Alive: b.told, Messages: 7}}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // GetSwapStatus implements [Service]. What it reports of the chains is at most
-// a second old, and a secret is stored durably before it returns. If the action
+// a second old, or holds as of the blocks that AsOf names, and a secret is stored durably before it returns. If the action
 // cannot be built now, the state is returned all the same and ActionError says
 // why; if the caller's wallet or fee rate makes it impossible, the call fails
 // with an error that names the field.
@@ -47,7 +47,7 @@ func (c *Client) GetSwapStatus(ctx context.Context, in GetSwapStatusInput) (_ *G
 // status is how a swap stands, as its owner or another caller sees it.
 func (c *Client) status(s *engine.Status, owned bool) *GetSwapStatusOutput {
 	out := &GetSwapStatusOutput{ListSwapOutput: withFlags(c.base(s.Record, s.View, owned), s.View.Row), RequiresSecretReveal: s.View.Reveal,
-		Escrow: c.escrowOf(s.Record), Vault: vaultOf(s.Record), CurrentAction: actionOf(s.Built)}
+		Escrow: c.escrowOf(s.Record), Vault: vaultOf(s.Record), CurrentAction: actionOf(s.Built), AsOf: s.AsOf}
 	if f := s.Built.Funded; f != nil {
 		out.Quote.Fees.NetworkInput = bitcoinAmount(f.Fee)
 	}

@@ -48,6 +48,7 @@ var systemClock = map[string]string{
 	"httpapi/limit/limit.go":                "the default",
 	"internal/subscribe/listen.go":          "on the wire: how long a node was silent",
 	"internal/subscribe/longpoll.go":        "on the wire: how often a node is asked",
+	"internal/subscribe/nodes.go":           "on the wire: how long a hint waits for an answer that explains it",
 	"internal/subscribe/poll.go":            "on the wire: how often a node is asked",
 	"watchtower/config.go":                  "the default",
 	"internal/lp/lphttp/call.go":            "measures how long answers take",

@@ -56,6 +56,11 @@ type GetSwapStatusOutput struct {
 	RequiresSecretReveal *bool        `json:"requiresSecretReveal,omitempty"` // Lightning sources only: the preimage is required now
 	Escrow               *EscrowInfo  `json:"escrow,omitempty"`               // only for swaps whose escrow is known
 	Vault                *VaultInfo   `json:"vault,omitempty"`                // only for SPV_VAULT_FROM_BTC. It is an addition to the published interface
+	// AsOf is set while nodes tell the service of events, for a swap that waits: what the
+	// swap's contracts or Bitcoin hold was not asked for this status, but holds as of these
+	// blocks, by chain (BITCOIN too), and no node has told of a change since. Nil: it was
+	// asked for. It is an addition to the published interface.
+	AsOf map[string]uint64 `json:"asOf,omitempty"`
 }
 
 // ActionError is the reason why an action could not be built.

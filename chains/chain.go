@@ -174,9 +174,10 @@ type Subscriptions interface {
 	// Subscriptions returns the state of each WebSocket URL, in their order. A subscription
 	// begins with Hints, which one process of those on a store calls. No round trip.
 	Subscriptions() []Subscription
-	// Heard marks what was heard so far. Another mark, later, says that something was told of
-	// the contracts meanwhile, or that something may have been missed; 0 says that nothing is
-	// heard now. No round trip.
+	// Heard marks for how long nodes have been heard without a break. Another mark, later, says
+	// that something may have been missed. 0 says that nothing is heard now, or that something
+	// was told of the contracts and not asked for yet; what was told between two equal marks
+	// was asked for, and given to Hints. No round trip.
 	Heard() uint64
 }
 

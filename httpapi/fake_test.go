@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"math/big"
 	"regexp"
 	"strings"
@@ -110,7 +111,8 @@ func statuses() map[string]swapper.GetSwapStatusOutput {
 		"unsigned": {ListSwapOutput: listed("unsigned"), CurrentAction: &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{
 			Name: swapper.NameInitiateSwap, Chain: "CITREA"}}, Escrow: &swapper.EscrowInfo{Data: json.RawMessage(`{}`)}},
 		"wait": {ListSwapOutput: listed("wait"), CurrentAction: &swapper.Action{Wait: &swapper.Wait{
-			Name: swapper.NameBitcoinConfirmations, Description: "d", ExpectedTimeSeconds: -1, PollTimeSeconds: 10}}},
+			Name: swapper.NameBitcoinConfirmations, Description: "d", ExpectedTimeSeconds: -1, PollTimeSeconds: 10}},
+			AsOf: map[string]uint64{"CITREA": 7, "BITCOIN": 0, "SOLANA": math.MaxInt64}},
 		"done": {ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: bare("done"), IsFinished: true, IsSuccess: true}},
 		"stuck": {ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: bare("stuck"), IsFailed: true, IsExpired: true},
 			RequiresSecretReveal: new(true), ActionError: &swapper.ActionError{Code: fault.Upstream, Error: "backend down"}},

@@ -241,7 +241,7 @@ func sorted(schema any) any {
 }
 
 // additions are the optional members that this library adds to the interface, with a space between two.
-var additions = map[string]string{"CreateSwapInput": "idempotencyKey", "GetSwapStatusOutput": "actionError vault", "CreateSwapOutput": "swapKey", "GetSwapStatusInput": "swapKey",
+var additions = map[string]string{"CreateSwapInput": "idempotencyKey", "GetSwapStatusOutput": "actionError vault asOf", "CreateSwapOutput": "swapKey", "GetSwapStatusInput": "swapKey",
 	"SubmitTransactionInput": "swapKey", "SettleWithLnurlInput": "swapKey",
 	"SwapQuoteFees": "networkInput", "SerializedActionSignPSBTFundedTx": "networkFee", "SerializedActionSignPSBTRawTx": "maxNetworkFee", "EscrowInfo": "nonce confirmations address"}
 

@@ -3,8 +3,10 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -268,6 +270,15 @@ func (t *swapText) status(s *swapper.GetSwapStatusOutput) {
 		t.object("vault")
 		t.text("owner", v.Owner)
 		t.text("vaultId", v.VaultID)
+		t.close('}')
+	}
+	if len(s.AsOf) > 0 {
+		t.object("asOf")
+		for _, chain := range slices.Sorted(maps.Keys(s.AsOf)) {
+			t.comma()
+			t.string(chain)
+			t.b = strconv.AppendUint(append(t.b, ':'), s.AsOf[chain], 10)
+		}
 		t.close('}')
 	}
 	t.close('}')

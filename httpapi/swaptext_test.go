@@ -68,6 +68,17 @@ func fill(r *rand.Rand, v reflect.Value) {
 		for i := range max(0, n-1) {
 			fill(r, v.Index(i))
 		}
+	case reflect.Map:
+		v.SetZero()
+		if n := r.IntN(4); n > 0 { // nil: 0
+			v.Set(reflect.MakeMap(v.Type()))
+			for range n - 1 {
+				key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+				fill(r, key)
+				fill(r, value)
+				v.SetMapIndex(key, value)
+			}
+		}
 	case reflect.String:
 		v.SetString(texts[r.IntN(len(texts))])
 	case reflect.Float64:
@@ -76,8 +87,8 @@ func fill(r *rand.Rand, v reflect.Value) {
 		v.SetBool(r.IntN(2) == 0)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(r.Int64() >> r.IntN(63))
-	case reflect.Uint32:
-		v.SetUint(uint64(r.Uint32()))
+	case reflect.Uint32, reflect.Uint64:
+		v.SetUint(r.Uint64() >> (64 - r.IntN(v.Type().Bits())))
 	default:
 		panic("no value for " + v.Type().String())
 	}

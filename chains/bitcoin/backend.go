@@ -162,8 +162,9 @@ type Listener interface {
 	// Unchanged reports whether nothing was heard that changes a transaction since it was asked
 	// for, after heard was marked: that it was confirmed, or, if it was, that there is another
 	// block. What happens to it without a block is not heard, so that it must be asked for
-	// again after a time. It sends no request.
-	Unchanged(tx *Tx, heard uint64) bool
+	// again after a time. asOf is the height of the newest block, up to which that was asked
+	// for. It sends no request.
+	Unchanged(tx *Tx, heard uint64) (asOf uint32, ok bool)
 	// Subscriptions returns the state of each WebSocket URL, in their order, or of what else tells
 	// of blocks. It sends no request.
 	Subscriptions() []Subscription

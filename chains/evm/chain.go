@@ -181,7 +181,7 @@ func (c *chain) Close() error { c.closeNode(); return nil }
 func (c *chain) Subscriptions() []chains.Subscription { return c.subscribed.States() }
 
 // Heard implements [chains.Subscriptions].
-func (c *chain) Heard() uint64 { return c.subscribed.Heard() }
+func (c *chain) Heard() uint64 { return c.subscribed.Quiet() }
 
 // Contradictions implements [chains.Contradictions].
 func (c *chain) Contradictions() []uint64 {

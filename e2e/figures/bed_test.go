@@ -15,11 +15,13 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
+	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -29,17 +31,29 @@ type bed struct {
 	tb      testing.TB
 	net     *devnet.Net
 	far     *distance
-	version string // of the program on Solana, if that is measured
+	version string // of the program on Solana, or onStarknet, if one of these is measured
+	hears   bool   // of blocks and logs
 	user    *wallet.Wallet
 	urls    struct {
-		bitcoin, evm, solana string
-		lps                  []string
+		bitcoin, evm, other string
+		lps                 []string
 	}
 
 	store  *bolt.Store
 	client *swapper.Client
 	server *httptest.Server
 	api    swapper.Service // the client over HTTP
+}
+
+// onStarknet has Starknet measured.
+const onStarknet = "Starknet"
+
+// solana is the version of the program on Solana, "" if that is not measured.
+func (b *bed) solana() string {
+	if b.version == onStarknet {
+		return ""
+	}
+	return b.version
 }
 
 // start starts a network and a client on an empty store.
@@ -57,18 +71,22 @@ func startNear(tb testing.TB) *bed {
 func (b *bed) startNet() {
 	b.tb.Helper()
 	var err error
-	if b.net, err = devnet.Start(b.tb.Context(), devnet.Options{Solana: b.version, LP: func(_ int, o *lp.Options) { o.Limits.Inflight = 1_000_000 }}); err != nil {
+	if b.net, err = devnet.Start(b.tb.Context(), devnet.Options{Solana: b.solana(), Starknet: b.version == onStarknet, LP: func(_ int, o *lp.Options) { o.Limits.Inflight = 1_000_000 }}); err != nil {
 		b.tb.Fatal(err)
 	}
 	b.tb.Cleanup(func() { b.net.Close() })
 	b.user = &wallet.Wallet{EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 20 * time.Millisecond}
-	if b.version != "" {
+	switch b.version {
+	case "":
+	case onStarknet:
+		b.user.Starknet = &b.net.Starknet.User.Key
+	default:
 		b.user.Solana = b.net.Solana.User
 	}
 }
 
-// startOn is start with the EVM chain, or with Solana and a version of its program in
-// its place.
+// startOn is start with the EVM chain, or with Solana and a version of its program or
+// Starknet in its place.
 func startOn(tb testing.TB, version string) *bed {
 	tb.Helper()
 	b := &bed{tb: tb, far: new(distance), version: version}
@@ -84,8 +102,12 @@ func (b *bed) reach(at func(url string) string) {
 	for _, u := range b.net.LPURLs() {
 		b.urls.lps = append(b.urls.lps, at(u))
 	}
-	if b.version != "" {
-		b.urls.solana = at(b.net.Solana.URL())
+	switch b.version {
+	case "":
+	case onStarknet:
+		b.urls.other = at(b.net.Starknet.URL())
+	default:
+		b.urls.other = at(b.net.Solana.URL())
 	}
 }
 
@@ -104,16 +126,25 @@ func (b *bed) keep() {
 // nodes are those of a client.
 func (b *bed) nodes() (bitcoin.Backend, chains.Factory) {
 	b.tb.Helper()
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{b.urls.bitcoin}})
+	var blocks, logs []string
+	if b.hears {
+		blocks, logs = []string{b.net.Bitcoin.Server().SocketURL()}, []string{b.net.EVM.Server().SocketURL()}
+	}
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{b.urls.bitcoin}, WebSocket: blocks})
 	if err != nil {
 		b.tb.Fatal(err)
 	}
-	if b.version != "" {
+	switch b.version {
+	case "":
+	case onStarknet:
+		network := b.net.StarknetConfig()
+		return backend, starknet.Custom(starknet.Options{RPC: []string{b.urls.other}, Network: &network, Tokens: b.net.StarknetTokens()})
+	default:
 		network := b.net.SolanaConfig()
-		return backend, solana.Custom(solana.Options{RPC: []string{b.urls.solana}, Version: b.version, Network: &network, Tokens: b.net.SolanaTokens()})
+		return backend, solana.Custom(solana.Options{RPC: []string{b.urls.other}, Version: b.version, Network: &network, Tokens: b.net.SolanaTokens()})
 	}
 	network := b.net.EVM.Config()
-	return backend, evm.Custom(evm.Options{RPC: []string{b.urls.evm}, Network: &network, Tokens: b.net.Tokens()})
+	return backend, evm.Custom(evm.Options{RPC: []string{b.urls.evm}, WebSocket: logs, Network: &network, Tokens: b.net.Tokens()})
 }
 
 // open opens a client that remembers nothing but what is stored.
@@ -146,25 +177,28 @@ func (b *bed) close() {
 
 // on is the chain that is measured.
 func (b *bed) on() string {
-	if b.version != "" {
-		return solana.ChainID
+	switch b.version {
+	case "":
+		return "CITREA"
+	case onStarknet:
+		return starknet.ChainID
 	}
-	return "CITREA"
+	return solana.ChainID
 }
 
 // native is its own coin.
 func (b *bed) native() string {
-	if b.version != "" {
-		return b.on() + "-SOL"
-	}
-	return b.on() + "-CBTC"
+	return b.on() + "-" + map[string]string{"CITREA": "CBTC", solana.ChainID: "SOL", starknet.ChainID: "STRK"}[b.on()]
 }
 
 func (b *bed) address() string {
-	if b.version != "" {
-		return b.net.Solana.User.Address.String()
+	switch b.version {
+	case "":
+		return b.net.EVM.User.Address.Hex()
+	case onStarknet:
+		return starkwire.Hex64(b.net.Starknet.User.Address)
 	}
-	return b.net.EVM.User.Address.Hex()
+	return b.net.Solana.User.Address.String()
 }
 
 // types are the types that are measured, and a request for each.

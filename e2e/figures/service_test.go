@@ -59,7 +59,8 @@ type service struct {
 // prices are those of the local network's tokens.
 func prices() price.Fixed {
 	return price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9),
-		"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9)}, USD: 0.001}
+		"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9),
+		"STARKNET-STRK": big.NewInt(13e7), "STARKNET-WBTC": big.NewInt(1e14)}, USD: 0.001}
 }
 
 // serve is the process. It ends when its standard input does.

@@ -227,7 +227,7 @@ func rowOf(t testing.TB, r *swap.Record) swap.StateRow {
 // made is a swap of the soak, as far as its rhythm depends on it, and how it was followed.
 type made struct {
 	every   time.Duration
-	told    time.Duration // what nodes say is unchanged is asked for so much later
+	told    time.Duration // what nodes say is unchanged is asked for so much later, or as late as it is old
 	created time.Time
 	last    time.Time     // when a node answered last how it stands
 	late    time.Duration // the worst: by how much an answer came after its rhythm
@@ -239,7 +239,11 @@ func (m *made) note(began, now time.Time) {
 	if since.IsZero() {
 		since = began
 	}
-	m.late = max(m.late, now.Sub(since)-m.told-rhythm(m.every, since.Sub(m.created)))
+	told := time.Duration(0)
+	if m.told > 0 && !m.last.IsZero() {
+		told = max(m.told, min(6*time.Hour, since.Sub(m.created)))
+	}
+	m.late = max(m.late, now.Sub(since)-told-rhythm(m.every, since.Sub(m.created)))
 }
 
 // fill stores swaps like the models, made one after the other within a time up to now,

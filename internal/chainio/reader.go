@@ -300,7 +300,9 @@ func (rd *Reader) HeardBitcoin() uint64 {
 }
 
 // TxUnchanged is asked by package engine.
-func (rd *Reader) TxUnchanged(tx *bitcoin.Tx, heard uint64) bool {
-	b, ok := rd.Bitcoin.(bitcoin.Listener)
-	return ok && b.Unchanged(tx, heard)
+func (rd *Reader) TxUnchanged(tx *bitcoin.Tx, heard uint64) (asOf uint32, ok bool) {
+	if b, ok := rd.Bitcoin.(bitcoin.Listener); ok {
+		return b.Unchanged(tx, heard)
+	}
+	return 0, false
 }

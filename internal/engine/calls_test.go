@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -24,9 +26,19 @@ func (c calls) String() string { return fmt.Sprintf("%d; %d; %d", c.LP, c.Chain,
 // counting is a reader that counts its calls.
 type counting struct {
 	*liar
-	mu sync.Mutex
-	n  calls
+	hears bool // of all that happens, which is nothing
+	mu    sync.Mutex
+	n     calls
 }
+
+func (w *counting) Heard(string) uint64 {
+	if w.hears {
+		return 1
+	}
+	return 0
+}
+func (w *counting) HeardBitcoin() uint64                           { return w.Heard("") }
+func (w *counting) TxUnchanged(*bitcoin.Tx, uint64) (uint32, bool) { return 900, w.hears }
 
 func (w *counting) count(n *int) { w.mu.Lock(); *n++; w.mu.Unlock() }
 
@@ -86,8 +98,19 @@ type event struct {
 // followed runs the engine's schedule over one swap, as [Engine.Run] does, until the
 // swap is deleted or settled, and returns what was asked and when that was.
 func followed(t *testing.T, c scenario, r *swap.Record, events []event) (calls, time.Duration) {
+	t.Helper()
+	n, lasted := followedFor(t, c, r, events, false, 100*24*time.Hour)
+	if lasted == 0 {
+		t.Errorf("%s: still followed after 100 days", c.flow.Type)
+	}
+	return n, lasted
+}
+
+// followedFor ends after some time at the latest, and returns 0 then.
+func followedFor(t *testing.T, c scenario, r *swap.Record, events []event, hears bool, most time.Duration) (calls, time.Duration) {
+	t.Helper()
 	start := r.CreatedAt.Time()
-	w := &counting{liar: &liar{now: start, truth: &events[0].truth}}
+	w := &counting{liar: &liar{now: start, truth: &events[0].truth}, hears: hears}
 	if r.Escrow != nil {
 		w.delivers = r.Escrow.Expected
 	}
@@ -103,7 +126,7 @@ func followed(t *testing.T, c scenario, r *swap.Record, events []event) (calls, 
 	s := &schedule{at: map[string]*turn{}}
 	g.reschedule(s, r, 0)
 	happened, purged := 1, start
-	for w.now.Sub(start) < 100*24*time.Hour {
+	for w.now.Sub(start) < most {
 		next := purged.Add(time.Hour) // of each hour one look at what may be deleted is enough here
 		if len(s.queue) > 0 && s.queue[0].when.Before(next) {
 			next = s.queue[0].when
@@ -134,7 +157,6 @@ func followed(t *testing.T, c scenario, r *swap.Record, events []event) (calls, 
 			return w.n, w.now.Sub(start)
 		}
 	}
-	t.Errorf("%s: still followed after 100 days", c.flow.Type)
 	return w.n, 0
 }
 
@@ -182,6 +204,53 @@ func TestCallsOfASwap(t *testing.T) {
 		}
 		t.Logf("%s settled: LP; chain; Bitcoin = %s, at rest after %s", typ, n, age)
 	}
+}
+
+// What a swap asks in a day in which it is under way and nothing happens to it: an escrow is
+// open and final, a payment waits for its first block, a trusted LP has yet to pay out. Who hears
+// of what happens asks seldom.
+func TestCallsOfALongWait(t *testing.T) {
+	start, day := time.Unix(1_700_000_000, 0), 24*time.Hour
+	waiting := map[swap.Type]struct {
+		state int
+		truth string
+	}{
+		swap.ToBTC: {swapstate.OutCommitted, "open"}, swap.ToBTCLN: {swapstate.OutCommitted, "open"}, swap.FromBTC: {swapstate.InCommitted, "open and paid"},
+		swap.FromBTCLN: {swapstate.LnCommitted, "open"}, swap.FromBTCLNAuto: {swapstate.LnCommitted, "open"}, swap.SPVFromBTC: {swapstate.SPVBroadcasted, "waiting"},
+		swap.TrustedFromBTCLN: {swapstate.TrustedLNPaid, "received"}, swap.TrustedFromBTC: {swapstate.TrustedBTCCreated, "pending"},
+	}
+	var all [2]calls
+	for _, c := range waysOut() {
+		typ := c.flow.Type
+		var n [2]calls
+		for i, hears := range []bool{false, true} {
+			r := c.record(waiting[typ].state, start)
+			if r.Escrow != nil {
+				r.Escrow.Real.Expiry = start.Add(5 * day).Unix()
+			}
+			if r.Lightning != nil {
+				r.Lightning.EndsAt = swap.At(start.Add(5 * day))
+			}
+			is := c.truths[slices.IndexFunc(c.truths, func(is truth) bool { return is.name == waiting[typ].truth })]
+			if is.lp == nil {
+				is.lp = &lp.Status{Code: lp.CodeUnpaid}
+			}
+			var ended time.Duration
+			if n[i], ended = followedFor(t, c, r, []event{{truth: is}}, hears, day); ended != 0 {
+				t.Errorf("%s: over after %s", typ, ended)
+			}
+			all[i].LP, all[i].Chain, all[i].Bitcoin = all[i].LP+n[i].LP, all[i].Chain+n[i].Chain, all[i].Bitcoin+n[i].Bitcoin
+		}
+		most := calls{26, 20, 10}
+		if typ == swap.TrustedFromBTCLN || typ == swap.TrustedFromBTC { // of which only the LP tells
+			most.LP = n[0].LP
+		}
+		if n := n[1]; n.LP > most.LP || n.Chain > most.Chain || n.Bitcoin > most.Bitcoin {
+			t.Errorf("%s asks %s times in a day although it hears, want at most %s", typ, n, most)
+		}
+		t.Logf("%s in a day: LP; chain; Bitcoin = %s; with subscriptions %s", typ, n[0], n[1])
+	}
+	t.Logf("all types in a day: %s; with subscriptions %s", all[0], all[1])
 }
 
 // life is how a swap of a type goes when all goes well: the user acts after a

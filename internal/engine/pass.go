@@ -140,6 +140,7 @@ type Result struct {
 	Record      *swap.Record
 	Observation *swap.Observation // the facts of the pass
 	At          time.Time
+	AsOf        map[string]uint64 // the blocks as of which facts were repeated, by chain: see [repeater]
 }
 
 // View returns how the swap is shown, by the facts of the pass.
@@ -370,13 +371,13 @@ func (g *Engine) pass(ctx context.Context, id string, f *passRun, w *repeater, r
 		Load: func() (*swap.Record, error) {
 			r, err := g.Load(ctx, id)
 			if err == nil {
-				w.of(r)
+				w.about(r)
 			}
 			return r, err
 		},
 		Observe: func(f *swap.Flow, in swap.Decision) { Observe(asking, reader, g.Rival, f, in) },
 		Write: func(r, next *swap.Record, move *swap.Move) error {
-			if w.has() {
+			if w.repeated() != nil {
 				return errRepeated
 			}
 			if err := g.write(ctx, r, next, move); err != nil {
@@ -392,13 +393,14 @@ func (g *Engine) pass(ctx context.Context, id string, f *passRun, w *repeater, r
 		},
 	}
 	res, due, err := turn.Pass(input)
-	if w.has() && !g.mayRepeat(f, res, due, err) {
+	if w.repeated() != nil && !g.mayRepeat(f, w, res, due, err) {
 		w.askAll()
 		res, due, err = turn.Pass(input)
 	}
 	if err != nil {
 		return nil, err
 	}
+	res.AsOf = w.repeated()
 	g.Effects.start(res.Record, due, g.Now())
 	return res, nil
 }

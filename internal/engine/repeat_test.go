@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/tokens"
 )
 
 // hearingReader is told by nodes as tests say.
@@ -22,9 +24,12 @@ type hearingReader struct {
 	txs     atomic.Int64
 }
 
-func (w *hearingReader) Heard(string) uint64                  { return w.mark.Load() }
-func (w *hearingReader) HeardBitcoin() uint64                 { return w.mark.Load() }
-func (w *hearingReader) TxUnchanged(*bitcoin.Tx, uint64) bool { return !w.changed.Load() }
+func (w *hearingReader) Heard(string) uint64  { return w.mark.Load() }
+func (w *hearingReader) HeardBitcoin() uint64 { return w.mark.Load() }
+
+func (w *hearingReader) TxUnchanged(*bitcoin.Tx, uint64) (uint32, bool) {
+	return 900, !w.changed.Load()
+}
 
 func (w *hearingReader) BitcoinTx(context.Context, bitcoin.Hash) (*bitcoin.Tx, error) {
 	w.txs.Add(1)
@@ -197,6 +202,67 @@ func TestRepeatedRoutinePassServesNoCaller(t *testing.T) {
 	})
 }
 
+// A status says as of which blocks it holds while anything in it is repeated, and no longer
+// than that.
+func TestStatusSaysAsOfWhichBlock(t *testing.T) {
+	f := lamp()
+	f.Ask = func(in swap.Decision) swap.Ask {
+		if in.Obs.Escrow.Asked {
+			return swap.Ask{}
+		}
+		return swap.Ask{Escrow: &chains.EscrowQuery{}, Payment: &bitcoin.Hash{1}}
+	}
+	chain := newToy("a").Chain
+	both := map[string]uint64{chain: 70, tokens.Bitcoin: 900}
+	for name, c := range map[string]struct {
+		deaf    bool
+		between func(w *hearingReader)
+		after   time.Duration
+		view    swap.View
+		want    map[string]uint64
+	}{
+		"unchanged":                          {want: both},
+		"without a subscription":             {deaf: true},
+		"a block of another branch was told": {between: func(w *hearingReader) { w.mark.Add(1); w.changed.Store(true) }},
+		"of Bitcoin's chain alone":           {between: func(w *hearingReader) { w.changed.Store(true) }, want: map[string]uint64{chain: 70}},
+		"the head is lost":                   {between: func(w *hearingReader) { w.mark.Store(0); w.changed.Store(true) }},
+		"a minute later":                     {after: time.Minute},
+		"something can be signed":            {view: swap.View{Action: &swap.Sign{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := *f
+				f.View = func(swap.Decision) swap.View { return c.view }
+				g, w := hearing(t, 7, &f)
+				defer g.Close()
+				w.set(chains.EscrowFact{Head: chains.Block{Height: 70}}, nil)
+				if c.deaf {
+					w.mark.Store(0)
+				}
+				create(t, g, "a")
+				status := func() map[string]uint64 {
+					s, err := g.Status(t.Context(), failingBuilder{}, StatusRequest{ID: "a", Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return s.AsOf
+				}
+				if asOf := status(); asOf != nil {
+					t.Errorf("what was asked for holds as of %v", asOf)
+				}
+				w.set(chains.EscrowFact{Head: chains.Block{Height: 75}}, nil)
+				if c.between != nil {
+					c.between(w)
+				}
+				time.Sleep(2*time.Second + c.after) // the pass before is not fresh
+				if asOf := status(); !maps.Equal(asOf, c.want) {
+					t.Errorf("as of %v, want %v", asOf, c.want)
+				}
+			})
+		})
+	}
+}
+
 // A transaction that no block holds is asked for once an hour by the schedule, once a minute
 // for callers, and whenever a block may have changed it.
 func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
@@ -235,6 +301,49 @@ func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
 					t.Errorf("asked %d times, want %d", got, c.asked)
 				}
 				g.Close()
+			})
+		})
+	}
+}
+
+// While no caller waits, what a contract holds is asked for again once it is twice as old, six
+// hours later at most; what an event brings begins anew, and so does what is not final.
+func TestUnchangedContractIsAskedSeldom(t *testing.T) {
+	for name, c := range map[string]struct {
+		fact  chains.EscrowFact
+		event bool // each hour, that changes nothing
+		asked int64
+	}{
+		"open":                       {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, asked: 10},
+		"by the word of one of many": {fact: chains.EscrowFact{State: chains.EscrowOpen, Unsettled: true}, asked: 10},
+		"not final":                  {fact: chains.EscrowFact{State: chains.EscrowOpen}, asked: 144},
+		"with events":                {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, event: true, asked: 72},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, w := hearing(t, 7, lamp())
+				defer g.Close()
+				r := newToy("a")
+				r.Expiry = swap.At(time.Now().Add(48 * time.Hour))
+				if err := g.Create(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				w.set(c.fact, nil)
+				for i := range 144 { // in a day, every ten minutes
+					if c.event && i%6 == 0 {
+						if _, err := g.advance(t.Context(), "a", swap.Look{}, forFacts); err != nil {
+							t.Fatal(err)
+						}
+						time.Sleep(2 * time.Second)
+					}
+					if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(10 * time.Minute)
+				}
+				if got := w.asked.Load(); got != c.asked {
+					t.Errorf("asked %d times, want %d", got, c.asked)
+				}
 			})
 		})
 	}

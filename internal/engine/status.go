@@ -33,6 +33,7 @@ type Status struct {
 	Record *swap.Record
 	View   swap.View
 	Built  swap.BuiltAction
+	AsOf   map[string]uint64 // of the [Result]
 	// Problem says why the action could not be built, or should not be done now. Record
 	// and View are correct in that case too.
 	Problem error
@@ -79,7 +80,7 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 	todo, err := pre.BuildAction(ctx, res.Record, v.Action)
 	switch {
 	case err == nil:
-		return &Status{Record: res.Record, View: v, Built: todo, Problem: v.Blocked}, nil
+		return &Status{Record: res.Record, View: v, Built: todo, AsOf: res.AsOf, Problem: v.Blocked}, nil
 	case ofCaller(err):
 		return nil, err
 	case fault.CodeOf(err) == fault.Internal:
@@ -89,7 +90,7 @@ func (g *Engine) Status(ctx context.Context, b Builder, q StatusRequest) (*Statu
 	if _, ok := errors.AsType[*chains.ContradictionError](v.Blocked); ok { // it explains more than an error of one node about the same step
 		err = v.Blocked
 	}
-	s := &Status{Record: res.Record, View: v, Problem: err}
+	s := &Status{Record: res.Record, View: v, AsOf: res.AsOf, Problem: err}
 	if sign, ok := v.Action.(*swap.Sign); ok && sign.For != swap.ActionInit { // none would mean that nothing is left to do
 		s.Built = swap.BuiltAction{Action: sign.Delayed()}
 	}

@@ -58,6 +58,8 @@ type Nodes struct {
 	states []bitcoin.Subscription // by URL
 	hints  uint64                 // messages that woke
 	turns  uint64                 // connections that became alive or were lost, and hints
+	breaks uint64                 // of them: what was not a hint
+	told   time.Time              // when the last hint came that no answer has explained; zero: none is open
 	taken  bool                   // by a [Poll]
 }
 
@@ -94,7 +96,7 @@ func (n *Nodes) leave() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.taken = false
-	n.turns++
+	n.turns, n.breaks, n.told = n.turns+1, n.breaks+1, time.Time{}
 	for i := range n.states {
 		n.states[i].Alive = false
 	}
@@ -131,6 +133,31 @@ func (n *Nodes) Heard() uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.turns
+}
+
+// Quiet marks how long a connection has been alive without a break, and is 0 while none is, or
+// while a hint waits for an answer of a [Poll] that explains it. What hints of the time between
+// two equal marks have meant was asked for meanwhile.
+func (n *Nodes) Quiet() uint64 {
+	if n == nil || !n.anyAlive() {
+		return 0
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.told.IsZero() && time.Since(n.told) < attentive {
+		return 0
+	}
+	return n.breaks
+}
+
+// explain notes that an answer held something new, unless hints came after the first counted ones:
+// those came while the question was asked.
+func (n *Nodes) explain(counted uint64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.hints == counted {
+		n.told = time.Time{}
+	}
 }
 
 // States returns the state of each URL, in their order; none of a nil n.
@@ -177,7 +204,7 @@ func (n *Nodes) wake() {
 func (n *Nodes) alive(i int) {
 	n.mu.Lock()
 	n.states[i].Alive = true
-	n.turns++
+	n.turns, n.breaks = n.turns+1, n.breaks+1
 	n.mu.Unlock()
 	n.wake()
 }
@@ -187,7 +214,7 @@ func (n *Nodes) lost(i int) {
 	was := n.states[i].Alive
 	n.states[i].Alive, n.states[i].Lost = false, n.states[i].Lost+1
 	if was {
-		n.turns++
+		n.turns, n.breaks = n.turns+1, n.breaks+1
 	}
 	n.mu.Unlock()
 	if was {
@@ -202,6 +229,7 @@ func (n *Nodes) count(i int, hint bool) {
 	if hint {
 		n.hints++
 		n.turns++
+		n.told = time.Now()
 	}
 	n.mu.Unlock()
 	if hint {

@@ -87,6 +87,9 @@ func (r *rhythm) wait(ctx context.Context, began time.Time, news bool) {
 	r.grow(time.Now())
 	if news { // it costs nothing
 		r.open = time.Time{}
+		if r.nodes != nil {
+			r.nodes.explain(r.counted)
+		}
 	} else {
 		r.budget = max(0, r.budget-1)
 	}

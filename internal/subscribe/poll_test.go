@@ -126,6 +126,45 @@ func TestPollGivesUpAHintThatNothingExplains(t *testing.T) {
 	}
 }
 
+// It is quiet while a connection lives and each hint is explained by an answer that was asked for
+// after it; a break begins anew, and a hint that nothing explains counts for five minutes.
+func TestQuiet(t *testing.T) {
+	var marks []uint64
+	heard(t, 20*time.Minute, func(n *Nodes) {
+		mark := func() { marks = append(marks, n.Quiet()) }
+		mark() // nothing is alive
+		n.alive(0)
+		time.Sleep(10 * time.Second)
+		mark()
+		n.count(0, true) // explained by the next answer
+		mark()
+		time.Sleep(time.Second)
+		mark()
+		n.lost(0)
+		mark()
+		n.alive(0)
+		mark()
+		time.Sleep(time.Minute)
+		n.count(0, true) // by none
+		time.Sleep(4 * time.Minute)
+		mark()
+		time.Sleep(time.Minute)
+		mark()
+	}, func(question int) bool { return question == 2 })
+	if want := []uint64{0, 1, 0, 1, 0, 3, 0, 3}; !slices.Equal(marks, want) {
+		t.Errorf("marks %v, want %v", marks, want)
+	}
+	n := &Nodes{heard: make(chan struct{}, 1), states: make([]bitcoin.Subscription, 1)}
+	n.alive(0)
+	n.count(0, true)
+	if n.explain(0); n.Quiet() != 0 {
+		t.Error("a hint is explained by an answer that was asked for before it")
+	}
+	if n.explain(1); n.Quiet() == 0 {
+		t.Error("a hint that was explained makes no rest")
+	}
+}
+
 // A node that sends hints without end, and of nothing, causes no more questions than there are
 // without subscriptions, but for the first few.
 func TestPollIsNotFlooded(t *testing.T) {

@@ -122,6 +122,20 @@ func (l *listening) ask(id bitcoin.Hash) (tx *bitcoin.Tx, heard uint64) {
 	return tx, heard
 }
 
+// unchanged reports whether a transaction is unchanged, which it can only be as of a block that
+// the server has, and that is not below the transaction's own.
+func (l *listening) unchanged(tx *bitcoin.Tx, heard uint64) bool {
+	l.Helper()
+	asOf, ok := l.b.Unchanged(tx, heard)
+	if !ok {
+		return false
+	}
+	if tip, err := l.b.TipHeight(l.Context()); err != nil || asOf == 0 || asOf > tip || asOf < tx.Height {
+		l.Errorf("unchanged as of block %d; the newest block is %d, that of the transaction %d, %v", asOf, tip, tx.Height, err)
+	}
+	return true
+}
+
 // payment is heard of when it is confirmed, and once more with the next block. Whatever the
 // server tells, what has changed is not called unchanged for good.
 func (l *listening) payment() {
@@ -129,10 +143,10 @@ func (l *listening) payment() {
 	to := l.s.Chain.Address(l.T, bitcoin.P2WPKH)
 	id := l.s.Chain.Pay(l.T, to, 50_000).Hash
 	tx, heard := l.ask(id)
-	if tx.Confirmed() || heard == 0 && l.b.Unchanged(tx, heard) {
+	if tx.Confirmed() || heard == 0 && l.unchanged(tx, heard) {
 		l.Fatalf("a new payment: %d confirmations, mark %d", tx.Confirmations, heard)
 	}
-	if l.b.Unchanged(tx, heard) {
+	if l.unchanged(tx, heard) {
 		l.s.Chain.Mine(l.T, 1)
 		l.eventually("the payment to be told of", func() bool {
 			l.mu.Lock()
@@ -142,7 +156,7 @@ func (l *listening) payment() {
 	} else {
 		l.s.Chain.Mine(l.T, 1)
 	}
-	if l.b.Unchanged(tx, heard) {
+	if l.unchanged(tx, heard) {
 		l.Error("a payment that was confirmed is unchanged")
 	}
 	tx, heard = l.ask(id)
@@ -150,7 +164,7 @@ func (l *listening) payment() {
 		l.Fatalf("%d confirmations, want 1", tx.Confirmations)
 	}
 	l.s.Chain.Mine(l.T, 1)
-	l.eventually("the next block", func() bool { return !l.b.Unchanged(tx, heard) })
+	l.eventually("the next block", func() bool { return !l.unchanged(tx, heard) })
 	if tx, _ = l.ask(id); tx.Confirmations != 2 {
 		l.Errorf("%d confirmations, want 2", tx.Confirmations)
 	}
@@ -162,12 +176,12 @@ func (l *listening) reorg() {
 	l.hears()
 	id := l.s.Chain.Pay(l.T, l.s.Chain.Address(l.T, bitcoin.P2WPKH), 50_000).Hash
 	waiting, heard := l.ask(id)
-	if !l.b.Unchanged(waiting, heard) {
+	if !l.unchanged(waiting, heard) {
 		l.Error("a payment is not unchanged although nothing has happened")
 	}
 	l.s.Chain.Reorg(l.T, 1)
 	l.eventually("the other branch", func() bool { return l.b.Heard() > heard })
-	if l.b.Unchanged(waiting, heard) {
+	if l.unchanged(waiting, heard) {
 		l.Error("a payment is unchanged from before another branch")
 	}
 }

@@ -74,7 +74,9 @@ func (c *Client) Follow(ctx context.Context, deliver func(confirmed []bitcoin.Ha
 func (c *Client) Heard() uint64 { return c.heard.Heard() }
 
 // Unchanged implements [bitcoin.Listener].
-func (c *Client) Unchanged(tx *bitcoin.Tx, heard uint64) bool { return c.heard.Unchanged(tx, heard) }
+func (c *Client) Unchanged(tx *bitcoin.Tx, heard uint64) (asOf uint32, ok bool) {
+	return c.heard.Unchanged(tx, heard)
+}
 
 // Subscriptions implements [bitcoin.Listener].
 func (c *Client) Subscriptions() []bitcoin.Subscription { return c.heard.Subscriptions() }

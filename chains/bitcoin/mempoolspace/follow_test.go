@@ -47,7 +47,8 @@ func eventually(t *testing.T, what string, holds func() bool) {
 func TestNothingIsHeardWithoutWebSocket(t *testing.T) {
 	n := start(t, devnet.Options{})
 	c := client(t, mempoolspace.Options{URLs: []string{n.URL()}})
-	if err := c.Follow(t.Context(), nil); err != nil || c.Heard() != 0 || c.Subscriptions() != nil || c.Unchanged(&bitcoin.Tx{}, 1) {
+	_, unchanged := c.Unchanged(&bitcoin.Tx{}, 1)
+	if err := c.Follow(t.Context(), nil); err != nil || c.Heard() != 0 || c.Subscriptions() != nil || unchanged {
 		t.Errorf("following: %v; mark %d, subscriptions %v", err, c.Heard(), c.Subscriptions())
 	}
 	if asked := n.Server().Requests(); len(asked) > 0 {

@@ -371,7 +371,9 @@ func TestBtcdTellsOfBlocks(t *testing.T) {
 	m.push(t)
 	heard := b.Heard()
 	tx, err := single.Tx(t.Context(), b, op.Hash)
-	if err != nil || tx.Confirmed() || !b.Unchanged(tx, heard) {
+	tip, tipErr := b.TipHeight(t.Context())
+	asOf, unchanged := b.Unchanged(tx, heard)
+	if err != nil || tx.Confirmed() || !unchanged || tipErr != nil || asOf != tip {
 		t.Fatalf("a payment that waits: %+v, %v", tx, err)
 	}
 	messages := b.Subscriptions()[0].Messages
@@ -387,7 +389,7 @@ func TestBtcdTellsOfBlocks(t *testing.T) {
 	case <-time.After(50 * time.Second): // it would be found after a minute without a message
 		t.Error("not told of the payment")
 	}
-	if b.Unchanged(tx, heard) || b.Subscriptions()[0].Messages == messages {
+	if _, unchanged := b.Unchanged(tx, heard); unchanged || b.Subscriptions()[0].Messages == messages {
 		t.Errorf("a payment that was confirmed is unchanged, %+v", b.Subscriptions())
 	}
 

@@ -109,7 +109,8 @@ func TestNothingIsHeardWithoutLongPoll(t *testing.T) {
 	t.Parallel()
 	c, server := newCore(t)
 	b := coreClient(t, noderpc.Options{URL: server.URL})
-	if err := b.Follow(t.Context(), nil); err != nil || b.Heard() != 0 || b.Subscriptions() != nil || b.Unchanged(&bitcoin.Tx{}, 1) {
+	_, unchanged := b.Unchanged(&bitcoin.Tx{}, 1)
+	if err := b.Follow(t.Context(), nil); err != nil || b.Heard() != 0 || b.Subscriptions() != nil || unchanged {
 		t.Errorf("following: %v; mark %d, subscriptions %v", err, b.Heard(), b.Subscriptions())
 	}
 	if _, _, _, calls, _ := c.waits.get(); calls != 0 {

@@ -176,26 +176,26 @@ func (f *Follower) Heard() uint64 {
 }
 
 // Unchanged implements [bitcoin.Listener].
-func (f *Follower) Unchanged(tx *bitcoin.Tx, heard uint64) bool {
+func (f *Follower) Unchanged(tx *bitcoin.Tx, heard uint64) (asOf uint32, ok bool) {
 	now := f.Heard()
 	if tx == nil || heard == 0 || now == 0 {
-		return false
+		return 0, false
 	}
 	f.asked.Add(tx.ID, struct{}{})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if tx.Confirmed() {
-		return heard == f.seq
+		return f.tip.Height, heard == f.seq
 	}
 	if heard < f.begun || len(f.blocks) == blocksKept && heard < f.blocks[0].seq {
-		return false
+		return 0, false
 	}
 	for _, b := range f.blocks { // those before the mark too: a server that is behind did not know of them
 		if _, in := b.txs[tx.ID]; in {
-			return false
+			return 0, false
 		}
 	}
-	return true
+	return f.tip.Height, true
 }
 
 // lose says that the newest block is not known now.

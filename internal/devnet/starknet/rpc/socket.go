@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -15,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// socket is a websocket connection: calls as over HTTP, and subscriptions to blocks and
-// events, which versions from 0.8 on have.
+// socket is a websocket connection: calls as over HTTP, and subscriptions to blocks, events
+// and the status of transactions, which versions from 0.8 on have.
 type socket struct {
 	*Server
 	version Version
@@ -30,10 +31,12 @@ type socket struct {
 	told *state.Block // the newest block of which was told
 }
 
-// subscription is what a client wants to hear of: blocks, or events.
+// subscription is what a client wants to hear of: blocks, events, or a transaction.
 type subscription struct {
-	method string  // of its news
-	filter *filter // nil: blocks
+	method string                     // of its news
+	filter *filter                    // of events
+	tx     map[string]json.RawMessage // the transaction_hash
+	status any                        // of it, as was told last
 }
 
 // maxSubscriptions bounds those of a connection.
@@ -82,6 +85,8 @@ func (c *socket) handle(body []byte, f Fault) bool {
 		switch q.Method {
 		case "starknet_subscribeNewHeads", "starknet_subscribeEvents":
 			return c.send(c.subscribe(q))
+		case "starknet_subscribeTransactionStatus":
+			return c.send(c.subscribeStatus(q)) && c.tell()
 		case "starknet_unsubscribe":
 			return c.send(c.unsubscribe(q))
 		}
@@ -114,6 +119,26 @@ func (c *socket) subscribe(q call) reply {
 			}
 		}
 	}
+	return c.add(q, s)
+}
+
+// subscribeStatus subscribes to a transaction, which need not have been sent yet.
+func (c *socket) subscribeStatus(q call) reply {
+	if len(c.subs) == maxSubscriptions {
+		return loopback.Failed(q.ID, internalError)
+	}
+	params, err := named(q.Params, []string{"transaction_hash"})
+	if err == nil {
+		_, err = (&request{params: params}).felt("transaction_hash")
+	}
+	if err != nil {
+		return loopback.Failed(q.ID, err)
+	}
+	return c.add(q, &subscription{method: "starknet_subscriptionTransactionStatus", tx: params})
+}
+
+// add adds a subscription and answers with its id.
+func (c *socket) add(q call, s *subscription) reply {
 	c.last++
 	id := strconv.FormatUint(c.last, 10)
 	c.subs[id] = s
@@ -156,6 +181,11 @@ func (c *socket) watch() {
 func (c *socket) look() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.tell()
+}
+
+// tell is look while the subscriptions are held.
+func (c *socket) tell() bool {
 	f := *c.fault.Load()
 	switch {
 	case f.Down, c.of != c.chain():
@@ -181,6 +211,9 @@ func (c *socket) look() bool {
 			}
 		}
 		c.told = v.Head()
+		for id, s := range c.subs {
+			out = append(out, s.moved(q, id)...)
+		}
 	})
 	for _, one := range out {
 		if !c.send(one) {
@@ -192,7 +225,10 @@ func (c *socket) look() bool {
 
 // news is what a subscription hears of a block.
 func (s *subscription) news(q *request, id string, b *state.Block) (out []any) {
-	if s.filter == nil {
+	switch {
+	case s.tx != nil:
+		return nil
+	case s.filter == nil:
 		return []any{news(s.method, id, q.header(b))}
 	}
 	for e := range q.view.Events(b.Number, b.Number) {
@@ -201,6 +237,21 @@ func (s *subscription) news(q *request, id string, b *state.Block) (out []any) {
 		}
 	}
 	return out
+}
+
+// moved is what a subscription to a transaction hears if its status is another one than before.
+func (s *subscription) moved(q *request, id string) []any {
+	if s.tx == nil {
+		return nil
+	}
+	of := *q
+	of.params = s.tx
+	status, err := of.getTransactionStatus()
+	if err != nil || reflect.DeepEqual(status, s.status) { // it is not known yet
+		return nil
+	}
+	s.status = status
+	return []any{news(s.method, id, map[string]any{"transaction_hash": s.tx["transaction_hash"], "status": status})}
 }
 
 func news(method, id string, result any) any {
