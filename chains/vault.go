@@ -41,6 +41,23 @@ type VaultContract interface {
 	DryRun(ctx context.Context, txs [][]byte) error
 }
 
+// VaultList is implemented by contract sets that can find their vaults.
+type VaultList interface {
+	VaultContract
+
+	// OpenedVaults returns vaults that were opened from a height on, oldest first, and the height
+	// from which to ask next. A call searches a part of a long history, and no block that is not
+	// final; it is at the end once that height stays the same. One node says it: what a vault is, and
+	// whether it exists, [VaultContract.Vaults] tells.
+	OpenedVaults(ctx context.Context, from uint64) (opened []OpenedVault, next uint64, err error)
+}
+
+// OpenedVault is a vault by the event of its opening.
+type OpenedVault struct {
+	VaultID
+	Height uint64
+}
+
 // VaultID identifies a vault.
 type VaultID struct {
 	Owner string

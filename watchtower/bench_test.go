@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -140,4 +144,55 @@ func (k *kit) final(data json.RawMessage) bool {
 	e := must[chains.Escrow](k.TB)(k.contract.Decode(data))
 	facts := must[[]chains.EscrowFact](k.TB)(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))
 	return facts[0].Err == nil && facts[0].State == chains.EscrowOpen && facts[0].Final
+}
+
+// rounds counts the rounds of a tower, each of which looks into its books.
+type rounds struct {
+	storage.Store
+	n atomic.Int64
+}
+
+func (r *rounds) Note(ctx context.Context, name string) ([]byte, uint64, error) {
+	if strings.HasSuffix(name, "/book") {
+		r.n.Add(1)
+	}
+	return r.Store.Note(ctx, name)
+}
+
+// asked counts requests to nodes.
+type asked struct{ n atomic.Int64 }
+
+func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.n.Add(1)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// BenchmarkWatching counts the requests to the chain's node in the first hour in which swaps wait whose claims do not
+// pay. The tower looks every five seconds of the network's clock.
+func BenchmarkWatching(b *testing.B) {
+	for _, waiting := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
+			m := newMeasured(b)
+			made, node := &rounds{Store: m.config.Store}, &asked{}
+			m.config.Store, m.config.HTTP, m.config.Every = made, node, 5*time.Millisecond
+			tower, stop := m.tower(m.config)
+			for range waiting {
+				m.publish(tower, m.next(0))
+			}
+			m.eventually("none pays", func() bool {
+				return must[[]watchtower.Report](b)(tower.Reports(b.Context()))[0].Refused == waiting
+			})
+			for b.Loop() {
+				before := node.n.Load()
+				for range int(time.Hour / (5 * time.Second)) {
+					m.Clock.Add(5 * time.Second)
+					for at := made.n.Load(); made.n.Load() < at+2; { // one that began before the clock moved, and one after it
+						time.Sleep(time.Millisecond)
+					}
+				}
+				b.ReportMetric(float64(node.n.Load()-before)/float64(waiting), "requests/swap")
+			}
+			stop()
+		})
+	}
 }

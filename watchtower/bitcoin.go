@@ -63,8 +63,13 @@ func (t *Tower) Withdraw(ctx context.Context, w Withdrawal) error {
 		}
 		w.From = heads.Latest.Height
 	}
+	return c.adopt(ctx, record{Version: k.Version(), Withdrawal: &w, Own: true}, w.hash())
+}
+
+// hash is what its record is found by.
+func (w *Withdrawal) hash() []byte {
 	name := sha256.Sum256(fmt.Appendf(nil, "%s %s %s", w.Owner, w.ID, w.TxID))
-	return c.adopt(ctx, record{Version: k.Version(), Withdrawal: &w, Own: true}, name[:])
+	return name[:]
 }
 
 // Prove takes over the claim of an own user's escrow that waits for a bitcoin payment, once

@@ -1,6 +1,7 @@
 package watchtower_test
 
 import (
+	"context"
 	"math/big"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -164,6 +166,52 @@ func TestWithdrawalsThatDoNotPay(t *testing.T) {
 				k.Errorf("%s was taken over: %v", what, err)
 			}
 		}
+	})
+}
+
+// rates are prices by ticker, 1 for others.
+type rates map[string]int64
+
+func (r rates) Price(_ context.Context, t tokens.Token) (*big.Int, error) {
+	return big.NewInt(max(r[t.Ticker], 1)), nil
+}
+
+// A tower finds others' vaults by their events, and their withdrawals on Bitcoin. It claims what pays, once the
+// vault's confirmations are there, and the next one from what it has kept of the vault.
+func TestFindsWithdrawalsOfOthers(t *testing.T) {
+	withVaults(t, func(k *kit) {
+		v := k.vault(2)
+		c := k.config()
+		c.Vaults, c.Prices = true, rates{"WBTC": 1e8}
+		tower, stop := k.tower(c)
+		before := k.native(k.signer.Address())
+		mined := func() {
+			k.Helper()
+			if _, err := k.Bitcoin.Mine(1); err != nil {
+				k.Fatal(err)
+			}
+		}
+		v.withdraw([2]uint64{100_000, 0}, bitcoin.FeeShares{Caller: 1000})
+		mined()
+		k.never("claimed with one confirmation of two", func() bool { k.mine(k.TB); return v.claimed() > 0 || k.stored() > 0 })
+		mined()
+		k.eventually("claimed", func() bool { k.mine(k.TB); return v.claimed() == 1 })
+		k.eventually("over", func() bool { k.mine(k.TB); return k.stored() == 0 })
+		stop()
+		tower, _ = k.tower(c)
+		v.withdraw([2]uint64{100_000, 0}, bitcoin.FeeShares{Caller: 1000})
+		mined()
+		mined()
+		k.eventually("the next one claimed", func() bool { k.mine(k.TB); return v.claimed() == 2 })
+		k.eventually("over", func() bool { k.mine(k.TB); return k.stored() == 0 })
+		v.withdraw([2]uint64{100_000, 0}, bitcoin.FeeShares{})
+		mined()
+		mined()
+		k.never("claimed without pay", func() bool { k.mine(k.TB); return v.claimed() > 2 || k.stored() > 0 })
+		if b := k.book(tower); b.Claims != 2 || b.Lost != 0 || b.Earned[k.token].Int64() != 2*1000*10 {
+			k.Errorf("books: %+v", b)
+		}
+		k.balanced(tower, before)
 	})
 }
 

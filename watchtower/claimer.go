@@ -34,6 +34,8 @@ type claimer struct {
 	vaults  map[string]string        // that a claim is under way for: to the record's id
 	resting map[string]rest          // records that are looked at later than the store says, by id
 	costs   map[chains.Cost]*big.Int // of what is looked at together
+	known   map[string]*vaults       // of all owners, by the version of the contracts
+	search  time.Time                // when to look at these
 }
 
 func openClaimer(ctx context.Context, c Config, a Account) (*claimer, error) {
@@ -73,6 +75,7 @@ func (c *claimer) run(ctx context.Context) {
 	defer tick.Stop()
 	clear(c.vaults) // another process may have claimed meanwhile
 	clear(c.resting)
+	c.known = map[string]*vaults{}
 	for ctx.Err() == nil {
 		bounded, cancel := context.WithTimeout(ctx, roundTime)
 		if err := c.round(bounded); err != nil && ctx.Err() == nil {
@@ -87,7 +90,7 @@ func (c *claimer) run(ctx context.Context) {
 	}
 }
 
-// round looks once at what was heard and at what is due. New claims for own users come first,
+// round looks once at what was heard, at what is due, and at others' vaults. New claims for own users come first,
 // and whatever is not done for them is done in the next round.
 func (c *claimer) round(ctx context.Context) error {
 	if err := c.finish(ctx); err != nil {
@@ -107,7 +110,7 @@ func (c *claimer) round(ctx context.Context) error {
 			break
 		}
 	}
-	return failed
+	return errors.Join(failed, c.discover(ctx))
 }
 
 // fresh looks at all new claims for own users.

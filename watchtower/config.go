@@ -33,6 +33,10 @@ type Config struct {
 	AllNodes bool
 
 	Sources []Source // where messages come from; none: what is handed over in process
+	// Vaults also claims what others withdraw from the vaults that the chains' events name, if
+	// that pays by the policy. About once a minute the nodes are asked about 64 vaults of each set
+	// of contracts, and Bitcoin about the outputs that the next withdrawals spend.
+	Vaults bool
 	// Prices tell what pay in other tokens than the native one is worth, for example a
 	// price.Source. nil: nothing but the native token has worth.
 	Prices Prices

@@ -171,20 +171,26 @@ func (c *claimer) admitOne(ctx context.Context, k chains.Contract, h *heard, o o
 		if v != claim {
 			return nil
 		}
-		n, err := c.foreign(ctx, maxForeign)
-		if err != nil {
-			return err
-		}
-		if n >= maxForeign {
-			c.log.Warn("a claim for others is left: too many are waiting", "waiting", n)
-			return nil
-		}
-		if err := c.adopt(ctx, record{Version: h.escrow.Version, Escrow: h.escrow.Data, Preimage: h.preimage}, h.escrow.Hash); err != nil {
+		adopted, err := c.adoptForeign(ctx, record{Version: h.escrow.Version, Escrow: h.escrow.Data, Preimage: h.preimage}, h.escrow.Hash)
+		if err != nil || !adopted {
 			return err
 		}
 		c.heard.drop(h)
 	}
 	return nil
+}
+
+// adoptForeign stores a record of others, if there are not too many.
+func (c *claimer) adoptForeign(ctx context.Context, r record, hash []byte) (bool, error) {
+	n, err := c.foreign(ctx, maxForeign)
+	if err != nil {
+		return false, err
+	}
+	if n >= maxForeign {
+		c.log.Warn("a claim for others is left: too many are waiting", "waiting", n)
+		return false, nil
+	}
+	return true, c.adopt(ctx, r, hash)
 }
 
 // pays is what a claim earns, in base units of the native token.

@@ -44,6 +44,34 @@ func (k *kit) withdrawal(v chains.VaultContract, q chains.WithdrawalQuery) chain
 	return facts[0]
 }
 
+// listed demands that a vault is found by its opening, once that is final, and only once.
+func (k *kit) listed(v chains.VaultList, id chains.VaultID) {
+	k.Helper()
+	var at []uint64
+	from := uint64(0)
+	k.eventually("the opening of the vault", func() bool {
+		all, next, err := v.OpenedVaults(k.Context(), from)
+		k.must(err)
+		for _, o := range all {
+			if o.Height < from || o.Height >= next {
+				k.Errorf("opened at height %d, of a search from %d to below %d", o.Height, from, next)
+			}
+			if o.Owner == id.Owner && o.ID.Cmp(id.ID) == 0 {
+				at = append(at, o.Height)
+			}
+		}
+		moved := next != from
+		from = next
+		if !moved {
+			k.net.Mine(k.T, 1)
+		}
+		return !moved && len(at) > 0
+	})
+	if len(at) != 1 {
+		k.Errorf("the vault is found %d times", len(at))
+	}
+}
+
 func testVaultClaims(k *kit) {
 	net, v := k.vaultKit()
 	id := net.OpenVault(k.T, [2]uint64{1_000_000, 500_000}, 2)
@@ -51,6 +79,9 @@ func testVaultClaims(k *kit) {
 	if !opened.Open || !opened.OurRelay || opened.Raw != [2]uint64{1_000_000, 500_000} || opened.Tokens[0] != k.facts.Token || opened.Tokens[1] != k.chain.Info().Native.Address ||
 		opened.Confirmations != 2 || opened.Multipliers[0].Sign() <= 0 || opened.Multipliers[1].Sign() <= 0 || opened.UTXO == (bitcoin.OutPoint{}) {
 		k.Errorf("vault: %+v", opened)
+	}
+	if list, ok := v.(chains.VaultList); ok {
+		k.listed(list, id)
 	}
 	from, err := k.chain.Heads(k.Context())
 	k.must(err)

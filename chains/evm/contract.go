@@ -24,7 +24,7 @@ type contracts struct {
 	memory memory
 }
 
-var _ chains.VaultContract = (*contracts)(nil)
+var _ chains.VaultList = (*contracts)(nil)
 
 func (k *contracts) Version() string { return k.Deployment.Version }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/wire"
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"github.com/swapper-go/swapper/chains"
@@ -219,4 +220,29 @@ func (k *contracts) RelayTip(ctx context.Context) (uint32, error) {
 		return 0, err
 	}
 	return read(r)
+}
+
+// OpenedVaults takes one round trip for the heads, and those of searching the logs of up to two
+// hundred thousand blocks.
+func (k *contracts) OpenedVaults(ctx context.Context, from uint64) (opened []chains.OpenedVault, next uint64, err error) {
+	heads, err := k.chain.Heads(ctx)
+	if err != nil {
+		return nil, from, err
+	}
+	from = max(from, k.VaultManager.Height)
+	to := min(heads.Final.Height, from+pollMost-1)
+	if from > to {
+		return nil, from, nil
+	}
+	logs, err := k.chain.filter(ctx, k.VaultManager.Address, rpc.BlockRange{From: from, To: to}, [][]common.Hash{{evmwire.VaultABI().Events["Opened"].ID}})
+	if err != nil {
+		return nil, from, err
+	}
+	for _, l := range logs {
+		e, err := k.DecodeLog(l)
+		if v, ok := e.(evmwire.VaultOpenEvent); ok && err == nil {
+			opened = append(opened, chains.OpenedVault{VaultID: chains.VaultID{Owner: v.Owner.Hex(), ID: v.ID}, Height: l.BlockNumber})
+		}
+	}
+	return opened, to + 1, nil
 }

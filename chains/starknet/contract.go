@@ -17,7 +17,7 @@ type contract struct {
 	reader *read.Reader
 }
 
-var _ chains.VaultContract = (*contract)(nil)
+var _ chains.VaultList = (*contract)(nil)
 
 func (k *contract) Version() string { return k.Deployment.Version }
 

@@ -29,6 +29,11 @@ func (k *contract) Withdrawals(ctx context.Context, queries []chains.WithdrawalQ
 	return k.reader.Withdrawals(ctx, queries)
 }
 
+// OpenedVaults takes the round trips of [starkread.Reader.OpenedVaults].
+func (k *contract) OpenedVaults(ctx context.Context, from uint64) ([]chains.OpenedVault, uint64, error) {
+	return k.reader.OpenedVaults(ctx, from)
+}
+
 // DryRun takes one round trip.
 func (k *contract) DryRun(ctx context.Context, txs [][]byte) error { return k.reader.DryRun(ctx, txs) }
 

@@ -1,6 +1,6 @@
 // Command watchtower claims swaps of users who are away, for pay: it hears the messages that
-// wallets publish to the network's Nostr relays, looks at the escrows on the chains, and claims
-// what pays. It runs until Ctrl-C; the same command again goes on.
+// wallets publish to the network's Nostr relays, looks at the escrows and vaults on the chains, and
+// claims what pays. It runs until Ctrl-C; the same command again goes on.
 //
 //	go run ./examples/watchtower -dry-run            # testnet4: says what it would claim and earn
 //	go run ./examples/watchtower -chains CITREA
@@ -274,7 +274,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if err != nil {
 		return err
 	}
-	c := watchtower.Config{Network: p.network, Bitcoin: p.bitcoin, Store: store, Sources: []watchtower.Source{source}, Prices: p.prices, Every: p.every, Now: p.now, Log: s.log(), Approve: s.approve(!o.dry)}
+	c := watchtower.Config{Network: p.network, Bitcoin: p.bitcoin, Store: store, Sources: []watchtower.Source{source}, Vaults: true, Prices: p.prices, Every: p.every, Now: p.now, Log: s.log(), Approve: s.approve(!o.dry)}
 	if c.Chains, err = o.accounts(ctx, p, keys); err != nil {
 		return err
 	}

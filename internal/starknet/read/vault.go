@@ -215,3 +215,31 @@ func (r *Reader) DryRun(ctx context.Context, txs [][]byte) error {
 	}
 	return nil
 }
+
+// OpenedVaults takes one round trip for the heads, and one for each page of the events of up to
+// fifty thousand blocks.
+func (r *Reader) OpenedVaults(ctx context.Context, from uint64) (opened []chains.OpenedVault, next uint64, err error) {
+	heads, err := r.ledger.Heads(ctx)
+	if err != nil {
+		return nil, from, err
+	}
+	from = max(from, r.VaultManager.Height)
+	to := min(heads.Final.Height, from+pastBlocks-1)
+	if from > to {
+		return nil, from, nil
+	}
+	s := newScan(rpc.Filter{From: r.VaultManager.Address, Keys: [][]wire.Felt{{wire.SelectorOpened}}, Blocks: rpc.Range{First: from, Last: to}})
+	if err := r.ledger.run(ctx, nil, []*scan{s}); err != nil {
+		return nil, from, err
+	}
+	if s.err != nil {
+		return nil, from, s.err
+	}
+	for _, e := range s.found {
+		said, err := r.DecodeLog(e.Log)
+		if v, ok := said.(wire.VaultOpenEvent); ok && err == nil {
+			opened = append(opened, chains.OpenedVault{VaultID: chains.VaultID{Owner: wire.Hex64(v.Owner), ID: wire.Number(v.ID)}, Height: e.Height})
+		}
+	}
+	return opened, to + 1, nil
+}
