@@ -9,12 +9,15 @@ let loaded = null;
 // secret is made here, or of one to an LNURL link or a Lightning address, whose invoice is fetched here.
 const own = (request) => request.srcToken === 'LIGHTNING-BTC' || request.dstToken === 'LIGHTNING-BTC' && !/^(lightning:)?ln(bc|tb)/i.test(request.dstAddress);
 
-// create asks for a quote. One that the page itself must ask for is verified at once; the
-// others are verified with what is to be signed or paid first.
+// create asks for a quote, once what verifies is loaded: some quotes last a minute. One that the page
+// itself must ask for is verified at once; the others are verified with what is to be signed or paid first.
 export async function create(request, preparing) {
-  if (!own(request)) return call('api/createSwap', {}, request);
+  if (!loaded) preparing();
+  if (!own(request)) {
+    await ready().catch(() => {}); // then nothing is verified, nor signed or paid
+    return call('api/createSwap', {}, request);
+  }
   try {
-    if (!loaded) preparing();
     return await (await ready()).call('createSwap', request);
   } catch (e) {
     if (isAway()) throw Object.assign(e, { code: 'away' });
