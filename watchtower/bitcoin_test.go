@@ -183,7 +183,7 @@ func TestFindsWithdrawalsOfOthers(t *testing.T) {
 		v := k.vault(2)
 		c := k.config()
 		c.Vaults, c.Prices = true, rates{"WBTC": 1e8}
-		tower, stop := k.tower(c)
+		_, stop := k.tower(c)
 		before := k.native(k.signer.Address())
 		mined := func() {
 			k.Helper()
@@ -198,7 +198,7 @@ func TestFindsWithdrawalsOfOthers(t *testing.T) {
 		k.eventually("claimed", func() bool { k.mine(k.TB); return v.claimed() == 1 })
 		k.eventually("over", func() bool { k.mine(k.TB); return k.stored() == 0 })
 		stop()
-		tower, _ = k.tower(c)
+		tower, _ := k.tower(c)
 		v.withdraw([2]uint64{100_000, 0}, bitcoin.FeeShares{Caller: 1000})
 		mined()
 		mined()
