@@ -88,7 +88,7 @@ assert.ok((await without.call('createSwap', receive)).swapId);
 const gas = { srcToken: 'LIGHTNING-BTC', dstToken: `${chain}-CBTC`, amount: '100000000000000', amountType: 'EXACT_OUT', dstAddress: address };
 const of = (id, rawAmount, decimals) => ({ amount: '0.0001', rawAmount, decimals, symbol: id.split('-')[1], chain: id.split('-')[0] });
 const sold = { swapId: 'gas', swapType: 'TRUSTED_FROM_BTCLN', state: { number: 0, name: 'PR_CREATED', description: '' }, createdAt: config.now(),
-  quote: { inputAmount: of(gas.srcToken, '10300', 8), outputAmount: of(gas.dstToken, gas.amount, 18), fees: { swap: of(gas.srcToken, '300', 8) }, expiry: config.now() + 60_000, outputAddress: address } };
+  quote: { inputAmount: of(gas.srcToken, '10300', 8), outputAmount: of(gas.dstToken, gas.amount, 18), fees: { swap: of(gas.srcToken, '300', 8) }, expiry: config.now() + 3_600_000, outputAddress: address } };
 const trusting = async (maxTrustedSats) => load({ ...config, maxTrustedSats, prices: async () => '100000000000000' });
 await refused((await trusting(undefined)).verify(gas, sold), /TRUSTED_FROM_BTCLN/);
 await refused((await trusting(10_299)).verify(gas, sold), /10300/);
