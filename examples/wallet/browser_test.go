@@ -43,6 +43,12 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
+	if *sheets != "" && code == 0 {
+		if err := writeSheets(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	for i := len(shared.ends) - 1; i >= 0; i-- {
 		shared.ends[i]()
 	}
@@ -177,7 +183,7 @@ func browseUnready(t *testing.T, url string, setup ...chromedp.Action) tab {
 	}
 	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	t.Cleanup(closeTab)
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*patience())
 	t.Cleanup(cancel)
 	p := tab{t, ctx}
 	chromedp.ListenTarget(ctx, func(event any) { // what the page must never meet
@@ -228,11 +234,19 @@ func (p tab) text(id string) string {
 	return get[string](p, fmt.Sprintf(`document.getElementById(%q).textContent`, id))
 }
 
-// until waits for a condition of the page. Where the machine has other work, half of the minute goes
+// patience is how long the page may take for what it does. Where the machine has other work, half of the minute goes
 // to what verifies, which each profile compiles anew.
+func patience() time.Duration {
+	if seen() {
+		return 3 * time.Minute
+	}
+	return time.Minute
+}
+
+// until waits for a condition of the page.
 func (p tab) until(condition string) {
 	p.Helper()
-	if err := chromedp.Run(p.ctx, chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(time.Minute))); err != nil {
+	if err := chromedp.Run(p.ctx, chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience()))); err != nil {
 		p.do(chromedp.ActionFunc(func(context.Context) error { return fmt.Errorf("wait for %s: %w", condition, err) }))
 	}
 }

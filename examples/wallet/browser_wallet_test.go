@@ -173,6 +173,7 @@ func TestBrowserWallet(t *testing.T) {
 		t.Errorf("a refused signature is said as %q", got)
 	}
 	p.phaseIs("sign")
+	p.look("declined")
 	if got := get[string](p, `document.activeElement.id`); got != "go" {
 		t.Errorf("the focus is at %q, not at the button that tries again", got)
 	}

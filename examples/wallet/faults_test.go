@@ -53,6 +53,7 @@ func TestOffline(t *testing.T) {
 	down.Store(true)
 	p.key("ask")
 	p.until(`!document.getElementById('offline').hidden`)
+	p.look("away")
 	if got := p.text("problem"); got != "The service cannot be reached. The page tries again by itself." {
 		t.Errorf("the form says %q", got)
 	}
@@ -65,6 +66,7 @@ func TestOffline(t *testing.T) {
 	link := get[string](p, `location.href`)
 	late := browseUnready(t, link)
 	late.until(`document.getElementById('gone-title').textContent === 'Waiting for the service'`)
+	late.look("waiting")
 	down.Store(false)
 	p.until(`document.getElementById('offline').hidden`)
 	late.phase("deposit")

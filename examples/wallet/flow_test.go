@@ -156,6 +156,7 @@ func TestOldQuoteCannotBePaid(t *testing.T) {
 	if get[bool](p, `!document.getElementById('deposit').hidden`) {
 		t.Error("the old invoice can still be scanned")
 	}
+	p.look("dropped")
 	p.key("go")
 	p.until(`!document.getElementById('view-form').hidden`)
 }

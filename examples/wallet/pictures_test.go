@@ -1,19 +1,19 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"flag"
-	"image"
-	"image/color"
-	"image/png"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
-	"sort"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -22,34 +22,39 @@ import (
 
 // What the states of the page are looked at with.
 var (
-	pictures = flag.String("pictures", "", "folder for pictures of the page in every state, in which they are written")
-	inDocs   = flag.Bool("pictures.docs", false, "write only those of the documentation")
+	pictures = flag.String("pictures", "", "folder for a picture of each state, on a phone and a desktop, light and dark")
+	sheets   = flag.String("sheets", "", "folder for phone.webp and desktop.webp, all pictures on a sheet, and form.webp")
 	axe      = flag.String("axe", "", "file of axe-core, axe.min.js, which judges every state for people who do not see or use a mouse")
 )
 
-// docsImages are the pictures of docs/images, by state, screen and scheme.
-var docsImages = map[string]bool{
-	"form-desktop-light": true, "form-phone-dark": true, "deposit-phone-light": true, "deposit-desktop-dark": true, "sign-phone-light": true,
-	"progress-desktop-light": true, "claim-phone-dark": true, "received-phone-light": true, "refund-phone-light": true, "swaps-desktop-dark": true, "bounds-phone-light": true, "expired-phone-dark": true,
+// seen reports that the states are looked at by somebody, which takes longer.
+func seen() bool { return *pictures != "" || *axe != "" }
+
+// states are what is kept of the page, in the order in which a user meets it.
+var states = []string{
+	"start", "form", "bounds", "quoting", "no quote", "refused quote", "verifying", "deposit", "sign", "fees", "open", "bitcoin", "declined", "refused", "dropped", "expired",
+	"asking", "sending", "sent", "progress", "claim", "received", "refund", "refunded", "away", "waiting", "gone", "swaps", "no swaps",
 }
 
+// screen is a size of a screen. Of a picture so much of its height as part is shown, so wide, in so many columns.
 type screen struct {
-	name          string
-	width, height int64
+	name                 string
+	width, height        int64
+	part, shown, columns int64
 }
 
-// raw is what no reader is shown: words of the service's own, base units, and codes.
-const raw = `/base units|\(LIGHTNING\)|\b[a-z]+_[a-z]+\b|\b[A-Z]+_[A-Z_]+\b|undefined|NaN|\[object/.exec(document.body.innerText)?.[0] ?? ''`
+var screens = []screen{{"phone", 390, 844, 900, 210, 8}, {"desktop", 1280, 860, 860, 432, 4}, {"narrow", 320, 640, 0, 0, 0}, {"wide", 1600, 900, 0, 0, 0}}
+
+// raw is what no reader is shown: words of the service's own, base units, codes, names of tokens with their chain, and times for machines.
+const raw = `/base units|\(LIGHTNING\)|\b[a-z]+_[a-z]+\b|\b[A-Z]+_[A-Z_]+\b|\b[A-Z]{3,}-[A-Z]{2,}\b|\d-\d\dT\d|undefined|NaN|\[object/.exec(document.body.innerText)?.[0] ?? ''`
 
 // look sees a state on every screen, light and dark: nothing is wider than the screen, nothing
 // moves for those who do not want it, and every word is for readers.
 func (p tab) look(state string) {
 	p.Helper()
-	screens := []screen{{"phone", 390, 844}, {"desktop", 1280, 860}, {"narrow", 320, 640}, {"wide", 1600, 900}}
 	for i, s := range screens {
 		for _, scheme := range []string{"light", "dark"} {
-			name := state + "-" + s.name + "-" + scheme
-			write := *pictures != "" && i < 2 && (docsImages[name] || !*inDocs)
+			write := *pictures != "" && i < 2
 			if scheme == "dark" && !write && *axe == "" {
 				continue // of the same width
 			}
@@ -58,10 +63,10 @@ func (p tab) look(state string) {
 				p.Errorf("%s: the page is %d wide on a screen of %d", state, wide, s.width)
 			}
 			if write {
-				p.keep(name)
+				p.keep(state, s, scheme)
 			}
 			if *axe != "" && i < 2 {
-				p.judge(name)
+				p.judge(state + " " + s.name + " " + scheme)
 			}
 		}
 	}
@@ -87,87 +92,76 @@ func (p tab) judge(name string) {
 	}
 }
 
-func (p tab) keep(name string) {
+// keep takes a picture of a state.
+func (p tab) keep(state string, on screen, scheme string) {
 	p.Helper()
 	var shot []byte
 	p.until(`[...document.images].every((i) => i.complete)`)
 	p.do(chromedp.Evaluate(`scrollTo(0, 0)`, nil), chromedp.FullScreenshot(&shot, 100))
-	small, err := reduce(shot)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(*pictures, name+".png"), small, 0o644)
-	}
-	if err != nil {
+	if err := os.WriteFile(picture(state, on.name, scheme), shot, 0o644); err != nil {
 		p.Fatal(err)
 	}
 }
 
-// reduce writes a picture with 128 colours, which is enough for a page.
-func reduce(shot []byte) ([]byte, error) {
-	from, err := png.Decode(bytes.NewReader(shot))
-	if err != nil {
-		return nil, err
-	}
-	type counted struct {
-		c color.RGBA
-		n int
-	}
-	count := make(map[color.RGBA]int)
-	b := from.Bounds()
-	coarse := func(x, y int) color.RGBA {
-		c := color.RGBAModel.Convert(from.At(x, y)).(color.RGBA)
-		return color.RGBA{c.R &^ 3, c.G &^ 3, c.B &^ 3, 255}
-	}
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			count[coarse(x, y)]++
-		}
-	}
-	var most []counted
-	for c, n := range count {
-		most = append(most, counted{c, n})
-	}
-	sort.Slice(most, func(i, j int) bool {
-		a, b := most[i], most[j]
-		return a.n > b.n || a.n == b.n && (int(a.c.R)<<16|int(a.c.G)<<8|int(a.c.B)) < (int(b.c.R)<<16|int(b.c.G)<<8|int(b.c.B))
-	})
-	var palette color.Palette
-	for i, m := range most {
-		alike := slices.ContainsFunc(palette, func(c color.Color) bool { return distance(c.(color.RGBA), m.c) < 300 })
-		if i < 96 || len(palette) < 128 && !alike { // a colour of a mark is rare and has none like it
-			palette = append(palette, m.c)
-		}
-	}
-	to, near := image.NewPaletted(b, palette), make(map[color.RGBA]uint8)
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			c := coarse(x, y)
-			i, ok := near[c]
-			if !ok {
-				i = uint8(palette.Index(c))
-				near[c] = i
+func picture(state, on, scheme string) string {
+	return filepath.Join(*pictures, strings.Join([]string{state, on, scheme}, "-")+".png")
+}
+
+// writeSheets writes the pictures of all states as one for each screen, and the form as one of its own.
+func writeSheets() error {
+	for _, on := range screens[:2] {
+		var of strings.Builder
+		fmt.Fprintf(&of, `<body style="margin:12px;background:#8b8791;font:600 13px system-ui;display:grid;grid-template-columns:repeat(%d,%dpx);gap:14px 10px;width:max-content">`, on.columns, on.shown)
+		for _, state := range states {
+			for _, scheme := range []string{"light", "dark"} {
+				source := picture(state, on.name, scheme)
+				if _, err := os.Stat(source); err != nil {
+					return err
+				}
+				fmt.Fprintf(&of, `<div>%s<img style="display:block;width:100%%;height:%dpx;object-fit:cover;object-position:top;border-radius:8px" src="%s"></div>`, state, on.shown*on.part/on.width, filepath.Base(source))
 			}
-			to.SetColorIndex(x, y, i)
+		}
+		if err := draw(on.name, of.String()); err != nil {
+			return err
 		}
 	}
-	var out bytes.Buffer
-	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, to)
-	return out.Bytes(), err
+	return draw("form", `<body style="margin:0"><img style="display:block;width:960px" src="`+filepath.Base(picture("form", "desktop", "light"))+`">`)
 }
 
-// distance is the square of how far two colours are apart.
-func distance(a, b color.RGBA) int {
-	r, g, l := int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B)
-	return r*r + g*g + l*l
+// draw has the browser draw a document beside the pictures, and keeps it as WebP.
+func draw(name, document string) error {
+	file, err := filepath.Abs(filepath.Join(*pictures, name+".html"))
+	if err == nil {
+		err = os.WriteFile(file, []byte(document), 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, done := chromedp.NewContext(shared.browser)
+	defer done()
+	return chromedp.Run(ctx, chromedp.EmulateViewport(100, 100), chromedp.Navigate("file://"+file), chromedp.ActionFunc(func(ctx context.Context) error {
+		_, _, _, _, _, size, err := page.GetLayoutMetrics().Do(ctx)
+		if err != nil {
+			return err
+		}
+		shot, err := page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatWebp).WithQuality(40).WithCaptureBeyondViewport(true).
+			WithClip(&page.Viewport{Width: size.Width, Height: size.Height, Scale: 1}).Do(ctx)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(*sheets, name+".webp"), shot, 0o644)
+	}))
 }
 
-// The page fits from 320 to 1600 pixels in its states. What is seen can be kept; the pictures
-// of the documentation are made with
+// The page fits from 320 to 1600 pixels in its states. What is seen here and in other tests can be
+// kept; the pictures of the documentation are made with
 //
-//	go test ./examples/wallet -run 'TestScreens|TestRefund|TestExpired' -pictures "$PWD/docs/images" -pictures.docs
+//	go test ./examples/wallet -timeout 1h -pictures "$(mktemp -d)" -sheets "$PWD/docs/images"
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	p := browse(t, everyChain(t).url)
 	p.until(`document.getElementById('limits').textContent !== ''`)
+	p.look("start")
 	p.write("pay", "0.5")
 	p.press("\r")
 	p.until(`document.getElementById('pay-problem').textContent !== ''`)
@@ -187,7 +181,7 @@ func TestScreens(t *testing.T) {
 	p.do(chromedp.Evaluate(`document.getElementById('s-fees').open = true`, nil))
 	p.look("fees")
 	p.finish()
-	if *pictures != "" || *axe != "" || depth.Full() {
+	if seen() || depth.Full() {
 		p.key("go")
 		onlyBitcoin.Lock()
 		defer onlyBitcoin.Unlock()
@@ -200,12 +194,14 @@ func TestScreens(t *testing.T) {
 		p.ask("LIGHTNING-BTC", "SOLANA-WBTC", "pay", "0.0005")
 		p.key("go")
 		p.phase("claim")
+		p.until(`!document.getElementById('go').hidden`)
 		p.look("claim")
 		p.leave()
 		p.ask("BITCOIN-BTC", "SOLANA-WBTC", "pay", "0.002")
 		p.look("open")
 		p.key("go")
 		p.phase("deposit")
+		p.until(`!document.getElementById('go').hidden`)
 		p.look("bitcoin")
 	}
 	p.do(chromedp.Evaluate(`location.hash = '#/swaps'`, nil))
@@ -214,4 +210,53 @@ func TestScreens(t *testing.T) {
 	p.do(chromedp.Evaluate(`location.hash = '#/swap/'+'00'.repeat(48)`, nil))
 	p.until(`!document.getElementById('view-gone').hidden`)
 	p.look("gone")
+}
+
+// What lasts a moment is looked at while what it waits for is held.
+func TestScreensOfAMoment(t *testing.T) {
+	t.Parallel()
+	var held atomic.Value // the path that is held
+	held.Store("/api/createSwap")
+	w := own(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for path := r.URL.Path; strings.HasPrefix(path, held.Load().(string)) && r.Context().Err() == nil; {
+				time.Sleep(20 * time.Millisecond)
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	t.Cleanup(func() { held.Store("-") }) // or the server does not end
+	p := browse(t, w.url)
+	p.do(chromedp.Evaluate(`location.hash = '#/swaps'`, nil))
+	p.until(`!document.getElementById('no-swaps').hidden`)
+	p.look("no swaps")
+	p.do(chromedp.NavigateBack())
+	p.until(`document.getElementById('limits').textContent !== ''`)
+	for _, c := range []struct{ from, to, field, held, phase string }{
+		{"CITREA-WBTC", "BITCOIN-BTC", "receive", "/local/sign", "asking"},
+		{"LIGHTNING-BTC", "CITREA-WBTC", "pay", "/local/pay", "sending"},
+	} {
+		held.Store("/api/createSwap")
+		p.choose("from", c.from)
+		p.choose("to", c.to)
+		p.write(c.field, "0.002")
+		p.press("\r")
+		p.until(`document.getElementById('ask').textContent === 'Asking the providers…'`)
+		if c.field == "receive" {
+			p.look("quoting")
+			held.Store("/nodes/")
+			p.phase("sign")
+			p.look("verifying")
+		}
+		held.Store(c.held)
+		p.until(`!document.getElementById('go').hidden`)
+		p.key("go")
+		p.phase(c.phase)
+		p.look(c.phase)
+		held.Store("-")
+		if got := p.finish(); got != "received" {
+			t.Errorf("ended as %q", got)
+		}
+		p.key("go")
+	}
 }

@@ -35,6 +35,9 @@ function cut(text, keep) {
   return kept ? `${whole}.${kept}` : whole;
 }
 
+// trim drops zeros at the end of a number.
+export const trim = (text) => cut(text, Infinity);
+
 // number writes base units for reading: 0.00049783, 1 234.5.
 export function number(raw, decimals, symbol) {
   raw = BigInt(raw);

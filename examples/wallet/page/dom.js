@@ -43,6 +43,9 @@ export function copyable(what, value, link) {
   return make('span', { class: 'copies' }, button, out);
 }
 
+// unfold is what only some readers want to know, behind a word that unfolds it.
+export const unfold = (word, detail) => make('details', {}, make('summary', {}, word), make('p', {}, detail));
+
 // busy runs what a button does, lets nobody press it twice, and hands on what went wrong.
 export function busy(button, does, failed) {
   return async (event) => {

@@ -1,6 +1,6 @@
 // The form: what to swap, how much, and to whom. One amount is what the user has typed; the
 // other follows by the market's price until the quote fixes it.
-import { $, busy, hide, text } from './dom.js';
+import { $, busy, hide, text, unfold } from './dom.js';
 import { call, keep, keptIds, kept } from './api.js';
 import { convert, number, parse, plain, rate, value } from './amounts.js';
 import { chainName, reason, takes } from './words.js';
@@ -135,6 +135,7 @@ function problem(field, words) {
 function fail(e) {
   const { field, text: words } = e.field === undefined && e.at ? { field: e.at, text: e.message } : reason(e, e.about);
   problem(field, words);
+  if (e.found) $('problem').append(unfold('What was found', e.found));
   return $(field ?? 'ask');
 }
 

@@ -29,7 +29,7 @@ export function phase(s, did, now, own) {
     return { name: 'failed', title: 'The swap was not completed', lead: s.state.description, button: 'Start another swap', sign: 'warn', stage: kinds.Payment };
   }
   if (did.doing === 'wallet') return { name: 'asking', title: 'Confirm in your wallet', lead: 'Your wallet asks whether you want to sign. Nothing is sent before you do.', far: 15, sign: 'wait', stage: kinds.Payment };
-  if (did.doing === 'sending') return { name: 'sending', title: 'Sending…', lead: 'What you signed is on its way.', far: 25, sign: 'wait', stage: kinds.Payment };
+  if (did.doing === 'sending') return { name: 'sending', title: 'Sending…', lead: from === 'Lightning' ? 'Your payment is on its way.' : 'What you signed is on its way.', far: 25, sign: 'wait', stage: kinds.Payment };
   if (did.sent && did.sent === asked(s)) return { name: 'sent', title: 'Sent', lead: `Waiting until ${from === 'Lightning' ? 'the provider' : 'the network'} sees it. You need not do anything.`, far: 35, sign: 'wait', stage: kinds.Payment };
   if (unused(s)) {
     if (own?.dropped) return { name: 'dropped', title: 'This quote was replaced', lead: 'You changed the swap after this quote, so it cannot be paid from here any more.', button: 'Back to the form', sign: 'clock', stage: kinds.Quote };

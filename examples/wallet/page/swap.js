@@ -1,9 +1,9 @@
 // A swap on the page: what it costs, what is to be done, how far it is. It follows the swap
 // by the service's events and asks for the status while somebody looks.
-import { $, announce, busy, copyable, hide, make, text } from './dom.js';
+import { $, announce, busy, copyable, hide, make, text, unfold } from './dom.js';
 import { call, kept } from './api.js';
 import { number, plain, rate, show, value } from './amounts.js';
-import { chainName, hasDeposit, reason, step, takes } from './words.js';
+import { chainName, hasDeposit, reason, step, takes, told } from './words.js';
 import { asked, phase, unused } from './phase.js';
 import { icon, mark } from './marks.js';
 import { explorer } from './explorers.js';
@@ -94,12 +94,12 @@ function render() {
   const allowed = verified(), s = view(), q = s.quote, p = phase(s, did, Date.now(), kept(s.swapId));
   $('view-swap').dataset.phase = p.name;
   if (now !== p.title) {
-    text($('headline'), p.title);
+    text($('headline'), p.title.replace(/(\d) (?=\w*[A-Z])/g, '$1\u00a0')); // an amount keeps its token beside it
     document.title = `${p.title} · Swap`;
     if (now !== null) announce(`${p.title}. ${p.lead}`);
     now = p.title;
   }
-  text($('lead'), p.lead);
+  text($('lead'), did.check?.how === 'refused' && !$('verified').hidden ? '' : p.lead);
   sign(p.sign);
   [...$('flow').children].forEach((li, i) => {
     li.className = i < p.stage ? 'done' : i === p.stage ? 'now' : '';
@@ -113,7 +113,7 @@ function render() {
   if (!p.button && document.activeElement === button) $('headline').focus({ preventScroll: true });
   hide(button, !p.button);
   text(button, p.button ?? '');
-  text($('with'), ['deposit', 'sign', 'claim', 'refund'].includes(p.name) ? payer(s, p) : '');
+  text($('with'), p.button && ['deposit', 'sign', 'claim', 'refund'].includes(p.name) ? payer(s, p) : '');
   if (s.actionError && !did.fault) text($('fault'), problemOf(s.actionError));
   else if (!did.fault) text($('fault'), '');
   const over = s.isFinished || p.name === 'late' || p.name === 'dropped';
@@ -140,7 +140,10 @@ function verified() {
   if (!shown) return !asks;
   $('verified').className = `verified ${shown.how}`;
   text($('verified-title'), { busy: 'Being verified', waits: 'Being verified', good: 'Verified by this page', told: 'Verified by this page', refused: 'Refused' }[shown.how]);
-  text($('verified-words'), shown.words);
+  if ($('verified').dataset.says !== shown.words + shown.found) { // or screen readers repeat it
+    $('verified').dataset.says = shown.words + shown.found;
+    $('verified-words').replaceChildren(...told(shown.words), ...(shown.found ? [unfold('What was found', shown.found)] : []));
+  }
   return shown.how === 'good';
 }
 

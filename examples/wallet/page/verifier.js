@@ -21,10 +21,13 @@ export async function create(request, preparing) {
     return await (await ready()).call('createSwap', request);
   } catch (e) {
     if (isAway()) throw Object.assign(e, { code: 'away' });
-    if (e.code === 'upstream' && e.field) throw new Error(`Refused: ${e.message}`);
+    if (e.code === 'upstream' && e.field) throw Object.assign(new Error('Refused: the quote is not what you asked for, so it cannot be paid here. Nothing was paid.'), { found: e.message });
     throw Object.assign(e, { error: e.message });
   }
 }
+
+// mismatch is what a user is told of what cannot be verified; found says it to those who know the operations.
+const mismatch = (found) => ({ how: 'refused', words: 'What the service asks for does not match your swap, or your own nodes cannot confirm it. There is nothing to pay or sign here; the page looks again by itself.', found });
 
 // check judges what a swap asks its user to sign or pay: { how: 'good', words, action } with what
 // may be signed or paid, 'waits', 'told', or 'refused'. Request is what was asked for in this browser; wallet
@@ -33,13 +36,13 @@ export async function check(s, { request, key } = {}, wallet = {}) {
   if (!request) return { how: 'refused', words: 'This swap was not asked for in this browser, so the page does not know what it should pay. Go on where it was asked for.' };
   try {
     const { currentAction: action, actionError: fault } = await (await ready()).verify(request, s, s.currentAction, { swapKey: key, ...wallet });
-    if (fault) return { how: 'refused', words: fault.error };
+    if (fault) return mismatch(fault.error);
     if (action && action.type !== 'Wait') return { how: 'good', words: action.description, action };
     if (action?.name === 'Automatic settlement' && s.requiresSecretReveal) return { how: 'told', words: action.description };
     if (action && action.type === s.currentAction?.type || !s.currentAction) return { how: 'waits', words: action?.description ?? '' };
     return { how: 'refused', words: 'There is nothing that should be signed or paid now.' };
   } catch (e) {
-    return { how: 'refused', words: e.message };
+    return mismatch(e.message);
   }
 }
 

@@ -1,5 +1,6 @@
 // The words of the page: names of chains, steps of a swap and errors, as a reader would say them.
-import { number } from './amounts.js';
+import { number, trim } from './amounts.js';
+import { copyable, make } from './dom.js';
 
 export const chainName = (id) => ({ BITCOIN: 'Bitcoin', LIGHTNING: 'Lightning' })[id] ?? id.charAt(0) + id.slice(1).toLowerCase();
 
@@ -50,6 +51,20 @@ export function step(p, s) {
   };
   const [how, title, detail] = table[p.type]?.[p.status] ?? ['next', p.title];
   return { how, title, detail };
+}
+
+// told writes a sentence of package verify for readers: tokens by their ticker, times of this
+// place, and long addresses shortened, which a click copies whole.
+export function told(sentence) {
+  const plainly = sentence.replace(/\b(\d+(?:\.\d+)?) (?:BTC-LN|(?:[A-Z0-9]+-)?([A-Z0-9]+))\b/g, (_, n, ticker = 'BTC') => `${trim(n)}\u00a0${ticker}`)
+    .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (at) => moment(new Date(at)));
+  return plainly.split(/(\b[A-Za-z0-9]{26,}[.,]?)/).map((part, i) => i % 2 ? make('span', { class: 'kept' }, copyable('address', part.replace(/[.,]$/, '')), part.match(/[.,]$/)?.[0]) : part);
+}
+
+// moment writes a time of today, or of another day.
+function moment(at) {
+  const time = at.toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
+  return at.toDateString() === new Date().toDateString() ? time : `${time} on ${at.toLocaleDateString('en', { day: 'numeric', month: 'long' })}`;
 }
 
 // fields are where an error of the service belongs in the form, and how the value is called.
