@@ -106,7 +106,7 @@ func pack(out string, chosen []string) error {
 }
 
 // unused are functions of Go's distribution that a page cannot use, and which would be linked with all that
-// they call, for requests go through the page's fetch: connections, TLS with its certificates, and proxies. Each returns at
+// they call, for requests go through the page's fetch: connections, TLS with its certificates and curves, and proxies. Each returns at
 // once instead. A distribution that has another function of the name is refused.
 var unused = []struct{ file, function, instead string }{
 	{"net/http/transport.go", "func (t *Transport) roundTrip(req *Request) (_ *Response, err error) {", "return nil, errors.ErrUnsupported"},
@@ -116,6 +116,9 @@ var unused = []struct{ file, function, instead string }{
 	{"crypto/tls/conn.go", "func (c *Conn) handshakeContext(ctx context.Context) (ret error) {", "return net.ErrClosed"},
 	{"crypto/tls/conn.go", "func (c *Conn) readRecordOrCCS(expectChangeCipherSpec bool) error {", "return net.ErrClosed"},
 	{"crypto/tls/conn.go", "func (c *Conn) handlePostHandshakeMessage() error {", "return net.ErrClosed"},
+	{"crypto/ecdh/nist.go", "func P256() Curve {", "return nil"},
+	{"crypto/ecdh/nist.go", "func P384() Curve {", "return nil"},
+	{"crypto/ecdh/nist.go", "func P521() Curve {", "return nil"},
 	{"crypto/tls/conn.go", "func (c *Conn) Write(b []byte) (int, error) {", "return 0, net.ErrClosed"},
 }
 
@@ -133,11 +136,11 @@ func withoutSockets(work, distribution string) (overlay string, err error) {
 			}
 			text = string(b)
 		}
-		before, after, ok := strings.Cut(text, u.function+"\n")
+		before, after, ok := strings.Cut(text, u.function)
 		if !ok {
 			return "", fmt.Errorf("%s of this distribution has no %q, which is to be left out", u.file, u.function)
 		}
-		texts[u.file] = before + u.function + "\n\t" + u.instead + "\n" + after
+		texts[u.file] = before + u.function + " " + u.instead + ";" + after
 	}
 	for file, text := range texts {
 		to := filepath.Join(work, strings.ReplaceAll(file, "/", "_"))
