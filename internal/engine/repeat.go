@@ -37,7 +37,7 @@ const (
 	repeatMost  = 6 * time.Hour // while no caller waits, of what has been the same for so long
 )
 
-// saidKept is of how many swaps the answers are kept: about 2 kB of each.
+// saidKept is of how many swaps the answers are kept: about 3 kB of each.
 const saidKept = 1 << 16
 
 // said is what was answered to a swap's last questions.

@@ -157,13 +157,12 @@ async function order(open) {
   const src = from(), dst = to(), raw = at(exact, () => parse($(exact).value, sideToken(exact).decimals));
   check(exact, raw);
   $('choices').disabled = true;
-  text($('ask'), 'Asking the providers…');
   try {
     const request = {
       srcToken: src.id, dstToken: dst.id, amount: raw.toString(), amountType: exact === 'pay' ? 'EXACT_IN' : 'EXACT_OUT',
       srcAddress: link ?? (['BITCOIN', 'LIGHTNING'].includes(src.chainId) ? undefined : wallets.address(src.chainId)), dstAddress: $('recipient').value.trim(),
     };
-    const { swapKey, ...made } = await create(request, () => text($('ask'), 'Preparing to verify…'));
+    const { swapKey, ...made } = await create(request, (what) => text($('ask'), what));
     keep(made.swapId, { key: swapKey, request, link: Boolean(link), at: Date.now(), exact, recipient: $('recipient').value.trim() });
     quoted = made.swapId;
     await open(made.swapId);

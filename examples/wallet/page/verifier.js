@@ -11,14 +11,18 @@ const own = (request) => request.srcToken === 'LIGHTNING-BTC' || request.dstToke
 
 // create asks for a quote, once what verifies is loaded: some quotes last a minute. One that the page
 // itself must ask for is verified at once; the others are verified with what is to be signed or paid first.
-export async function create(request, preparing) {
-  if (!loaded) preparing();
+// says is told what is done.
+export async function create(request, says) {
+  if (!loaded) says('Preparing to verify…');
   if (!own(request)) {
     await ready().catch(() => {}); // then nothing is verified, nor signed or paid
+    says('Asking the providers…');
     return call('api/createSwap', {}, request);
   }
   try {
-    return await (await ready()).call('createSwap', request);
+    const verifier = await ready();
+    says('Asking the providers…');
+    return await verifier.call('createSwap', request);
   } catch (e) {
     if (isAway()) throw Object.assign(e, { code: 'away' });
     if (e.code === 'upstream' && e.field) throw Object.assign(new Error('Refused: the quote is not what you asked for, so it cannot be paid here. Nothing was paid.'), { found: e.message });
