@@ -78,10 +78,14 @@ func TestOne410(t *testing.T) {
 func makeGone(t *testing.T, s *source, sender *webhook.Sender, r *receiver) {
 	t.Helper()
 	r.answers(status(http.StatusGone))
-	for range 20 {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
 		s.advance(20 * time.Minute)
 		time.Sleep(60 * time.Millisecond)
-		if states, err := sender.States(t.Context()); err != nil || states[0].Gone {
+		states, err := sender.States(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if states[0].Gone {
 			return
 		}
 	}
