@@ -185,7 +185,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 	for _, end := range []string{"settle", "cancel"} {
 		held, _ := post("/invoice?sats=500&hold=1")
 		post("/pay?invoice=" + held["invoice"].(string))
-		for range 100 {
+		for range 1000 {
 			if state(held["paymentHash"]) == "held" {
 				break
 			}
