@@ -132,7 +132,7 @@ func programs() (string, error) {
 }
 
 // start makes a database in a new folder. PostgreSQL refuses to run as root: for
-// root it runs as the user postgres, or as nobody.
+// root it runs as the user postgres or, without one, as the unprivileged user of Unix.
 func start(durable bool) (_ *Server, err error) {
 	bin, err := programs()
 	if err != nil {
