@@ -345,6 +345,9 @@ func (w *world) books(g land) {
 		}
 	}
 	owners = append(owners, g.address(&w.stranger.Wallet))
+	if w.operator != nil {
+		owners = append(owners, g.address(&w.operator.Wallet))
+	}
 	missing.Sub(missing, contracts)
 	for _, a := range owners {
 		has, err := g.balance(a)

@@ -21,6 +21,7 @@ type plan struct {
 	told      bool                     // a node of each chain tells of events
 	twins     bool                     // two nodes of each chain, of which one at a time is in trouble; else one
 	times     map[string]time.Duration // and those by which blocks are dated, by chain
+	tower     bool                     // the service's own watchtower is the only one
 	meddling  time.Duration            // between two deeds of the stranger in the mean; 0: there are none
 	orders    []order
 	events    []event
@@ -123,6 +124,7 @@ func newPlan(seed uint64) plan {
 		}
 	}
 	p.tell()
+	p.tower = p.seed/2%2 == 1
 	slices.SortFunc(p.events, func(a, b event) int { return int(a.at - b.at) })
 	if *collude {
 		p.collude()
@@ -195,7 +197,7 @@ func rand64(r *rand.Rand, n time.Duration) time.Duration { return time.Duration(
 func (p plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %v, LPs of the %s version, shared store %v, fair from %v\n", p.seed, p.lands, p.version, p.shared, p.calm)
-	fmt.Fprintf(&b, "clocks %v, block times %v, a stranger every %v, two nodes each %v, told %v\n", p.clocks, p.times, p.meddling, p.twins, p.told)
+	fmt.Fprintf(&b, "clocks %v, block times %v, a stranger every %v, two nodes each %v, told %v, an own watchtower %v\n", p.clocks, p.times, p.meddling, p.twins, p.told, p.tower)
 	if p.collusion != nil {
 		fmt.Fprintln(&b, "collusion", p.collusion)
 	}

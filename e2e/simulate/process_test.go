@@ -37,6 +37,7 @@ type process struct {
 	client    *swapper.Client
 	transport *http.Transport
 	nostr     *watchtower.Nostr
+	tower     *watchtower.Tower // nil: there is none of its own
 	ctx       context.Context
 	cancel    context.CancelFunc
 	opened    chan struct{} // closed once client is set, or never will be
@@ -125,6 +126,19 @@ func (w *world) run(at *place) (*process, error) {
 	}
 	if w.plan.shared {
 		config.Store = sharedHandle{handle{w.disk, p}}
+	}
+	if w.operator != nil {
+		if p.tower, err = w.operator.tower(p, config, via); err != nil {
+			close(p.opened)
+			p.cancel()
+			p.transport.CloseIdleConnections()
+			return nil, errors.Join(err, nostr.Close())
+		}
+		config.Claimer = claimer{p.tower, p}
+		w.burying.Go(func() {
+			_ = p.tower.Run(p.ctx)
+			_ = p.tower.Close()
+		})
 	}
 	client, err := swapper.Open(p.ctx, config)
 	p.client, p.nostr = client, nostr

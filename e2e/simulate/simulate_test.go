@@ -16,6 +16,7 @@ import (
 	"github.com/ethereum/go-ethereum/core"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 var (
@@ -44,6 +45,7 @@ type result struct {
 	swaps    int
 	ends     map[string]int
 	episode  episode
+	earned   []watchtower.Report
 }
 
 // simulate runs a plan's world to its end.
@@ -68,7 +70,7 @@ func simulate(t *testing.T, p plan) (r result) {
 				})
 			}
 			r.failures, r.happened, r.faults, r.lasted, r.swaps, r.ends = w.failures, w.happened, w.faults, time.Since(epoch), len(w.users), map[string]int{}
-			r.episode = w.episode
+			r.episode, r.earned = w.episode, w.earned
 			for _, u := range w.users {
 				r.ends[u.order.land+" "+u.order.kind+" "+u.state()]++
 			}
@@ -130,6 +132,7 @@ func (w *world) live() {
 	if w.plan.told {
 		w.heard(ctx)
 	}
+	w.audit(ctx)
 	w.promises.settle()
 }
 
@@ -216,7 +219,7 @@ func TestSimulate(t *testing.T) {
 	began := time.Now()
 	var failed []uint64
 	var days time.Duration
-	swaps, ends, seeds := 0, map[string]int{}, 0
+	swaps, ends, seeds, earned := 0, map[string]int{}, 0, takings{}
 	var told collusions
 	for seed := *first; seed < *first+few() || time.Since(began) < *length; seed++ {
 		if *length > 0 && time.Since(began) >= *length {
@@ -234,6 +237,7 @@ func TestSimulate(t *testing.T) {
 		seeds++
 		days += r.lasted
 		swaps += r.swaps
+		earned.add(r.earned)
 		told.add(r.episode)
 		for end, n := range r.ends {
 			ends[end] += n
@@ -244,6 +248,7 @@ func TestSimulate(t *testing.T) {
 		t.Logf("%4d %s", ends[end], end)
 	}
 	told.report(t)
+	earned.report(t)
 	t.Logf("failed: %v", failed)
 }
 

@@ -19,6 +19,7 @@ import (
 	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // prices are the local network's: the native coin and WBTC are worth a bitcoin.
@@ -43,7 +44,9 @@ type world struct {
 	places   []*place
 	users    []*user
 	stranger *stranger
-	wealthy  *big.Int // what the honest provider had at first, in sats
+	operator *operator           // nil: the service has no watchtower of its own
+	wealthy  *big.Int            // what the honest provider had at first, in sats
+	earned   []watchtower.Report // of the operator, in the end
 	promises *promises
 	episode  episode
 	began    time.Time // of the plan's time
@@ -123,6 +126,14 @@ func newWorld(ctx context.Context, p plan) (*world, error) {
 	}
 	if w.stranger, err = w.newStranger(ctx); err != nil {
 		return nil, err
+	}
+	if p.tower { // nobody else claims
+		if err := w.net.Tower.Close(); err != nil {
+			return nil, err
+		}
+		if w.operator, err = w.newOperator(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if w.wealthy, err = w.wealth(); err != nil {
 		return nil, err
