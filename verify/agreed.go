@@ -144,6 +144,9 @@ func keyHash(key string) string {
 
 // keep stores what was agreed on since.
 func (v *verifier) keep(ctx context.Context, id string, version uint64, t terms) error {
+	if err := v.noteRecent(ctx, id, t); err != nil {
+		return err
+	}
 	body, err := json.Marshal(t)
 	if err != nil {
 		return err
@@ -155,6 +158,9 @@ func (v *verifier) keep(ctx context.Context, id string, version uint64, t terms)
 // swap has no other one, and no other swap the same payment: a provider could claim two
 // escrows with one preimage, or with one bitcoin payment.
 func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t terms, payment string) error {
+	if err := v.noteRecent(ctx, id, t); err != nil {
+		return err
+	}
 	body, err := json.Marshal(t)
 	if err != nil {
 		return err

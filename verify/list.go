@@ -15,32 +15,35 @@ import (
 
 // How much a list can make the wallet's own nodes do, however long it is.
 const (
-	mostAsked  = 100 // escrows and payments that are asked about, the first of the list
+	mostAsked  = 100 // escrows and payments that are asked about after the service's answer, the first of the list; and as many swaps meanwhile
 	mostAtOnce = 8   // questions that are under way
 )
 
 // ListSwaps implements [swapper.Service]. A swap that this wallet agreed on is shown as by
 // GetSwapStatus: what was agreed, and what the wallet's own nodes say of it, but that they are
-// asked about the first 100 escrows and payments of a list alone. Every other swap is the
+// asked about the first 100 escrows and payments of a list alone, besides the last hundred that were agreed
+// on, about which they are asked while the service is. Every other swap is the
 // service's word, as is which swaps the list has.
 func (v *verifier) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
-	return v.list(ctx, in, v.service.ListSwaps)
+	return v.list(ctx, in, false, v.service.ListSwaps)
 }
 
 // ListPendingSwaps implements [swapper.Service], as ListSwaps does.
 func (v *verifier) ListPendingSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
-	return v.list(ctx, in, v.service.ListPendingSwaps)
+	return v.list(ctx, in, true, v.service.ListPendingSwaps)
 }
 
 // entry is a swap of a list that this wallet agreed on.
 type entry struct {
 	terms
-	fact   *chains.EscrowFact
-	seen   *withdrawal
-	unseen error
+	version uint64 // under which the terms are stored
+	asked   bool   // own nodes were asked while the service was
+	fact    *chains.EscrowFact
+	seen    *withdrawal
+	unseen  error
 }
 
-func (v *verifier) list(ctx context.Context, in swapper.ListSwapsInput, ask func(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error)) ([]swapper.ListSwapOutput, error) {
+func (v *verifier) list(ctx context.Context, in swapper.ListSwapsInput, pending bool, ask func(context.Context, swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error)) ([]swapper.ListSwapOutput, error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
@@ -50,14 +53,18 @@ func (v *verifier) list(ctx context.Context, in swapper.ListSwapsInput, ask func
 	if err != nil {
 		return nil, err
 	}
-	got, err := ask(ctx, in)
-	if err != nil {
+	var got []swapper.ListSwapOutput
+	var early map[string]entry
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { got, err = ask(gctx, in); return err })
+	g.Go(func() (err error) { early, err = v.askEarly(gctx, o, in, pending); return err })
+	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	if in.Limit > 0 && len(got) > in.Limit {
 		return nil, &RefusedError{Reason: ReasonID, Field: "swaps", Said: fmt.Sprint(len(got)), True: fmt.Sprintf("at most %d, as asked for", in.Limit)}
 	}
-	all := make([]entry, len(got))
+	all := make([]*entry, len(got))
 	listed := map[string]bool{}
 	for i, said := range got {
 		at := fmt.Sprintf("[%d].", i)
@@ -65,35 +72,44 @@ func (v *verifier) list(ctx context.Context, in swapper.ListSwapsInput, ask func
 			return nil, &RefusedError{Reason: ReasonID, Field: at + "swapId", Said: said.SwapID, True: "the id of a swap that was not listed before"}
 		}
 		listed[said.SwapID] = true
-		switch all[i].terms, _, err = v.agreed(ctx, said.SwapID); {
-		case fault.CodeOf(err) == fault.NotFound:
-		case err != nil:
+		t, version, err := v.agreed(ctx, said.SwapID)
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
 			return nil, err
-		default:
-			if err := v.unchanged(o, at, said.SwapID, all[i].terms, said.SwapOutputBase); err != nil {
-				return nil, err
-			}
+		}
+		all[i] = &entry{terms: t, version: version}
+		if err != nil {
+			continue
+		}
+		if err := v.unchanged(o, at, said.SwapID, t, said.SwapOutputBase); err != nil {
+			return nil, err
+		}
+		if e, ok := early[said.SwapID]; ok && e.version == version {
+			all[i] = &e
 		}
 	}
 	v.askAbout(ctx, o, all)
 	out := make([]swapper.ListSwapOutput, len(got))
+	var ended []string
 	for i, said := range got {
-		out[i] = v.listed(said, all[i])
+		out[i] = v.listed(said, *all[i])
+		if out[i].IsFinished && all[i].shows() {
+			ended = append(ended, said.SwapID)
+		}
 	}
-	return out, nil
+	return out, v.noteEnded(ctx, ended)
 }
 
 // askAbout asks the wallet's own nodes about the first of the swaps: about all escrows of a
 // contract set at once. What they do not answer is in the entries.
-func (v *verifier) askAbout(ctx context.Context, o *opened, all []entry) {
+func (v *verifier) askAbout(ctx context.Context, o *opened, all []*entry) {
 	type set struct{ chain, version string }
 	escrows := map[set][]*entry{}
 	var g errgroup.Group
 	g.SetLimit(mostAtOnce)
 	left := mostAsked
-	for i := range all {
-		e := &all[i]
+	for _, e := range all {
 		switch {
+		case e.asked:
 		case v.reachesFrom(e.Src) != nil && e.Vault != nil:
 			e.unseen = v.reachesFrom(e.Src)
 		case e.Vault != nil && len(e.Vault.Sent) > 0:

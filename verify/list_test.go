@@ -182,6 +182,7 @@ func triesList(t *testing.T, v swapper.Service, s *service, text string) (tried,
 type counting struct {
 	moon
 	asked, calls int
+	heard        chan int // the number of each call, unless it is nil
 }
 
 func (c *counting) Open(context.Context, chains.Env) (chains.Chain, error) { return c, nil }
@@ -195,6 +196,9 @@ type asked struct {
 func (a asked) Escrows(_ context.Context, q []chains.EscrowQuery) ([]chains.EscrowFact, error) {
 	a.c.calls++
 	a.c.asked += len(q)
+	if a.c.heard != nil {
+		a.c.heard <- len(q)
+	}
 	facts := make([]chains.EscrowFact, len(q))
 	for i := range facts {
 		facts[i] = chains.EscrowFact{State: chains.EscrowClaimed, Final: true}
@@ -212,21 +216,7 @@ func TestListsAskABoundedNumberOfTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range swaps {
-		in, answer := honest(t, swapper.SwapToBTC)
-		answer.SwapID = fmt.Sprint("swap ", i)
-		s.created = answer
-		if _, err := v.CreateSwap(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
-		e, err := store.Get(t.Context(), "verify/swap/"+answer.SwapID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.Body = []byte(strings.Replace(string(e.Body), `"Escrow":null`, `"Escrow":{"Version":"v1"}`, 1))
-		if err := store.Update(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
-		s.listed = append(s.listed, swapper.ListSwapOutput{SwapOutputBase: answer.SwapOutputBase})
+		opens(t, v, s, store, fmt.Sprint("swap ", i))
 	}
 	got, err := v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"})
 	if err != nil || len(got) != swaps {
@@ -239,6 +229,92 @@ func TestListsAskABoundedNumberOfTimes(t *testing.T) {
 		if known := i < most; o.IsSuccess != known || !known && !strings.HasPrefix(o.State.Description, "The wallet's own nodes were not asked") {
 			t.Errorf("swap %d: got %+v", i, o)
 		}
+	}
+}
+
+// opens lets a wallet agree on a swap and its escrow, which is then in the service's list.
+func opens(t *testing.T, v swapper.Service, s *service, store storage.Store, id string) {
+	t.Helper()
+	in, answer := honest(t, swapper.SwapToBTC)
+	answer.SwapID = id
+	s.created = answer
+	if _, err := v.CreateSwap(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	e, err := store.Get(t.Context(), "verify/swap/"+id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Body = []byte(strings.Replace(string(e.Body), `"Escrow":null`, `"Escrow":{"Version":"v1"}`, 1))
+	if err := store.Update(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	s.listed = append(s.listed, swapper.ListSwapOutput{SwapOutputBase: answer.SwapOutputBase})
+}
+
+// patient is a service that does not answer before the wallet's own nodes were asked.
+type patient struct {
+	*service
+	chain *counting
+	early []int // about how many escrows
+}
+
+func (p *patient) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]swapper.ListSwapOutput, error) {
+	select {
+	case n := <-p.chain.heard:
+		p.early = append(p.early, n)
+		return p.service.ListSwaps(ctx, in)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Own nodes are asked about the last swaps while the service is asked for a list, about
+// those that the page has, and not again after its answer. Those that have ended are not
+// asked about for a list of pending swaps.
+func TestListsAskMeanwhile(t *testing.T) {
+	chain, store := &counting{}, new(storage.Memory)
+	s := &patient{service: &service{}, chain: chain}
+	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var noted []string
+	for i := range 5 {
+		opens(t, v, s.service, store, fmt.Sprint(i))
+		noted = append(noted, fmt.Sprintf(`{"ID":"%d"}`, i))
+	}
+	slices.Reverse(s.listed) // the newest first
+	if err := store.SetNote(t.Context(), "verify/recent", []byte("["+strings.Join(append(noted, `{"ID":"not stored any more"}`), ",")+"]"), 0); err != nil {
+		t.Fatal(err)
+	}
+	whole := s.listed
+	for _, c := range []struct {
+		in          swapper.ListSwapsInput
+		shown       []swapper.ListSwapOutput
+		early, late int
+	}{
+		{swapper.ListSwapsInput{Limit: 2}, whole[:2], 2, 0},
+		{swapper.ListSwapsInput{Limit: 2, After: "3"}, whole[2:4], 2, 0},
+		{swapper.ListSwapsInput{Limit: 2}, whole[1:3], 2, 1}, // another page than was likely
+		{swapper.ListSwapsInput{ChainID: "MOON"}, whole, 5, 0},
+	} {
+		s.early, chain.asked, chain.heard = nil, 0, make(chan int, 2)
+		s.listed = c.shown
+		c.in.Signer = "moon1"
+		got, err := v.ListSwaps(t.Context(), c.in)
+		if err != nil || len(got) != len(c.shown) || len(s.early) != 1 || s.early[0] != c.early || chain.asked != c.early+c.late {
+			t.Errorf("%+v: got %+v, %v; nodes were asked about %d escrows meanwhile and %d in all, want %d and %d more", c.in, got, err, s.early, chain.asked, c.early, c.late)
+		}
+		for _, o := range got {
+			if !o.IsSuccess {
+				t.Errorf("%+v: got %+v, want the swap as own nodes show it", c.in, o)
+			}
+		}
+	}
+	chain.asked, s.listed = 0, nil
+	if got, err := v.ListPendingSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"}); err != nil || len(got) != 0 || chain.asked != 0 {
+		t.Errorf("got %+v, %v, and own nodes were asked about %d swaps that have ended", got, err, chain.asked)
 	}
 }
 

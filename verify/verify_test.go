@@ -64,6 +64,7 @@ type service struct {
 	status  *swapper.GetSwapStatusOutput
 	tokens  []swapper.Token
 	listed  []swapper.ListSwapOutput
+	limits  *swapper.GetSwapLimitsOutput
 	asked   int
 	secrets int // heard
 }
@@ -312,6 +313,33 @@ func TestUnverifiedIsNotAsked(t *testing.T) {
 	}
 	if s.asked != 0 {
 		t.Errorf("the service was asked %d times, want 0", s.asked)
+	}
+}
+
+func (s *service) GetSwapLimits(context.Context, swapper.GetSwapLimitsInput) (*swapper.GetSwapLimitsOutput, error) {
+	return s.limits, nil
+}
+
+// The limits are what the service says, and no bound of what is agreed on: a quote inside them
+// that is not the request's is refused, and one outside them that is, is not.
+func TestLimitsAreTheServicesWord(t *testing.T) {
+	in, answer := honest(t, swapper.SwapToBTC)
+	amount := func(raw int64) *swapper.Amount {
+		return &swapper.Amount{RawAmount: big.NewInt(raw), Decimals: 8, Symbol: "BTC", Chain: "BITCOIN"}
+	}
+	s := &service{created: answer, limits: &swapper.GetSwapLimitsOutput{Output: swapper.GetSwapLimitsSide{Min: *amount(1), Max: amount(2)}}}
+	v := wrap(t, s)
+	got, err := v.GetSwapLimits(t.Context(), swapper.GetSwapLimitsInput{SrcToken: in.SrcToken, DstToken: in.DstToken})
+	if err != nil || got != s.limits {
+		t.Errorf("got %+v, %v, want what the service says", got, err)
+	}
+	if _, err := v.CreateSwap(t.Context(), in); err != nil {
+		t.Errorf("the request's own amount is refused: %v", err)
+	}
+	answer.SwapID, answer.Quote.OutputAmount.RawAmount = "swap2", big.NewInt(2)
+	_, err = v.CreateSwap(t.Context(), in)
+	if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != verify.ReasonQuote {
+		t.Errorf("got %v, want another amount refused, whatever the limits are", err)
 	}
 }
 

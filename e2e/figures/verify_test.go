@@ -2,6 +2,7 @@ package figures
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -84,6 +85,25 @@ func (v *verified) status(t *testing.B, id string) *swapper.GetSwapStatusOutput 
 	return s
 }
 
+// delivered returns a swap from Lightning whose secret the service waits for.
+func (v *verified) delivered(t *testing.B) string {
+	t.Helper()
+	id := v.create(t, swapper.SwapFromBTCLNAuto)
+	if err := v.user.Do(t.Context(), id, v.status(t, id).CurrentAction); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		s, err := v.client.GetSwapStatus(t.Context(), v.ask(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.RequiresSecretReveal != nil && *s.RequiresSecretReveal {
+			return id
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
 // What verification costs: of the trips, those of a late service are eight, and what is more comes
 // after its answer. The balance is asked of own nodes alone.
 func BenchmarkTripsVerified(t *testing.B) {
@@ -93,6 +113,7 @@ func BenchmarkTripsVerified(t *testing.B) {
 		under         []underWay
 	}{
 		{"EVM", "", types, underWays},
+		{"Starknet", onStarknet, types, underWays},
 		{"Solana v1", "v1", []swapper.SwapType{swapper.SwapToBTC, swapper.SwapToBTCLN, swapper.SwapFromBTC, swapper.SwapFromBTCLN}, []underWay{{swapper.SwapToBTC, "COMMITED"}}},
 	} {
 		t.Run(on.name, func(t *testing.B) { startVerified(t, on.version).measure(t, on.types, on.under) })
@@ -108,6 +129,16 @@ func (v *verified) measure(t *testing.B, types []swapper.SwapType, under []under
 			id := v.create(t, typ)
 			v.trips(t, sleep, func() {
 				if s := v.status(t, id); s.CurrentAction == nil {
+					t.Fatalf("%+v", s)
+				}
+			})
+		})
+	}
+	if slices.Contains(types, swapper.SwapFromBTCLNAuto) {
+		t.Run("reveal/"+string(swapper.SwapFromBTCLNAuto), func(t *testing.B) { // 16 trips are the service's: it is asked, and then told
+			var id string
+			v.trips(t, func() { id = v.delivered(t) }, func() {
+				if s := v.status(t, id); s.CurrentAction == nil || s.CurrentAction.Wait == nil || s.CurrentAction.Wait.Name != swapper.NameAutomaticSettlement {
 					t.Fatalf("%+v", s)
 				}
 			})

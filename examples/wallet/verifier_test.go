@@ -22,7 +22,8 @@ import (
 // address is the shop's Lightning address, as a direction of a swap.
 const address = "a Lightning address"
 
-// What is to be signed or paid is verified in the page, which says in plain words what it is.
+// What is to be signed or paid is verified in the page, which says in plain words what it is:
+// at full depth in each direction on each chain.
 func TestVerified(t *testing.T) {
 	t.Parallel()
 	chromium(t)
@@ -39,6 +40,9 @@ func TestVerified(t *testing.T) {
 		{"STARKNET-WBTC", "LIGHTNING-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},
 		{"LIGHTNING-BTC", "STARKNET-WBTC", "pay", []string{"over Lightning. The payment is held until the wallet's own nodes show .* WBTC for R in the swap contract"}},
 		{"BITCOIN-BTC", "STARKNET-WBTC", "pay", []string{"in a transaction that makes the vault .* pay .* WBTC to R. Miners may get .* at most."}},
+		{"CITREA-WBTC", "BITCOIN-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},
+		{"SOLANA-WBTC", "LIGHTNING-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},
+		{"STARKNET-WBTC", "BITCOIN-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},
 		{"CITREA-WBTC", address, "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to lnbcrt.*, or back to U, at the latest from "}},
 	}) {
 		t.Run(c.from+" to "+c.to, func(t *testing.T) {

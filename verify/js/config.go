@@ -5,11 +5,9 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"net/http"
-	"reflect"
 	"strings"
 	"syscall/js"
 	"time"
@@ -44,41 +42,9 @@ type config struct {
 	} `json:"lnurl"`
 }
 
-// readConfig reads a configuration. A member that is not known is refused: it could be a bound.
-func readConfig(text string) (config, error) {
-	var c config
-	err := strictly(text, &c)
-	if _, named := errors.AsType[*fault.Error](err); err != nil && !named {
-		err = fault.Invalid("config", "%w", err)
-	}
-	return c, err
-}
-
-// strictly reads an object that has no members but those of a struct.
-func strictly(text string, into any) error {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		kind := kinds[wrong.Type.Kind()]
-		if kind == "" {
-			kind = "a " + wrong.Type.String()
-		}
-		// encoding/json names the struct of a chain's members, too
-		return fault.Invalid(strings.TrimPrefix(wrong.Field, "chain."), "must be %s, got %s", kind, wrong.Value)
-	}
-	if err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return nil
-}
-
-// kinds are the words of JSON for what a member holds.
-var kinds = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int64: "a whole number", reflect.Slice: "an array", reflect.Map: "an object", reflect.Pointer: "an object", reflect.Struct: "an object"}
-
 // families read the entry of a chain, by its identifier; each file of a family that is
 // compiled in adds to it.
-var families = map[string]func(network bitcoin.Network, text json.RawMessage) (chains.Factory, error){}
+var families = map[string]func(network bitcoin.Network, path string, text json.RawMessage) (chains.Factory, error){}
 
 // chain is what the entry of every chain has beside its network.
 type chain struct {
@@ -88,8 +54,8 @@ type chain struct {
 
 // wrap makes the service that verifies.
 func wrap(text string, page js.Value) (swapper.Service, error) {
-	c, err := readConfig(text)
-	if err != nil {
+	var c config
+	if err := strictly("", []byte(text), &c); err != nil {
 		return nil, err
 	}
 	if c.Network == "" {
@@ -113,13 +79,14 @@ func wrap(text string, page js.Value) (swapper.Service, error) {
 		LNURL:  swapper.LNURLOptions{Transport: fetch, AllowLocal: c.LNURL.AllowLocal},
 		Policy: swapper.Policy{TolerancePPM: c.Policy.TolerancePPM, MaxFeePPM: c.Policy.MaxFeePPM, MaxWatchtowerPPM: c.Policy.MaxWatchtowerPPM}}
 	for id, entry := range c.Chains {
+		path := "chains." + id
 		open, ok := families[id]
 		if !ok {
-			return nil, fault.Invalid("chains", "%s is not a chain of this build", id)
+			return nil, fault.Invalid(path, "%s is not a chain of this build", id)
 		}
-		f, err := open(network, entry)
+		f, err := open(network, path, entry)
 		if err != nil {
-			return nil, fault.Invalid("chains", "%s: %w", id, err)
+			return nil, fault.At(path, err)
 		}
 		own.Chains = append(own.Chains, f)
 	}

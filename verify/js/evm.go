@@ -12,12 +12,12 @@ import (
 
 func init() {
 	for _, id := range []string{"CITREA", "BOTANIX", "ALPEN", "GOAT"} {
-		families[id] = func(on bitcoin.Network, text json.RawMessage) (chains.Factory, error) {
+		families[id] = func(on bitcoin.Network, path string, text json.RawMessage) (chains.Factory, error) {
 			var c struct {
 				chain
 				Network *evm.Network `json:"network"`
 			}
-			if err := strictly(string(text), &c); err != nil {
+			if err := strictly(path, text, &c); err != nil {
 				return nil, err
 			}
 			if c.Network == nil {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -59,6 +61,48 @@ func TestNode(t *testing.T) {
 	run.Stdin = strings.NewReader(string(facts))
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Two packs of one version are the same, wherever the module and the temporary files are.
+func TestPackIsReproducible(t *testing.T) {
+	depth.OnlyFull(t)
+	pack := func(module, temporary string) []byte {
+		folder := t.TempDir()
+		run := exec.Command("go", "run", "./verify/js/pack", "-o", folder)
+		run.Dir, run.Env = module, append(os.Environ(), "TMPDIR="+temporary)
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		program, err := os.ReadFile(filepath.Join(folder, "verify.wasm"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return program
+	}
+	here, there := filepath.Join("..", ".."), t.TempDir()
+	parts, err := os.ReadDir(here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range parts {
+		switch from, to := filepath.Join(here, part.Name()), filepath.Join(there, part.Name()); {
+		case strings.HasPrefix(part.Name(), "."):
+			continue
+		case part.IsDir():
+			err = os.CopyFS(to, os.DirFS(from))
+		default:
+			var text []byte
+			if text, err = os.ReadFile(from); err == nil {
+				err = os.WriteFile(to, text, 0o644)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(pack(here, t.TempDir()), pack(there, t.TempDir())) {
+		t.Error("another folder makes another program")
 	}
 }
 

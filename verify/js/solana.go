@@ -11,13 +11,13 @@ import (
 )
 
 func init() {
-	families[solana.ChainID] = func(on bitcoin.Network, text json.RawMessage) (chains.Factory, error) {
+	families[solana.ChainID] = func(on bitcoin.Network, path string, text json.RawMessage) (chains.Factory, error) {
 		var c struct {
 			chain
 			Version string          `json:"version"`
 			Network *solana.Network `json:"network"`
 		}
-		if err := strictly(string(text), &c); err != nil {
+		if err := strictly(path, text, &c); err != nil {
 			return nil, err
 		}
 		if c.Network == nil {

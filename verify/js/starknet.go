@@ -11,12 +11,12 @@ import (
 )
 
 func init() {
-	families[starknet.ChainID] = func(on bitcoin.Network, text json.RawMessage) (chains.Factory, error) {
+	families[starknet.ChainID] = func(on bitcoin.Network, path string, text json.RawMessage) (chains.Factory, error) {
 		var c struct {
 			chain
 			Network *starknet.Network `json:"network"`
 		}
-		if err := strictly(string(text), &c); err != nil {
+		if err := strictly(path, text, &c); err != nil {
 			return nil, err
 		}
 		if c.Network == nil {

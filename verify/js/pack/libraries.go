@@ -1,11 +1,5 @@
 package main
 
-import (
-	"os"
-	"path/filepath"
-	"strings"
-)
-
 // libraries are replaced by what follows of them: other libraries import them for what a wallet here
 // never does, and each fills its tables when the program starts, so that they would be linked: a sixth of the code for
 // Solana. A library that imports more of them than there is here does not compile.
@@ -108,22 +102,12 @@ func (m *Msg) SetQuestion(string, uint16) *Msg { return m }
 }
 
 // withoutLibraries replaces the libraries in a go.mod of the build.
-func withoutLibraries(work, modfile string) error {
-	edit := []string{"mod", "edit"}
+func (o *overlay) withoutLibraries(modfile string) error {
 	for library, files := range libraries {
-		folder := filepath.Join(work, strings.ReplaceAll(library, "/", "_"))
 		files["go.mod"] = "module " + library + "\n\ngo 1.26\n"
-		for name, text := range files {
-			to := filepath.Join(folder, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-				return err
-			}
-			if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
-				return err
-			}
+		if err := o.replace(modfile, library, files); err != nil {
+			return err
 		}
-		edit = append(edit, "-replace="+library+"="+folder)
 	}
-	_, err := output(append(edit, modfile)...)
-	return err
+	return nil
 }

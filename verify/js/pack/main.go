@@ -9,11 +9,11 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,18 +90,26 @@ func pack(out string, chosen []string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	modules, err := withoutTable(work)
+	module, err := output("env", "GOMOD")
 	if err != nil {
 		return err
 	}
-	if err := withoutLibraries(work, modules); err != nil {
+	o := &overlay{work: work, root: filepath.Dir(module), Replace: make(map[string]string)}
+	if err := o.withoutSockets(runtime); err != nil {
 		return err
 	}
-	overlay, err := withoutSockets(work, runtime)
+	modules, err := o.withoutTable()
 	if err != nil {
 		return err
 	}
-	_, err = output("build", "-modfile="+modules, "-overlay="+overlay, "-trimpath", "-ldflags=-s -w", "-tags="+strings.Join(tags, ","), "-o", filepath.Join(out, "verify.wasm"), program)
+	if err := o.withoutLibraries(modules); err != nil {
+		return err
+	}
+	replaced, err := o.file()
+	if err != nil {
+		return err
+	}
+	_, err = output("build", "-modfile="+modules, "-overlay="+replaced, "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-tags="+strings.Join(tags, ","), "-o", filepath.Join(out, "verify.wasm"), program)
 	return err
 }
 
@@ -122,77 +130,70 @@ var unused = []struct{ file, function, instead string }{
 	{"crypto/tls/conn.go", "func (c *Conn) Write(b []byte) (int, error) {", "return 0, net.ErrClosed"},
 }
 
-// withoutSockets returns an overlay of the distribution in which the unused functions do nothing.
-func withoutSockets(work, distribution string) (overlay string, err error) {
-	var replaced struct{ Replace map[string]string }
-	replaced.Replace = make(map[string]string)
+// withoutSockets replaces files of the distribution by ones in which the unused functions do nothing.
+func (o *overlay) withoutSockets(distribution string) error {
 	texts := make(map[string]string)
 	for _, u := range unused {
 		text, ok := texts[u.file]
 		if !ok {
 			b, err := os.ReadFile(filepath.Join(distribution, "src", filepath.FromSlash(u.file)))
 			if err != nil {
-				return "", err
+				return err
 			}
 			text = string(b)
 		}
 		before, after, ok := strings.Cut(text, u.function)
 		if !ok {
-			return "", fmt.Errorf("%s of this distribution has no %q, which is to be left out", u.file, u.function)
+			return fmt.Errorf("%s of this distribution has no %q, which is to be left out", u.file, u.function)
 		}
 		texts[u.file] = before + u.function + " " + u.instead + ";" + after
 	}
 	for file, text := range texts {
-		to := filepath.Join(work, strings.ReplaceAll(file, "/", "_"))
-		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
-			return "", err
+		if err := o.write(filepath.Join(distribution, "src", filepath.FromSlash(file)), text); err != nil {
+			return err
 		}
-		replaced.Replace[filepath.Join(distribution, "src", filepath.FromSlash(file))] = to
 	}
-	text, err := json.Marshal(replaced)
-	if err != nil {
-		return "", err
-	}
-	overlay = filepath.Join(work, "overlay.json")
-	return overlay, os.WriteFile(overlay, text, 0o644)
+	return nil
 }
 
 // withoutTable returns a go.mod by which the build has a copy of the library of secp256k1 whose
 // table is left out, and what unpacks it. With the tag nothing reads it, but it would be linked: half a megabyte
 // that cannot be compressed, of three or four.
-func withoutTable(work string) (modfile string, err error) {
+func (o *overlay) withoutTable() (modfile string, err error) {
 	const library = "github.com/decred/dcrd/dcrec/secp256k1/v4"
 	from, err := output("list", "-f", "{{.Dir}}", library)
 	if err != nil {
 		return "", err
 	}
-	module, err := output("env", "GOMOD")
-	if err != nil {
-		return "", err
-	}
-	copied := filepath.Join(work, "secp256k1")
-	if err := os.CopyFS(copied, os.DirFS(from)); err != nil {
-		return "", err
-	}
-	if err := os.Remove(filepath.Join(copied, "compressedbytepoints.go")); err != nil {
-		return "", err
-	}
-	const none = "package secp256k1\n\ntype bytePointTable [32][256]JacobianPoint\n\nfunc s256BytePoints() *bytePointTable { return nil }\n"
-	if err := os.WriteFile(filepath.Join(copied, "loadprecomputed.go"), []byte(none), 0o644); err != nil {
-		return "", err
-	}
-	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(module), name))
+	files := map[string]string{"loadprecomputed.go": "package secp256k1\n\ntype bytePointTable [32][256]JacobianPoint\n\nfunc s256BytePoints() *bytePointTable { return nil }\n"}
+	for _, folder := range []string{".", "ecdsa", "schnorr"} {
+		listed, err := os.ReadDir(filepath.Join(from, folder))
 		if err != nil {
 			return "", err
 		}
-		if err := os.WriteFile(filepath.Join(work, name), text, 0o644); err != nil {
+		for _, f := range listed {
+			name := path.Join(folder, f.Name())
+			if _, ok := files[name]; ok || f.IsDir() || name == "compressedbytepoints.go" {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(from, name))
+			if err != nil {
+				return "", err
+			}
+			files[name] = string(text)
+		}
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(o.root, name))
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(o.work, name), text, 0o644); err != nil {
 			return "", err
 		}
 	}
-	modfile = filepath.Join(work, "go.mod")
-	_, err = output("mod", "edit", "-replace="+library+"="+copied, modfile)
-	return modfile, err
+	modfile = filepath.Join(o.work, "go.mod")
+	return modfile, o.replace(modfile, library, files)
 }
 
 const program = "github.com/swapper-go/swapper/verify/js"
