@@ -173,16 +173,13 @@ type Contradictions interface {
 type Subscriptions interface {
 	// Subscriptions returns the state of each WebSocket URL, in their order. A subscription
 	// begins with Hints, which one process of those on a store calls. No round trip.
-	Subscriptions() []Subscription
+	Subscriptions() []bitcoin.Subscription
 	// Heard marks for how long nodes have been heard without a break. Another mark, later, says
 	// that something may have been missed. 0 says that nothing is heard now, or that something
 	// was told of the contracts and not asked for yet; what was told between two equal marks
 	// was asked for, and given to Hints. No round trip.
 	Heard() uint64
 }
-
-// Subscription is the state of the connection to one WebSocket URL.
-type Subscription = bitcoin.Subscription
 
 // Info holds the constants of a chain.
 type Info struct {

@@ -183,7 +183,7 @@ var (
 func (c *chain) Close() error { c.nodes.Close(); return nil }
 
 // Subscriptions implements [chains.Subscriptions].
-func (c *chain) Subscriptions() []chains.Subscription { return c.subscribed.States() }
+func (c *chain) Subscriptions() []bitcoin.Subscription { return c.subscribed.States() }
 
 // Heard implements [chains.Subscriptions].
 func (c *chain) Heard() uint64 { return c.subscribed.Quiet() }

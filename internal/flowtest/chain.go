@@ -196,7 +196,7 @@ func (k *contract) Expect(spec chains.Spec) (chains.Escrow, error) {
 	return k.chain.contract.Escrow(s)
 }
 
-func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
+func (k *contract) Diff(want, got chains.Escrow, may chains.Tolerance) error {
 	if k.chain.isEVM() {
 		a, err := evmwire.SwapDataOf(want)
 		if err != nil {
@@ -206,7 +206,7 @@ func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 		if err != nil {
 			return err
 		}
-		return evmwire.Diff(a, b, may...)
+		return evmwire.Diff(a, b, may)
 	}
 	if k.chain.isSolana() {
 		a, err := wire.ParseSwapData(want.Data)
@@ -217,15 +217,7 @@ func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 		if err != nil {
 			return err
 		}
-		return wire.Diff(a, b, may...)
-	}
-	allowed := func(f chains.Field) bool {
-		for _, m := range may {
-			if m == f {
-				return true
-			}
-		}
-		return false
+		return wire.Diff(a, b, may)
 	}
 	for _, m := range []struct {
 		name      string
@@ -240,11 +232,11 @@ func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 		{"payIn", fmt.Sprint(want.PayIn), fmt.Sprint(got.PayIn), false},
 		{"payOut", fmt.Sprint(want.PayOut), fmt.Sprint(got.PayOut), false},
 		{"depositToken", want.DepositToken, got.DepositToken, false},
-		{"sequence", want.Sequence.String(), got.Sequence.String(), allowed(chains.AnySequence)},
-		{"expiry", strconv.FormatInt(want.Expiry, 10), strconv.FormatInt(got.Expiry, 10), allowed(chains.AnyExpiry)},
-		{"amount", want.Amount.String(), got.Amount.String(), allowed(chains.AtLeastAmount) && got.Amount.Cmp(want.Amount) > 0},
-		{"securityDeposit", want.SecurityDeposit.String(), got.SecurityDeposit.String(), allowed(chains.AtMostDeposits) && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
-		{"claimerBounty", want.ClaimerBounty.String(), got.ClaimerBounty.String(), allowed(chains.AtMostDeposits) && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
+		{"sequence", want.Sequence.String(), got.Sequence.String(), may.AnySequence},
+		{"expiry", strconv.FormatInt(want.Expiry, 10), strconv.FormatInt(got.Expiry, 10), may.AnyExpiry},
+		{"amount", want.Amount.String(), got.Amount.String(), may.AtLeastAmount && got.Amount.Cmp(want.Amount) > 0},
+		{"securityDeposit", want.SecurityDeposit.String(), got.SecurityDeposit.String(), may.AtMostDeposits && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
+		{"claimerBounty", want.ClaimerBounty.String(), got.ClaimerBounty.String(), may.AtMostDeposits && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
 	} {
 		if m.want != m.got && !m.fine {
 			return &chains.DiffError{Member: m.name, Want: m.want, Got: m.got}

@@ -132,7 +132,7 @@ func (q *fromBTC) agreedEscrow() (err error) {
 			Sequence:  new(big.Int).SetUint64(q.Sequence), Expiry: got.Expiry, PayOut: true,
 			SecurityDeposit: got.SecurityDeposit, ClaimerBounty: q.agreedBounty(got), DepositToken: q.Native.Address, Hints: true,
 		}
-	})
+	}, chains.Tolerance{})
 	return err
 }
 

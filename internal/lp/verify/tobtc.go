@@ -106,7 +106,7 @@ func (q *toBTC) agreedEscrow() (err error) {
 			Condition: chains.Condition{Kind: chains.OnchainNonced, Script: q.Script, Sats: q.got.Amount.Uint64(), Nonce: q.Nonce, Confirmations: q.Confirmations},
 			Sequence:  got.Sequence, Expiry: got.Expiry, PayIn: true,
 		}
-	})
+	}, chains.Tolerance{})
 	return err
 }
 

@@ -116,7 +116,7 @@ func (q *toBTCLN) agreedEscrow() (err error) {
 			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: q.Invoice.PaymentHash},
 			Sequence:  got.Sequence, Expiry: q.Expiry, PayIn: true,
 		}
-	})
+	}, chains.Tolerance{})
 	return err
 }
 
