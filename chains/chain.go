@@ -194,8 +194,6 @@ type Info struct {
 	// GasDropNative says that a gas drop is possible even if the destination
 	// token is the native one (protocol: swap-flows-spv-and-core.md A4).
 	GasDropNative bool
-	// PollSeconds is how often it makes sense to poll for something new.
-	PollSeconds int
 }
 
 // Version describes one contract set of a chain.

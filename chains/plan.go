@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
+	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
@@ -38,9 +39,9 @@ type Contract interface {
 	Public(e Escrow) (json.RawMessage, error)
 
 	// VerifyInit checks an LP's authorisation for sender to open the escrow,
-	// and returns the Unix time in milliseconds until which it can be used.
+	// and returns the time until which it can be used.
 	// Errors: *AuthError if it is not valid.
-	VerifyInit(ctx context.Context, e Escrow, auth Auth, feeRate, sender string) (usableUntilMS int64, err error)
+	VerifyInit(ctx context.Context, e Escrow, auth Auth, feeRate, sender string) (usableUntil time.Time, err error)
 
 	// VerifyRefund checks an LP's authorisation to refund the escrow now. Errors: *AuthError.
 	VerifyRefund(ctx context.Context, e Escrow, auth Auth) error

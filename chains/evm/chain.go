@@ -199,7 +199,7 @@ func (c *chain) Info() chains.Info {
 }
 
 func (c *chain) describe() chains.Info {
-	info := chains.Info{ID: c.net.Chain, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version(), PollSeconds: int(eventPoll / time.Second)}
+	info := chains.Info{ID: c.net.Chain, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version()}
 	for _, k := range c.contracts {
 		info.Versions = append(info.Versions, chains.Version{Name: k.Version(), LPInit: true, Vaults: true})
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -102,31 +103,31 @@ func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
 // VerifyInit takes no round trip if the newest block was read in the last ten
 // seconds, for example by FeeRate, else one. By our own clock the authorisation
 // must also be valid for at least [chains.AuthGrace] longer.
-func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (int64, error) {
+func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (time.Time, error) {
 	s, err := k.memory.swapDataOf(e)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	if err := k.CheckSwapData(s); err != nil {
-		return 0, &chains.AuthError{Reason: "is for an escrow in other contracts", Err: err}
+		return time.Time{}, &chains.AuthError{Reason: "is for an escrow in other contracts", Err: err}
 	}
 	from, err := account("signer", sender)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	now := k.chain.env.Now()
 	blockTime, ok := k.chain.latest.get(now)
 	if !ok {
 		heads, err := k.chain.Heads(ctx)
 		if err != nil {
-			return 0, err
+			return time.Time{}, err
 		}
 		now, blockTime = k.chain.env.Now(), heads.Latest.Time
 	}
 	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, from, now, blockTime); err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
-	return wire.UsableUntil(auth, now), nil
+	return time.UnixMilli(wire.UsableUntil(auth, now)), nil
 }
 
 // VerifyRefund takes no round trip.

@@ -254,8 +254,8 @@ func TestBlockThatANodeMakesUp(t *testing.T) {
 		return result
 	}})
 	until, err := s.k.VerifyInit(t.Context(), e, plan.Steps[0].Auth, someRate, s.user.Address())
-	if err != nil || until <= s.Time().UnixMilli() {
-		t.Fatalf("until %d: %v", until, err)
+	if err != nil || !until.After(s.Time()) {
+		t.Fatalf("until %s: %v", until, err)
 	}
 	s.run(s.user, plan) // with the block that the signature proves
 	s.want(e, chains.EscrowOpen)

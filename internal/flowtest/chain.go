@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/btcsuite/btcd/btcutil/base58"
 	btcwire "github.com/btcsuite/btcd/wire"
@@ -61,7 +62,7 @@ func (c *Chain) Open(context.Context, chains.Env) (chains.Chain, error) { return
 // Info implements [chains.Chain].
 func (c *Chain) Info() chains.Info {
 	both := []chains.Version{{Name: "v1", LPInit: !c.isSolana(), Vaults: !c.isSolana()}, {Name: "v2", LPInit: true, Vaults: true}}
-	return chains.Info{ID: c.id, Tokens: c.tokens, Native: c.tokens[0], Versions: both, Default: "v1", PollSeconds: 5}
+	return chains.Info{ID: c.id, Tokens: c.tokens, Native: c.tokens[0], Versions: both, Default: "v1"}
 }
 
 func (c *Chain) isSolana() bool { return c.id == "SOLANA" }
@@ -287,10 +288,10 @@ func (k *contract) Public(e chains.Escrow) (json.RawMessage, error) {
 	return s.Public()
 }
 
-func (k *contract) VerifyInit(context.Context, chains.Escrow, chains.Auth, string, string) (int64, error) {
+func (k *contract) VerifyInit(context.Context, chains.Escrow, chains.Auth, string, string) (time.Time, error) {
 	k.chain.World.mu.Lock()
 	defer k.chain.World.mu.Unlock()
-	return k.chain.World.InitUntil, k.chain.World.InitErr
+	return time.UnixMilli(k.chain.World.InitUntil), k.chain.World.InitErr
 }
 
 func (k *contract) VerifyRefund(context.Context, chains.Escrow, chains.Auth) error {

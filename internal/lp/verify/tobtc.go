@@ -60,7 +60,7 @@ func ToBTC(want ToBTCExpected, got lp.ToBTCQuote, auth Authorized) (Accepted, er
 	a := got.Auth
 	return Accepted{
 		Input: got.Total, Output: got.Amount, SwapFee: got.SwapFee, SwapFeeSats: q.fee, NetworkFee: got.NetworkFee, NetworkSats: q.network,
-		Price: q.price, Expires: time.UnixMilli(auth.UntilMS), Escrow: &q.escrow, Auth: &a,
+		Price: q.price, Expires: auth.Until, Escrow: &q.escrow, Auth: &a,
 	}, nil
 }
 

@@ -125,15 +125,15 @@ func (a Agreed) sameEscrow(data json.RawMessage, spec func(got chains.Escrow) ch
 // Authorized is the answer of [chains.Contract.VerifyInit] about the escrow and
 // the authorisation of a quote.
 type Authorized struct {
-	UntilMS int64 // Unix milliseconds
-	Err     error
+	Until time.Time
+	Err   error
 }
 
 func (a Agreed) authorized(f Authorized) error {
 	if err := lp.AuthError(f.Err); err != nil {
 		return err
 	}
-	if f.UntilMS <= a.Now.UnixMilli() {
+	if !f.Until.After(a.Now) {
 		return lp.Late(lp.CheckAuth, "the authorization has expired")
 	}
 	return nil
