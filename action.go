@@ -14,21 +14,6 @@ const (
 	actionWait                      = "Wait"
 )
 
-// ActionName is the short name of an action.
-type ActionName string
-
-// The names of actions, and the types of actions that have them.
-const (
-	NameDepositOnLightning   ActionName = "Deposit on Lightning"  // SendToAddress
-	NameDepositOnBitcoin     ActionName = "Deposit on Bitcoin"    // SendToAddress, SignPSBT
-	NameInitiateSwap         ActionName = "Initiate swap"         // SignSmartChainTransaction
-	NameSettleManually       ActionName = "Settle manually"       // SignSmartChainTransaction
-	NameRefund               ActionName = "Refund"                // SignSmartChainTransaction
-	NameAwaitingLPPayout     ActionName = "Awaiting LP payout"    // Wait
-	NameAutomaticSettlement  ActionName = "Automatic settlement"  // Wait
-	NameBitcoinConfirmations ActionName = "Bitcoin confirmations" // Wait
-)
-
 // Action is what the user, or the user's wallet, has to do next
 // (SerializedAction). Exactly one member is set.
 type Action struct {
@@ -40,33 +25,24 @@ type Action struct {
 
 // SendToAddress asks for a payment from any wallet.
 type SendToAddress struct {
-	Name        ActionName            `json:"name"` // Deposit on Lightning, Deposit on Bitcoin
+	Name        string                `json:"name"` // Deposit on Lightning, Deposit on Bitcoin
 	Description string                `json:"description"`
 	Chain       string                `json:"chain"` // LIGHTNING, BITCOIN
 	Txs         List[SendToAddressTx] `json:"txs"`
 }
 
-// DestinationType says what the address of a [SendToAddressTx] is.
-type DestinationType string
-
-// The types of destinations.
-const (
-	DestinationInvoice DestinationType = "BOLT11_PAYMENT_REQUEST"
-	DestinationAddress DestinationType = "BITCOIN_ADDRESS"
-)
-
 // SendToAddressTx is one payment of a [SendToAddress].
 type SendToAddressTx struct {
-	Type      DestinationType `json:"type"`
-	Address   string          `json:"address"`
-	Hyperlink string          `json:"hyperlink"` // URI to open a wallet with
-	Amount    Amount          `json:"amount"`
+	Type      string `json:"type"` // BOLT11_PAYMENT_REQUEST, BITCOIN_ADDRESS: what the address is
+	Address   string `json:"address"`
+	Hyperlink string `json:"hyperlink"` // URI to open a wallet with
+	Amount    Amount `json:"amount"`
 }
 
 // SignSmartChainTransaction asks for signatures on a smart chain's transactions,
 // which then go to submitTransaction in the same order.
 type SignSmartChainTransaction struct {
-	Name           ActionName   `json:"name"` // Initiate swap, Settle manually, Refund
+	Name           string       `json:"name"` // Initiate swap, Settle manually, Refund
 	Description    string       `json:"description"`
 	Chain          string       `json:"chain"`          // chain identifier
 	Txs            List[string] `json:"txs"`            // unsigned, in the chain's serialisation
@@ -75,10 +51,10 @@ type SignSmartChainTransaction struct {
 
 // Wait says that the user has nothing to do for now.
 type Wait struct {
-	Name                ActionName `json:"name"` // Awaiting LP payout, Automatic settlement, Bitcoin confirmations
-	Description         string     `json:"description"`
-	ExpectedTimeSeconds float64    `json:"expectedTimeSeconds"` // -1 when unknown
-	PollTimeSeconds     float64    `json:"pollTimeSeconds"`     // time until the next getSwapStatus
+	Name                string  `json:"name"` // Awaiting LP payout, Automatic settlement, Bitcoin confirmations
+	Description         string  `json:"description"`
+	ExpectedTimeSeconds float64 `json:"expectedTimeSeconds"` // -1 when unknown
+	PollTimeSeconds     float64 `json:"pollTimeSeconds"`     // time until the next getSwapStatus
 }
 
 // Type returns the type of the action in JSON, which is the name of its member, and the empty
@@ -160,7 +136,7 @@ func (a *Action) UnmarshalJSON(text []byte) error {
 // submitTransaction in the same order. Either Funded or Raw is not empty, never
 // both.
 type SignPSBT struct {
-	Name        ActionName   // Deposit on Bitcoin
+	Name        string       // Deposit on Bitcoin
 	Description string       //
 	Chain       string       // BITCOIN
 	Funded      []FundedPSBT // inputs are already selected; the wallet only signs
@@ -218,11 +194,11 @@ func (p RawPSBT) typed() any {
 }
 
 type signPSBTJSON[T any] struct {
-	Type        string     `json:"type"`
-	Name        ActionName `json:"name"`
-	Description string     `json:"description"`
-	Chain       string     `json:"chain"`
-	Txs         []T        `json:"txs"`
+	Type        string `json:"type"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Chain       string `json:"chain"`
+	Txs         []T    `json:"txs"`
 }
 
 // typed lists PSBTs so that they are written as a part of the action, at one go.

@@ -106,17 +106,17 @@ func TestFingerprint(t *testing.T) {
 	}
 	sign := func(tx, name string) func(*GetSwapStatusOutput) {
 		return func(s *GetSwapStatusOutput) {
-			s.CurrentAction = &Action{SignSmartChainTransaction: &SignSmartChainTransaction{Name: ActionName(name), Txs: []string{tx}}}
+			s.CurrentAction = &Action{SignSmartChainTransaction: &SignSmartChainTransaction{Name: name, Txs: []string{tx}}}
 		}
 	}
 	psbt := func(rate float64) func(*GetSwapStatusOutput) {
 		return func(s *GetSwapStatusOutput) {
-			s.CurrentAction = &Action{SignPSBT: &SignPSBT{Name: NameDepositOnBitcoin, Funded: []FundedPSBT{{PSBTHex: "70", FeeRate: rate}}}}
+			s.CurrentAction = &Action{SignPSBT: &SignPSBT{Name: "Deposit on Bitcoin", Funded: []FundedPSBT{{PSBTHex: "70", FeeRate: rate}}}}
 		}
 	}
 	wait := func(seconds float64) func(*GetSwapStatusOutput) {
 		return func(s *GetSwapStatusOutput) {
-			s.CurrentAction = &Action{Wait: &Wait{Name: NameBitcoinConfirmations, ExpectedTimeSeconds: seconds}}
+			s.CurrentAction = &Action{Wait: &Wait{Name: "Bitcoin confirmations", ExpectedTimeSeconds: seconds}}
 		}
 	}
 	step := func(n, eta int) func(*GetSwapStatusOutput) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/engine"
 )
 
@@ -132,7 +133,7 @@ func (c *Client) Ready(ctx context.Context) (r Readiness, err error) {
 		if p.Err != nil {
 			missing[part] = p.Err
 		}
-		if len(p.Subscriptions) > 0 && !slices.ContainsFunc(p.Subscriptions, func(s chains.Subscription) bool { return s.Alive }) {
+		if len(p.Subscriptions) > 0 && !slices.ContainsFunc(p.Subscriptions, func(s bitcoin.Subscription) bool { return s.Alive }) {
 			r.Unheard = append(r.Unheard, part)
 		}
 	}

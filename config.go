@@ -108,8 +108,12 @@ type LPs struct {
 	// names the provider of a gas swap, reach hosts that only the server can
 	// reach.
 	AllowLocal bool
-	Auth       *LPAuth // signs requests, for LPs with higher limits for known clients
-	Transport  http.RoundTripper
+	// Certificate and PrivateKey sign requests, for LPs with higher limits for known clients:
+	// 256 hexadecimal digits (the authority's x-only key, its signature over the request key,
+	// the request key), and the 64 of the request key's secret. "": requests are anonymous.
+	Certificate string
+	PrivateKey  Secret
+	Transport   http.RoundTripper
 }
 
 // LNURLOptions says how LNURL services and Lightning addresses are reached.
@@ -172,15 +176,18 @@ type Policy struct {
 // negative. [Open] calls it.
 func (p Policy) Validate() error { return verify.Policy(p).Validate() }
 
-// LPAuth signs the requests to liquidity providers; see [NewLPAuth].
-type LPAuth = lphttp.Auth
+// Validate returns an [Error] with [fault.InvalidInput] that names the field if the
+// certificate and the key are none, or do not belong together. [Open] calls it.
+func (l LPs) Validate() error {
+	_, err := l.auth()
+	return err
+}
 
-// NewLPAuth returns the credentials of a client that providers know: a certificate of
-// 256 hexadecimal digits (the authority's x-only key, its signature over the request
-// key, the request key), and the request key's secret of 64. Errors are an [Error]
-// with [fault.InvalidInput] that names the field.
-func NewLPAuth(certificate, privateKey string) (*LPAuth, error) {
-	return lphttp.NewAuth(certificate, privateKey)
+func (l LPs) auth() (*lphttp.Auth, error) {
+	if l.Certificate == "" && l.PrivateKey == "" {
+		return nil, nil
+	}
+	return lphttp.NewAuth(l.Certificate, l.PrivateKey.Reveal())
 }
 
 // fill replaces zero fields with their defaults.

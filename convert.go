@@ -138,19 +138,19 @@ func orEmpty(s *string) string {
 func actionOf(t swap.BuiltAction) *Action {
 	switch a := t.Action.(type) {
 	case *swap.Pay:
-		kind := DestinationAddress
+		kind := "BITCOIN_ADDRESS"
 		if a.Invoice {
-			kind = DestinationInvoice
+			kind = "BOLT11_PAYMENT_REQUEST"
 		}
-		return &Action{SendToAddress: &SendToAddress{Name: ActionName(a.Name), Description: a.Description, Chain: a.Chain,
+		return &Action{SendToAddress: &SendToAddress{Name: a.Name, Description: a.Description, Chain: a.Chain,
 			Txs: []SendToAddressTx{{Type: kind, Address: a.To, Hyperlink: a.Link, Amount: AmountOf(a.Amount)}}}}
 	case *swap.Wait:
-		return &Action{Wait: &Wait{Name: ActionName(a.Name), Description: a.Description, ExpectedTimeSeconds: float64(a.ExpectedSeconds), PollTimeSeconds: float64(a.PollSeconds)}}
+		return &Action{Wait: &Wait{Name: a.Name, Description: a.Description, ExpectedTimeSeconds: float64(a.ExpectedSeconds), PollTimeSeconds: float64(a.PollSeconds)}}
 	case *swap.Sign:
-		return &Action{SignSmartChainTransaction: &SignSmartChainTransaction{Name: ActionName(a.Name), Description: a.Description,
+		return &Action{SignSmartChainTransaction: &SignSmartChainTransaction{Name: a.Name, Description: a.Description,
 			Chain: a.Chain, Txs: t.Txs, RequiredSigner: t.Signer}}
 	case *swap.Fund:
-		sign := &SignPSBT{Name: ActionName(a.Name), Description: a.Description, Chain: tokens.Bitcoin}
+		sign := &SignPSBT{Name: a.Name, Description: a.Description, Chain: tokens.Bitcoin}
 		if t.Raw != nil {
 			sign.Raw = []RawPSBT{{PSBTHex: t.Raw.PSBT.Hex(), PSBTBase64: t.Raw.PSBT.Base64(), In1Sequence: t.Raw.Sequence, FeeRate: t.Raw.FeeRate, MaxNetworkFee: bitcoinAmount(t.Raw.MaxFee)}}
 		}

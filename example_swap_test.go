@@ -161,7 +161,7 @@ func ExampleClient_GetSwapStatus_refund() {
 	}
 	status, err := user.FinishUntil(ctx, client, swap.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
 		a := s.CurrentAction
-		return a != nil && a.SignSmartChainTransaction != nil && a.SignSmartChainTransaction.Name == swapper.NameRefund
+		return a != nil && a.SignSmartChainTransaction != nil && a.SignSmartChainTransaction.Name == "Refund"
 	})
 	if err != nil {
 		log.Fatal(err)

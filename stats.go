@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
 // Stats is what a client has under way, and how what it depends on responds: for
@@ -85,5 +85,5 @@ type PartStats struct {
 	// Subscriptions are, for each WebSocket URL of a smart chain or of Bitcoin in the order of its
 	// configuration, the state of its connection. Of the processes on a store one listens to a
 	// smart chain, so that in the others none of its connections is alive; each listens to Bitcoin.
-	Subscriptions []chains.Subscription
+	Subscriptions []bitcoin.Subscription
 }

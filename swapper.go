@@ -126,7 +126,11 @@ func (c *Client) open(ctx context.Context) error {
 	if c.parser, err = address.New(address.Config{Network: c.config.Network, Chains: forms, LNURL: c.lnurl}); err != nil {
 		return err
 	}
-	c.lps = lphttp.NewClient(lphttp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, AllowLocal: c.config.LPs.AllowLocal, Auth: c.config.LPs.Auth, Now: c.config.Now, Rand: c.config.Rand,
+	auth, err := c.config.LPs.auth()
+	if err != nil {
+		return err
+	}
+	c.lps = lphttp.NewClient(lphttp.Options{Transport: c.config.LPs.Transport, AllowHTTP: c.config.LPs.AllowHTTP, AllowLocal: c.config.LPs.AllowLocal, Auth: auth, Now: c.config.Now, Rand: c.config.Rand,
 		Heard: func(url string) { c.engine.Heard(url) }})
 	verifiers := make([]discovery.Chain, len(c.chains))
 	for i, ch := range c.chains {

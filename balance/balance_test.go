@@ -119,7 +119,7 @@ func TestCostKeptBack(t *testing.T) {
 		if c.held.Cmp(held) != 0 {
 			t.Error("the chain's own number was changed")
 		}
-		if (c.paid != chains.Cost{Kind: chains.CostInit, Token: cbtc().Address, Payer: evmWallet}) {
+		if (c.paid != chains.Cost{Kind: chains.StepInit, Token: cbtc().Address, Payer: evmWallet}) {
 			t.Errorf("asked for the cost of %+v", c.paid)
 		}
 	}

@@ -50,7 +50,7 @@ func (e Estimator) smart(ctx context.Context, q Query) (Spendable, error) {
 			return Spendable{}, fault.New(fault.Internal, "chain %s has no contracts for its default version %q", info.ID, info.Default)
 		}
 		g.Go(func() (err error) {
-			cost, err = k.Estimate(gctx, chains.Cost{Kind: chains.CostInit, Token: q.Token.Address, Payer: wallet}, q.FeeRate)
+			cost, err = k.Estimate(gctx, chains.Cost{Kind: chains.StepInit, Token: q.Token.Address, Payer: wallet}, q.FeeRate)
 			return err
 		})
 	}

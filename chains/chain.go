@@ -173,16 +173,13 @@ type Contradictions interface {
 type Subscriptions interface {
 	// Subscriptions returns the state of each WebSocket URL, in their order. A subscription
 	// begins with Hints, which one process of those on a store calls. No round trip.
-	Subscriptions() []Subscription
+	Subscriptions() []bitcoin.Subscription
 	// Heard marks for how long nodes have been heard without a break. Another mark, later, says
 	// that something may have been missed. 0 says that nothing is heard now, or that something
 	// was told of the contracts and not asked for yet; what was told between two equal marks
 	// was asked for, and given to Hints. No round trip.
 	Heard() uint64
 }
-
-// Subscription is the state of the connection to one WebSocket URL.
-type Subscription = bitcoin.Subscription
 
 // Info holds the constants of a chain.
 type Info struct {
@@ -197,8 +194,6 @@ type Info struct {
 	// GasDropNative says that a gas drop is possible even if the destination
 	// token is the native one (protocol: swap-flows-spv-and-core.md A4).
 	GasDropNative bool
-	// PollSeconds is how often it makes sense to poll for something new.
-	PollSeconds int
 }
 
 // Version describes one contract set of a chain.

@@ -85,16 +85,15 @@ type Condition struct {
 	Confirmations uint16 // all but HTLC
 }
 
-// Field names a part of an escrow that [Contract.Diff] may let differ.
-type Field int
-
-const (
-	AnySequence    Field = iota // chosen by the LP
-	AnyExpiry                   // chosen by the LP; the caller checks its bounds
-	AtLeastAmount               // may be more than expected
-	AtMostDeposits              // the security deposit may be less than expected
-	AnyExtraData                // what is published beside the escrow and not hashed into it
-)
+// Tolerance says in what an escrow may differ from the one that was expected; see
+// [Contract.Diff].
+type Tolerance struct {
+	AnySequence    bool // chosen by the LP
+	AnyExpiry      bool // chosen by the LP; the caller checks its bounds
+	AtLeastAmount  bool // the amount may be more than expected
+	AtMostDeposits bool // the security deposit and the bounty may be less than expected
+	AnyExtraData   bool // what is published beside the escrow and not hashed into it
+}
 
 // DiffError names the field in which two escrows differ. It is the LP's fault.
 type DiffError struct {

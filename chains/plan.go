@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
+	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
@@ -23,9 +24,9 @@ type Contract interface {
 	Decode(data json.RawMessage) (Escrow, error)
 
 	// Diff compares a received escrow with the expected one, field by field,
-	// contract addresses included. Fields listed in may are allowed to differ.
+	// contract addresses included, apart from what may differ.
 	// Returns a *DiffError. Pure.
-	Diff(want, got Escrow, may ...Field) error
+	Diff(want, got Escrow, may Tolerance) error
 
 	// ClaimHash returns the claim hash of a condition. Pure.
 	ClaimHash(c Condition) ([]byte, error)
@@ -38,9 +39,9 @@ type Contract interface {
 	Public(e Escrow) (json.RawMessage, error)
 
 	// VerifyInit checks an LP's authorisation for sender to open the escrow,
-	// and returns the Unix time in milliseconds until which it can be used.
+	// and returns the time until which it can be used.
 	// Errors: *AuthError if it is not valid.
-	VerifyInit(ctx context.Context, e Escrow, auth Auth, feeRate, sender string) (usableUntilMS int64, err error)
+	VerifyInit(ctx context.Context, e Escrow, auth Auth, feeRate, sender string) (usableUntil time.Time, err error)
 
 	// VerifyRefund checks an LP's authorisation to refund the escrow now. Errors: *AuthError.
 	VerifyRefund(ctx context.Context, e Escrow, auth Auth) error
@@ -104,10 +105,11 @@ const (
 	StepRefund                       // refund after the expiry
 	StepRefundAuth                   // refund early with the LP's authorisation
 	StepVaultClaim                   // make a vault pay a withdrawal, and those before it
+	StepRelayHeader                  // store a Bitcoin header; an expense of claims, and no step of a plan
 )
 
 func (k StepKind) String() string {
-	return [...]string{"init", "claim with secret", "claim with Bitcoin proof", "refund", "refund with authorization", "vault claim", "", ""}[k&7]
+	return [...]string{"init", "claim with secret", "claim with Bitcoin proof", "refund", "refund with authorization", "vault claim", "relay header", ""}[k&7]
 }
 
 // Plan is what a wallet is asked to sign. Steps are executed in order, each
@@ -176,20 +178,12 @@ type Signed struct {
 	MaxFee *big.Int `json:"-"`
 }
 
-// Cost names an expense for [Contract.Estimate].
+// Cost names an expense for [Contract.Estimate]: of [StepInit] the opening of the most
+// expensive pay-in escrow, which a wallet must keep in reserve; of a claim what it costs a
+// watchtower, with deposit and bounty, and of a vault's withdrawal in the most expensive
+// case; of [StepRelayHeader] the storing of one Bitcoin header. Other steps have no cost.
 type Cost struct {
-	Kind  CostKind
+	Kind  StepKind
 	Token string // the swap's token
 	Payer string // the sender
 }
-
-// CostKind is the kind of an expense.
-type CostKind int
-
-const (
-	CostInit        CostKind = iota // opening the most expensive pay-in escrow, which a wallet must keep in reserve
-	CostClaimHTLC                   // a watchtower's claim of an HTLC with deposit and bounty
-	CostClaimChain                  // a watchtower's claim by Bitcoin proof with deposit and bounty
-	CostVaultClaim                  // a watchtower's claim of one vault withdrawal, in the most expensive case
-	CostRelayHeader                 // storing one Bitcoin header
-)

@@ -260,7 +260,7 @@ func (c *collusion) inventedRefund() {
 	c.advance(8 * 24 * time.Hour)
 	c.giveBack(c.escrow(s.SwapID))
 	c.end = "REFUNDED"
-	c.hours(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return nameOf(s.CurrentAction) == swapper.NameRefund })
+	c.hours(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return nameOf(s.CurrentAction) == "Refund" })
 	if !c.acted {
 		c.t.Error("the user is not offered the refund")
 	}

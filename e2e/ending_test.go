@@ -13,7 +13,7 @@ type sight struct {
 	finished, success, failed, expired bool
 	hidden, pending                    bool // in no list; in the list of pending swaps
 	steps                              []string
-	action                             swapper.ActionName // "" is none
+	action                             string // "" is none
 }
 
 var (
@@ -21,20 +21,20 @@ var (
 		"REFUNDED":           {number: -3, finished: true, failed: true, steps: steps("confirmed", "expired", "refunded")},
 		"QUOTE_EXPIRED":      {number: -2, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive", "inactive")},
 		"QUOTE_SOFT_EXPIRED": {number: -1, pending: true, steps: steps("soft_expired", "inactive", "inactive")}, // was open once
-		"CREATED":            {number: 0, pending: true, steps: steps("awaiting", "inactive", "inactive"), action: swapper.NameInitiateSwap},
-		"COMMITED":           {number: 1, pending: true, steps: steps("confirmed", "waiting_lp", "inactive"), action: swapper.NameAwaitingLPPayout},
+		"CREATED":            {number: 0, pending: true, steps: steps("awaiting", "inactive", "inactive"), action: "Initiate swap"},
+		"COMMITED":           {number: 1, pending: true, steps: steps("confirmed", "waiting_lp", "inactive"), action: "Awaiting LP payout"},
 		"SOFT_CLAIMED":       {number: 2, pending: true, steps: steps("confirmed", "soft_settled", "inactive")},
 		"CLAIMED":            {number: 3, finished: true, success: true, steps: steps("confirmed", "settled", "inactive")},
-		"REFUNDABLE":         {number: 4, pending: true, steps: steps("confirmed", "expired", "awaiting"), action: swapper.NameRefund},
+		"REFUNDABLE":         {number: 4, pending: true, steps: steps("confirmed", "expired", "awaiting"), action: "Refund"},
 	}
 	autoSights = map[string]sight{
 		"FAILED":             {number: -4, finished: true, failed: true, steps: steps("expired", "expired")},
 		"QUOTE_EXPIRED":      {number: -3, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive")},
 		"QUOTE_SOFT_EXPIRED": {number: -2, finished: true, expired: true, steps: steps("soft_expired", "inactive")},
 		"EXPIRED":            {number: -1, failed: true, pending: true, steps: steps("expired", "expired")},
-		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameDepositOnLightning},
-		"PR_PAID":            {number: 1, pending: true, steps: steps("received", "waiting_lp"), action: swapper.NameAwaitingLPPayout},
-		"CLAIM_COMMITED":     {number: 2, pending: true, steps: steps("received", "awaiting_automatic"), action: swapper.NameAutomaticSettlement},
+		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: "Deposit on Lightning"},
+		"PR_PAID":            {number: 1, pending: true, steps: steps("received", "waiting_lp"), action: "Awaiting LP payout"},
+		"CLAIM_COMMITED":     {number: 2, pending: true, steps: steps("received", "awaiting_automatic"), action: "Automatic settlement"},
 		"CLAIM_CLAIMED":      {number: 3, finished: true, success: true, steps: steps("confirmed", "settled")},
 	}
 	vaultSights = map[string]sight{
@@ -42,11 +42,11 @@ var (
 		"DECLINED":           {number: -3, finished: true, failed: true, steps: steps("expired", "inactive")},
 		"QUOTE_EXPIRED":      {number: -2, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive")},
 		"QUOTE_SOFT_EXPIRED": {number: -1, pending: true, steps: steps("soft_expired", "inactive")}, // was posted
-		"CREATED":            {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameDepositOnBitcoin},
-		"SIGNED":             {number: 1, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameBitcoinConfirmations},
-		"POSTED":             {number: 2, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameBitcoinConfirmations},
-		"BROADCASTED":        {number: 3, pending: true, steps: steps("received", "inactive"), action: swapper.NameBitcoinConfirmations},
-		"BTC_TX_CONFIRMED":   {number: 5, pending: true, steps: steps("confirmed", "awaiting_automatic"), action: swapper.NameAutomaticSettlement},
+		"CREATED":            {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: "Deposit on Bitcoin"},
+		"SIGNED":             {number: 1, pending: true, steps: steps("awaiting", "inactive"), action: "Bitcoin confirmations"},
+		"POSTED":             {number: 2, pending: true, steps: steps("awaiting", "inactive"), action: "Bitcoin confirmations"},
+		"BROADCASTED":        {number: 3, pending: true, steps: steps("received", "inactive"), action: "Bitcoin confirmations"},
+		"BTC_TX_CONFIRMED":   {number: 5, pending: true, steps: steps("confirmed", "awaiting_automatic"), action: "Automatic settlement"},
 		"CLAIMED":            {number: 6, finished: true, success: true, steps: steps("confirmed", "settled")},
 	}
 	fromBTCSights = map[string]sight{
@@ -54,9 +54,9 @@ var (
 		"EXPIRED":            {number: -3, failed: true, pending: true, steps: steps("completed", "soft_expired", "inactive")},
 		"QUOTE_EXPIRED":      {number: -2, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive", "inactive")},
 		"QUOTE_SOFT_EXPIRED": {number: -1, pending: true, steps: steps("soft_expired", "inactive", "inactive")},
-		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive", "inactive"), action: swapper.NameInitiateSwap},
-		"CLAIM_COMMITED":     {number: 1, pending: true, steps: steps("completed", "awaiting", "inactive"), action: swapper.NameDepositOnBitcoin},
-		"BTC_TX_CONFIRMED":   {number: 2, pending: true, steps: steps("completed", "confirmed", "awaiting_automatic"), action: swapper.NameAutomaticSettlement},
+		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive", "inactive"), action: "Initiate swap"},
+		"CLAIM_COMMITED":     {number: 1, pending: true, steps: steps("completed", "awaiting", "inactive"), action: "Deposit on Bitcoin"},
+		"BTC_TX_CONFIRMED":   {number: 2, pending: true, steps: steps("completed", "confirmed", "awaiting_automatic"), action: "Automatic settlement"},
 		"CLAIM_CLAIMED":      {number: 3, finished: true, success: true, steps: steps("completed", "confirmed", "settled")},
 	}
 	fromBTCLNSights = map[string]sight{
@@ -64,9 +64,9 @@ var (
 		"QUOTE_EXPIRED":      {number: -3, finished: true, expired: true, hidden: true, steps: steps("expired", "inactive")}, // unpaid
 		"QUOTE_SOFT_EXPIRED": {number: -2, finished: true, expired: true, steps: steps("soft_expired", "inactive")},          // unpaid
 		"EXPIRED":            {number: -1, failed: true, pending: true, steps: steps("expired", "expired")},
-		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: swapper.NameDepositOnLightning},
-		"PR_PAID":            {number: 1, pending: true, steps: steps("received", "awaiting_manual"), action: swapper.NameSettleManually},
-		"CLAIM_COMMITED":     {number: 2, pending: true, steps: steps("received", "awaiting_manual"), action: swapper.NameSettleManually},
+		"PR_CREATED":         {number: 0, pending: true, steps: steps("awaiting", "inactive"), action: "Deposit on Lightning"},
+		"PR_PAID":            {number: 1, pending: true, steps: steps("received", "awaiting_manual"), action: "Settle manually"},
+		"CLAIM_COMMITED":     {number: 2, pending: true, steps: steps("received", "awaiting_manual"), action: "Settle manually"},
 		"CLAIM_CLAIMED":      {number: 3, finished: true, success: true, steps: steps("confirmed", "settled")},
 	}
 	sights = map[swapper.SwapType]map[string]sight{
@@ -77,7 +77,7 @@ var (
 
 func steps(all ...string) []string { return all }
 
-func nameOf(a *swapper.Action) swapper.ActionName {
+func nameOf(a *swapper.Action) string {
 	switch {
 	case a == nil:
 		return ""

@@ -81,7 +81,7 @@ func payTo(t testing.TB, s *swapper.GetSwapStatusOutput) (bitcoin.Address, int64
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "bitcoin:" + tx.Address + "?amount=" + tx.Amount.Amount; tx.Type != swapper.DestinationAddress || tx.Hyperlink != want {
+	if want := "bitcoin:" + tx.Address + "?amount=" + tx.Amount.Amount; tx.Type != "BITCOIN_ADDRESS" || tx.Hyperlink != want {
 		t.Fatalf("asked to pay to %+v", tx)
 	}
 	return a, tx.Amount.RawAmount.Int64()

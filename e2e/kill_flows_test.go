@@ -52,7 +52,7 @@ func inState(name string) phase {
 
 func awaitingOthers(s *swapper.GetSwapStatusOutput) bool {
 	a := s.CurrentAction
-	return a != nil && a.Wait != nil && a.Wait.Name == swapper.NameAutomaticSettlement
+	return a != nil && a.Wait != nil && a.Wait.Name == "Automatic settlement"
 }
 
 var (

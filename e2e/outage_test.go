@@ -127,10 +127,10 @@ func TestOutagesHideNothing(t *testing.T) {
 				action := nameOf(m.before.CurrentAction)
 				if blocked := m.evm && o.evm || m.btc && o.btc; blocked {
 					switch action {
-					case swapper.NameSettleManually:
-						action = swapper.NameAutomaticSettlement // it is to be done, and cannot be now
-					case swapper.NameRefund:
-						action = swapper.NameAwaitingLPPayout
+					case "Settle manually":
+						action = "Automatic settlement" // it is to be done, and cannot be now
+					case "Refund":
+						action = "Awaiting LP payout"
 					default:
 						action = ""
 					}

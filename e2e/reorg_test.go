@@ -212,7 +212,7 @@ func TestChainReorganisations(t *testing.T) {
 		w.reached(s.SwapID, "CLAIM_COMMITED")
 		w.advance(2 * time.Minute) // nobody is told the preimage, and the user is not asked to publish it
 		early := w.status(s.SwapID)
-		if nameOf(early.CurrentAction) != swapper.NameAutomaticSettlement || early.ActionError == nil || early.ActionError.Code != fault.InvalidState {
+		if nameOf(early.CurrentAction) != "Automatic settlement" || early.ActionError == nil || early.ActionError.Code != fault.InvalidState {
 			t.Errorf("asks for %q, %+v, before the escrow is final", nameOf(early.CurrentAction), early.ActionError)
 		}
 		if n := len(w.tower.Claims()); n != claimed {

@@ -69,7 +69,7 @@ func TestSolanaReorganisationsOfIncomingSwaps(t *testing.T) {
 			w.only(undone, map[string]int64{})
 			w.redo(1)
 			early := w.watch(s.SwapID, is("CLAIM_COMMITED"))
-			if nameOf(early.CurrentAction) == swapper.NameSettleManually {
+			if nameOf(early.CurrentAction) == "Settle manually" {
 				t.Error("asks to publish the preimage before the escrow is final")
 			}
 			w.redo(safeDepth)
@@ -97,5 +97,5 @@ func (w *world) openedButNotFinal() *swapper.CreateSwapOutput {
 
 // asksToWaitForTheEscrow reports whether a swap from Bitcoin is open and must not be paid yet.
 func asksToWaitForTheEscrow(s *swapper.GetSwapStatusOutput) bool {
-	return is("CLAIM_COMMITED")(s) && nameOf(s.CurrentAction) == swapper.NameBitcoinConfirmations && s.Steps[1].Status == "awaiting"
+	return is("CLAIM_COMMITED")(s) && nameOf(s.CurrentAction) == "Bitcoin confirmations" && s.Steps[1].Status == "awaiting"
 }

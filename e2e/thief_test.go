@@ -204,7 +204,7 @@ var thefts = []struct {
 		address := h.bitcoinOf()
 		h.thief.status = func(out *swapper.GetSwapStatusOutput) {
 			if out.CurrentAction != nil {
-				out.CurrentAction = &swapper.Action{SendToAddress: &swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: swapper.DestinationAddress, Address: address, Amount: out.Quote.InputAmount}}}}
+				out.CurrentAction = &swapper.Action{SendToAddress: &swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: address, Amount: out.Quote.InputAmount}}}}
 				h.thief.lies++
 			}
 		}
@@ -213,7 +213,7 @@ var thefts = []struct {
 		address := h.bitcoinOf()
 		h.thief.status = func(out *swapper.GetSwapStatusOutput) {
 			if a := out.CurrentAction; a != nil && a.SignSmartChainTransaction == nil && a.Wait == nil {
-				out.CurrentAction = &swapper.Action{SendToAddress: &swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: swapper.DestinationAddress, Address: address, Amount: out.Quote.InputAmount}}}}
+				out.CurrentAction = &swapper.Action{SendToAddress: &swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: address, Amount: out.Quote.InputAmount}}}}
 				h.thief.lies++
 			}
 		}
@@ -306,7 +306,7 @@ var nodeThefts = []struct {
 			c.part()
 			c.advance(8 * 24 * time.Hour)
 			c.giveBack(c.escrow(id))
-			h.hours(id, func(a *swapper.Action) bool { return nameOf(a) == swapper.NameRefund })
+			h.hours(id, func(a *swapper.Action) bool { return nameOf(a) == "Refund" })
 			c.agree(c.split.Prevail)
 		})
 	}},

@@ -119,7 +119,7 @@ func TestToldWithoutSecrets(t *testing.T) {
 	w.tower.Behave(watchtower.Behaviour{NoEscrows: true}) // the user claims
 	claimed := w.create(w.incoming()[swapper.SwapFromBTCLNAuto]()).SwapID
 	w.until(claimed, func(s *swapper.GetSwapStatusOutput) bool {
-		return s.CurrentAction != nil && s.CurrentAction.Wait != nil && s.CurrentAction.Wait.Name == swapper.NameAutomaticSettlement
+		return s.CurrentAction != nil && s.CurrentAction.Wait != nil && s.CurrentAction.Wait.Name == "Automatic settlement"
 	})
 	if err := w.net.Advance(2 * time.Minute); err != nil {
 		t.Fatal(err)

@@ -93,25 +93,25 @@ func statuses() map[string]swapper.GetSwapStatusOutput {
 	listed := func(id string) swapper.ListSwapOutput { return swapper.ListSwapOutput{SwapOutputBase: base(id)} }
 	return map[string]swapper.GetSwapStatusOutput{
 		"send": {ListSwapOutput: listed("send"), RequiresSecretReveal: new(false), CurrentAction: &swapper.Action{SendToAddress: &swapper.SendToAddress{
-			Name: swapper.NameDepositOnLightning, Description: "d", Chain: tokens.Lightning,
+			Name: "Deposit on Lightning", Description: "d", Chain: tokens.Lightning,
 			Txs: []swapper.SendToAddressTx{
-				{Type: swapper.DestinationInvoice, Address: "lnbc1", Hyperlink: "lightning:lnbc1?a&b", Amount: amount(5, btcln)},
-				{Type: swapper.DestinationAddress, Address: "bc1", Hyperlink: "bitcoin:bc1?amount=1", Amount: amount(100000000, btc)},
+				{Type: "BOLT11_PAYMENT_REQUEST", Address: "lnbc1", Hyperlink: "lightning:lnbc1?a&b", Amount: amount(5, btcln)},
+				{Type: "BITCOIN_ADDRESS", Address: "bc1", Hyperlink: "bitcoin:bc1?amount=1", Amount: amount(100000000, btc)},
 			}}}},
 		"funded": {ListSwapOutput: listed("funded"), CurrentAction: &swapper.Action{SignPSBT: &swapper.SignPSBT{
-			Name: swapper.NameDepositOnBitcoin, Description: "d", Chain: tokens.Bitcoin,
+			Name: "Deposit on Bitcoin", Description: "d", Chain: tokens.Bitcoin,
 			Funded: []swapper.FundedPSBT{{PSBTHex: "70", PSBTBase64: "cA==", SignInputs: []int{1, 2}, FeeRate: 1.5}, {PSBTHex: "70", PSBTBase64: "cA=="}}}}},
 		"raw": {ListSwapOutput: listed("raw"), CurrentAction: &swapper.Action{SignPSBT: &swapper.SignPSBT{
-			Name: swapper.NameDepositOnBitcoin, Description: "d", Chain: tokens.Bitcoin,
+			Name: "Deposit on Bitcoin", Description: "d", Chain: tokens.Bitcoin,
 			Raw: []swapper.RawPSBT{{PSBTHex: "70", PSBTBase64: "cA==", In1Sequence: 0xfffffffd, FeeRate: 2}, {}}}},
 			Vault: &swapper.VaultInfo{Owner: "0x1", VaultID: "7"}},
 		"sign": {ListSwapOutput: listed("sign"), CurrentAction: &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{
-			Name: swapper.NameRefund, Description: "d", Chain: "CITREA", Txs: []string{"0x02", `{"a":1}`}, RequiredSigner: "0x1"}},
+			Name: "Refund", Description: "d", Chain: "CITREA", Txs: []string{"0x02", `{"a":1}`}, RequiredSigner: "0x1"}},
 			Escrow: &swapper.EscrowInfo{Data: json.RawMessage(`{"offerer":"0x1","amount":{"low":"1","high":"0"}}`), InitTxID: "0x2"}},
 		"unsigned": {ListSwapOutput: listed("unsigned"), CurrentAction: &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{
-			Name: swapper.NameInitiateSwap, Chain: "CITREA"}}, Escrow: &swapper.EscrowInfo{Data: json.RawMessage(`{}`)}},
+			Name: "Initiate swap", Chain: "CITREA"}}, Escrow: &swapper.EscrowInfo{Data: json.RawMessage(`{}`)}},
 		"wait": {ListSwapOutput: listed("wait"), CurrentAction: &swapper.Action{Wait: &swapper.Wait{
-			Name: swapper.NameBitcoinConfirmations, Description: "d", ExpectedTimeSeconds: -1, PollTimeSeconds: 10}},
+			Name: "Bitcoin confirmations", Description: "d", ExpectedTimeSeconds: -1, PollTimeSeconds: 10}},
 			AsOf: map[string]uint64{"CITREA": 7, "BITCOIN": 0, "SOLANA": math.MaxInt64}},
 		"done": {ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: bare("done"), IsFinished: true, IsSuccess: true}},
 		"stuck": {ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: bare("stuck"), IsFailed: true, IsExpired: true},

@@ -342,7 +342,7 @@ func (t *swapText) action(a *swapper.Action) {
 	t.close('}')
 }
 
-func (t *swapText) about(name swapper.ActionName, description, chain string) {
+func (t *swapText) about(name string, description, chain string) {
 	t.text("name", string(name))
 	t.text("description", description)
 	t.text("chain", chain)

@@ -112,7 +112,7 @@ func TestALoopOfOnesOwnEnds(t *testing.T) {
 
 // ownPayment reports whether an action waits for the confirmations of what the user has paid.
 func ownPayment(a *swapper.Action) bool {
-	return a != nil && a.Wait != nil && a.Wait.Name == swapper.NameBitcoinConfirmations
+	return a != nil && a.Wait != nil && a.Wait.Name == "Bitcoin confirmations"
 }
 
 // followUntil does what a swap asks for, mines a block where mines says so, and returns the first status that
@@ -423,7 +423,7 @@ func TestFaults(t *testing.T) {
 		}
 		manual := false
 		status, err := n.User.FinishUntil(t.Context(), client, swap.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
-			if a := s.CurrentAction; a != nil && a.Wait != nil && a.Wait.Name == swapper.NameAutomaticSettlement {
+			if a := s.CurrentAction; a != nil && a.Wait != nil && a.Wait.Name == "Automatic settlement" {
 				_ = n.Advance(time.Minute) // until the user may settle
 			}
 			manual = manual || s.CurrentAction.Type() == "SignSmartChainTransaction"

@@ -79,7 +79,7 @@ func (v *verifier) agree(ctx context.Context, id string, t terms) (terms, error)
 	}
 	err = v.config.Store.Create(ctx, storage.Entry{ID: entryID(id), Body: body, Keys: t.keys()})
 	if _, taken := errors.AsType[*storage.KeyTakenError](err); taken {
-		return t, &RefusedError{Reason: ReasonID, Field: "swapId", Said: id, True: "the id of the swap that was agreed on under this idempotency key"}
+		return t, &RefusedError{Reason: reasonID, Field: "swapId", Said: id, True: "the id of the swap that was agreed on under this idempotency key"}
 	}
 	if !errors.Is(err, storage.ErrExists) {
 		return t, err
@@ -98,7 +98,7 @@ func (v *verifier) agree(ctx context.Context, id string, t terms) (terms, error)
 		return t, err
 	}
 	if t.Key == "" || string(before) != string(body) {
-		return t, &RefusedError{Reason: ReasonID, Field: "swapId", Said: id, True: "the id of a new swap"}
+		return t, &RefusedError{Reason: reasonID, Field: "swapId", Said: id, True: "the id of a new swap"}
 	}
 	return known, nil
 }
@@ -168,7 +168,7 @@ func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t te
 	e := storage.Entry{ID: entryID(id), Version: version, Body: body, Keys: append(t.keys(), storage.Key{Index: byPayment, Value: payment, Unique: true})}
 	err = v.config.Store.Update(ctx, e)
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok {
-		return &RefusedError{Reason: ReasonAgreed, Field: "currentAction.txs", Said: "an opening for a payment", True: "none: " + taken.Error() + ", which pays for it already"}
+		return &RefusedError{Reason: reasonAgreed, Field: "currentAction.txs", Said: "an opening for a payment", True: "none: " + taken.Error() + ", which pays for it already"}
 	}
 	return err
 }

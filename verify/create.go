@@ -188,7 +188,7 @@ func orZero(d *time.Duration) time.Duration {
 func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swapper.SwapOutputBase, market *big.Int) error {
 	q := got.Quote
 	if got.SwapID == "" || len(entryID(got.SwapID)) > bounds.MaxID {
-		return &RefusedError{Reason: ReasonID, Field: "swapId", Said: got.SwapID, True: "an id of at most " + big.NewInt(int64(bounds.MaxID-len(entryID("")))).String() + " bytes"}
+		return &RefusedError{Reason: reasonID, Field: "swapId", Said: got.SwapID, True: "an id of at most " + big.NewInt(int64(bounds.MaxID-len(entryID("")))).String() + " bytes"}
 	}
 	network := swapper.AmountOf(tokens.NewAmount(nil, t.Src))
 	if q.Fees.NetworkOutput != nil {
@@ -198,7 +198,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 		t.Type = got.SwapType // the service's choice
 	}
 	if err := errors.Join(
-		same(ReasonType, "swapType", string(got.SwapType), string(t.Type)),
+		same(reasonType, "swapType", string(got.SwapType), string(t.Type)),
 		ofToken("quote.inputAmount", q.InputAmount, t.Src),
 		ofToken("quote.outputAmount", q.OutputAmount, t.Dst),
 		ofToken("quote.fees.swap", q.Fees.Swap, t.Src),
@@ -208,7 +208,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 		return err
 	}
 	if !q.Expiry.Time().After(v.config.Now()) {
-		return &RefusedError{Reason: ReasonExpiry, Field: "quote.expiry", Said: q.Expiry.Time().UTC().String(), True: "after " + v.config.Now().UTC().String()}
+		return &RefusedError{Reason: reasonExpiry, Field: "quote.expiry", Said: q.Expiry.Time().UTC().String(), True: "after " + v.config.Now().UTC().String()}
 	}
 	agreed := lpverify.Agreed{Token: t.smart(), Amount: in.Amount, ExactIn: in.AmountType == swapper.ExactIn, Price: market, Now: v.config.Now(), Policy: lpverify.Policy(v.config.Policy)}
 	var err error
@@ -220,7 +220,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 			lpverify.ToldSend{Input: q.InputAmount.RawAmount, SwapFee: q.Fees.Swap.RawAmount, NetworkFee: network.RawAmount, Sats: q.OutputAmount.RawAmount, Lightning: t.Dst.Chain == tokens.Lightning})
 	}
 	if bad, ok := errors.AsType[*lp.LPError](err); ok {
-		return &RefusedError{Reason: ReasonQuote, Field: "quote", Said: figures(q, network), True: bad.Public(), Err: err}
+		return &RefusedError{Reason: reasonQuote, Field: "quote", Said: figures(q, network), True: bad.Public(), Err: err}
 	}
 	if err != nil {
 		return err
@@ -244,9 +244,9 @@ func text(n *big.Int) string {
 // ofToken checks that an amount is one of a token as the wallet knows it.
 func ofToken(field string, got swapper.Amount, want tokens.Token) error {
 	return errors.Join(
-		same(ReasonToken, field+".chain", got.Chain, want.Chain),
-		same(ReasonToken, field+".symbol", got.Symbol, want.Ticker),
-		same(ReasonToken, field+".decimals", big.NewInt(int64(got.Decimals)).String(), big.NewInt(int64(want.Decimals)).String()),
+		same(reasonToken, field+".chain", got.Chain, want.Chain),
+		same(reasonToken, field+".symbol", got.Symbol, want.Ticker),
+		same(reasonToken, field+".decimals", big.NewInt(int64(got.Decimals)).String(), big.NewInt(int64(want.Decimals)).String()),
 	)
 }
 
@@ -263,5 +263,5 @@ func (v *verifier) sameRecipient(o *opened, at string, t terms, said string) err
 	} else if t.Type == swapper.SwapToBTCLN && strings.EqualFold(said, t.Recipient) {
 		got = t.Recipient
 	}
-	return same(ReasonRecipient, at+"quote.outputAddress", got, t.Recipient)
+	return same(reasonRecipient, at+"quote.outputAddress", got, t.Recipient)
 }

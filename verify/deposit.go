@@ -104,7 +104,7 @@ func (v *verifier) fromDeposit(ctx context.Context, o *opened, version uint64, t
 	case open && seen.enough(t):
 		return out, v.depositClaim(ctx, o, version, t, in, got, seen, out)
 	case open && seen != nil:
-		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameBitcoinConfirmations, Description: fmt.Sprintf("By the wallet's own Bitcoin backend the payment has %d of %d confirmations.", seen.tx.Confirmations, t.Deposit.Confirmations), ExpectedTimeSeconds: -1, PollTimeSeconds: 10}}
+		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Bitcoin confirmations", Description: fmt.Sprintf("By the wallet's own Bitcoin backend the payment has %d of %d confirmations.", seen.tx.Confirmations, t.Deposit.Confirmations), ExpectedTimeSeconds: -1, PollTimeSeconds: 10}}
 		return out, nil
 	case refused != nil || got.CurrentAction == nil:
 		return out, nil
@@ -142,8 +142,8 @@ func (v *verifier) userOpening(ctx context.Context, o *opened, id string, versio
 		signer = said.RequiredSigner
 	}
 	if err := errors.Join(
-		same(ReasonAction, "currentAction.chain", said.Chain, t.Dst.Chain),
-		same(ReasonAction, "currentAction.requiredSigner", signer, t.Recipient),
+		same(reasonAction, "currentAction.chain", said.Chain, t.Dst.Chain),
+		same(reasonAction, "currentAction.requiredSigner", signer, t.Recipient),
 	); err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (v *verifier) userOpening(ctx context.Context, o *opened, id string, versio
 	}
 	step := r.Plan.Steps[0]
 	if step.Kind != chains.StepInit {
-		return nil, &RefusedError{Reason: ReasonAction, Field: fieldTxs, Said: step.Kind.String(), True: "the opening of the swap's escrow"}
+		return nil, &RefusedError{Reason: reasonAction, Field: fieldTxs, Said: step.Kind.String(), True: "the opening of the swap's escrow"}
 	}
 	if err := v.step(t, step, fact); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (v *verifier) userOpening(ctx context.Context, o *opened, id string, versio
 		then = "by the secret of the Lightning payment, which the wallet keeps until the escrow is final"
 	}
 	if bad, ok := errors.AsType[*lp.LPError](err); ok {
-		return nil, &RefusedError{Reason: ReasonAction, Field: fieldTxs, Said: "the opening of another escrow", True: bad.Public(), Err: err}
+		return nil, &RefusedError{Reason: reasonAction, Field: fieldTxs, Said: "the opening of another escrow", True: bad.Public(), Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -199,13 +199,13 @@ func (v *verifier) userOpening(ctx context.Context, o *opened, id string, versio
 		}
 	} else if next.Deposit != nil {
 		if err := errors.Join(
-			same(ReasonAgreed, "escrow.address", next.Deposit.Address, t.Deposit.Address),
-			same(ReasonAgreed, "escrow.confirmations", fmt.Sprint(next.Deposit.Confirmations), fmt.Sprint(t.Deposit.Confirmations)),
+			same(reasonAgreed, "escrow.address", next.Deposit.Address, t.Deposit.Address),
+			same(reasonAgreed, "escrow.confirmations", fmt.Sprint(next.Deposit.Confirmations), fmt.Sprint(t.Deposit.Confirmations)),
 		); err != nil {
 			return nil, err
 		}
 	}
-	return &swapper.SignSmartChainTransaction{Name: swapper.NameInitiateSwap, Chain: t.Dst.Chain, Txs: r.Txs, RequiredSigner: t.Recipient,
+	return &swapper.SignSmartChainTransaction{Name: "Initiate swap", Chain: t.Dst.Chain, Txs: r.Txs, RequiredSigner: t.Recipient,
 		Description: fmt.Sprintf("Opens an escrow of %s, which is paid out to %s %s, until %s. At most %s are staked on it: the deposit comes back with the payout, and a reward goes to whoever claims. The network charges %s at most.",
 			tokens.NewAmount(t.Output, t.Dst), t.Recipient, then, time.Unix(step.Escrow.Expiry, 0).UTC().Format(time.RFC3339), tokens.NewAmount(staked(step.Escrow), info.Native), tokens.NewAmount(r.MaxFee, info.Native))}, nil
 }
@@ -224,14 +224,14 @@ func staked(e chains.Escrow) *big.Int {
 // payDeposit asks for the bitcoin, if the service asks for it too: to the address that claims
 // the escrow which the wallet's own nodes show open and final, with time left.
 func (v *verifier) payDeposit(ctx context.Context, o *opened, t terms, in swapper.GetSwapStatusInput, said swapper.SendToAddress, fact *chains.EscrowFact) (*swapper.Action, error) {
-	if len(said.Txs) != 1 || said.Chain != tokens.Bitcoin || said.Txs[0].Type != swapper.DestinationAddress {
-		return nil, &RefusedError{Reason: ReasonAction, Field: "currentAction.txs", Said: fmt.Sprintf("%d payments on %s", len(said.Txs), said.Chain), True: "one payment on Bitcoin"}
+	if len(said.Txs) != 1 || said.Chain != tokens.Bitcoin || said.Txs[0].Type != "BITCOIN_ADDRESS" {
+		return nil, &RefusedError{Reason: reasonAction, Field: "currentAction.txs", Said: fmt.Sprintf("%d payments on %s", len(said.Txs), said.Chain), True: "one payment on Bitcoin"}
 	}
 	tx := said.Txs[0]
 	if err := errors.Join(
-		same(ReasonAction, "currentAction.txs[0].address", tx.Address, t.Deposit.Address),
+		same(reasonAction, "currentAction.txs[0].address", tx.Address, t.Deposit.Address),
 		ofToken("currentAction.txs[0].amount", tx.Amount, t.Src),
-		same(ReasonAction, "currentAction.txs[0].amount.rawAmount", text(tx.Amount.RawAmount), text(t.Input)),
+		same(reasonAction, "currentAction.txs[0].amount.rawAmount", text(tx.Amount.RawAmount), text(t.Input)),
 	); err != nil {
 		return nil, err
 	}
@@ -245,8 +245,8 @@ func (v *verifier) payDeposit(ctx context.Context, o *opened, t terms, in swappe
 	amount := tokens.NewAmount(t.Input, t.Src)
 	what := fmt.Sprintf("Pays %s to %s, for which the swap contract gives %s to %s.", amount, t.Deposit.Address, tokens.NewAmount(t.Output, t.Dst), t.Recipient)
 	if caller.Wallet == nil {
-		return &swapper.Action{SendToAddress: &swapper.SendToAddress{Name: swapper.NameDepositOnBitcoin, Description: what, Chain: tokens.Bitcoin,
-			Txs: swapper.List[swapper.SendToAddressTx]{{Type: swapper.DestinationAddress, Address: t.Deposit.Address, Hyperlink: swap.BitcoinLink(t.Deposit.Address, t.Input.Int64()), Amount: swapper.AmountOf(amount)}}}}, nil
+		return &swapper.Action{SendToAddress: &swapper.SendToAddress{Name: "Deposit on Bitcoin", Description: what, Chain: tokens.Bitcoin,
+			Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: t.Deposit.Address, Hyperlink: swap.BitcoinLink(t.Deposit.Address, t.Input.Int64()), Amount: swapper.AmountOf(amount)}}}}, nil
 	}
 	todo, err := o.reader.BuildAction(ctx, t.depositRecord(in.SwapID), &swap.Pay{Fund: &swap.Fund{}}, caller)
 	if err != nil {
@@ -261,9 +261,9 @@ func (v *verifier) mayDeposit(t terms, fact *chains.EscrowFact) error {
 	case t.Deposit.TxID != bitcoin.Hash{}:
 		return fault.New(fault.InvalidState, "the payment %s was sent already; the wallet's own Bitcoin backend does not show it yet", t.Deposit.TxID)
 	case fact == nil || fact.Err != nil || fact.State != chains.EscrowOpen || !fact.Final:
-		return &RefusedError{Reason: ReasonChain, Field: "currentAction", Said: "a payment of bitcoin", True: "none: the wallet's own nodes do not show the escrow open and final"}
+		return &RefusedError{Reason: reasonChain, Field: "currentAction", Said: "a payment of bitcoin", True: "none: the wallet's own nodes do not show the escrow open and final"}
 	case deadline.OpenToPay.TooLate(lp.SendTimeout(t.Escrow.Expiry, int64(t.Deposit.Confirmations)), fact.Head, v.config.Now()):
-		return &RefusedError{Reason: ReasonChain, Field: "currentAction", Said: "a payment of bitcoin", True: fmt.Sprintf("none: the escrow ends at %s, too soon for the payment to be confirmed", time.Unix(t.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
+		return &RefusedError{Reason: reasonChain, Field: "currentAction", Said: "a payment of bitcoin", True: fmt.Sprintf("none: the escrow ends at %s, too soon for the payment to be confirmed", time.Unix(t.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func refusesDeposits(w *world) {
 		w.Errorf("a second opening: got %+v, %v, want a refusal", got, err)
 	}
 	// A payment is not asked for before the escrow is open.
-	pay := swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: swapper.DestinationAddress, Address: sameEscrow.Address, Amount: s.Quote.InputAmount}}}
+	pay := swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: sameEscrow.Address, Amount: s.Quote.InputAmount}}}
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
 		out.CurrentAction = &swapper.Action{SendToAddress: &pay}
 	}
@@ -136,7 +136,7 @@ func refusesDeposits(w *world) {
 	for name, lie := range map[string]func(*swapper.SendToAddress){
 		"another address": func(a *swapper.SendToAddress) { a.Txs[0].Address = sameEscrow.Address },
 		"another amount":  func(a *swapper.SendToAddress) { a.Txs[0].Amount.RawAmount = big.NewInt(50_001) },
-		"an invoice":      func(a *swapper.SendToAddress) { a.Txs[0].Type = swapper.DestinationInvoice },
+		"an invoice":      func(a *swapper.SendToAddress) { a.Txs[0].Type = "BOLT11_PAYMENT_REQUEST" },
 		"another chain":   func(a *swapper.SendToAddress) { a.Chain = "LIGHTNING" },
 		"two payments":    func(a *swapper.SendToAddress) { a.Txs = append(a.Txs, a.Txs[0]) },
 		"no payment":      func(a *swapper.SendToAddress) { a.Txs = nil },
@@ -189,7 +189,7 @@ func claimsDepositAlone(w *world) {
 	before := w.balance()
 	s := w.fromBitcoin(v)
 	waits := func(out *swapper.GetSwapStatusOutput) bool {
-		return out.CurrentAction != nil && out.CurrentAction.Wait != nil && out.CurrentAction.Wait.Name == swapper.NameBitcoinConfirmations
+		return out.CurrentAction != nil && out.CurrentAction.Wait != nil && out.CurrentAction.Wait.Name == "Bitcoin confirmations"
 	}
 	if _, err := w.net.User.FinishUntil(w.Context(), v, s.SwapID, waits); err != nil {
 		w.Fatal(err)

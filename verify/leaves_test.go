@@ -53,7 +53,7 @@ func broadcast(out *swapper.GetSwapStatusOutput) bool { return out.State.Name ==
 func confirmed(out *swapper.GetSwapStatusOutput) bool { return out.State.Name == "BTC_TX_CONFIRMED" }
 
 func refundable(out *swapper.GetSwapStatusOutput) bool {
-	return signs(out) && out.CurrentAction.SignSmartChainTransaction.Name == swapper.NameRefund
+	return signs(out) && out.CurrentAction.SignSmartChainTransaction.Name == "Refund"
 }
 
 func locked(out *swapper.GetSwapStatusOutput) bool {
@@ -360,7 +360,7 @@ func (a *alterations) claimedHere(want, got *swapper.GetSwapStatusOutput) bool {
 	}
 	sign := got.CurrentAction.SignSmartChainTransaction
 	said := a.told.status.CurrentAction
-	return sign.Name == swapper.NameSettleManually && strings.HasPrefix(sign.Description, "Takes ") &&
+	return sign.Name == "Settle manually" && strings.HasPrefix(sign.Description, "Takes ") &&
 		(said == nil || said.SignSmartChainTransaction == nil || !slices.Equal(sign.Txs, said.SignSmartChainTransaction.Txs))
 }
 

@@ -162,7 +162,7 @@ func spendsAbout(t terms, input *big.Int) error {
 	least := bigs.Sub(input, bigs.MulDiv(input, big.NewInt(maxUnspentPPM), big.NewInt(1e6)))
 	least.Sub(least, bigs.MulDiv(input, big.NewInt(2), t.Output))
 	if t.Input.Cmp(input) > 0 || t.Input.Cmp(least) < 0 {
-		return &RefusedError{Reason: ReasonQuote, Field: "quote.inputAmount.rawAmount", Said: t.Input.String(), True: least.String() + " to " + input.String()}
+		return &RefusedError{Reason: reasonQuote, Field: "quote.inputAmount.rawAmount", Said: t.Input.String(), True: least.String() + " to " + input.String()}
 	}
 	return nil
 }

@@ -62,14 +62,14 @@ func (v *verifier) list(ctx context.Context, in swapper.ListSwapsInput, pending 
 		return nil, err
 	}
 	if in.Limit > 0 && len(got) > in.Limit {
-		return nil, &RefusedError{Reason: ReasonID, Field: "swaps", Said: fmt.Sprint(len(got)), True: fmt.Sprintf("at most %d, as asked for", in.Limit)}
+		return nil, &RefusedError{Reason: reasonID, Field: "swaps", Said: fmt.Sprint(len(got)), True: fmt.Sprintf("at most %d, as asked for", in.Limit)}
 	}
 	all := make([]*entry, len(got))
 	listed := map[string]bool{}
 	for i, said := range got {
 		at := fmt.Sprintf("[%d].", i)
 		if said.SwapID == "" || len(entryID(said.SwapID)) > bounds.MaxID || listed[said.SwapID] {
-			return nil, &RefusedError{Reason: ReasonID, Field: at + "swapId", Said: said.SwapID, True: "the id of a swap that was not listed before"}
+			return nil, &RefusedError{Reason: reasonID, Field: at + "swapId", Said: said.SwapID, True: "the id of a swap that was not listed before"}
 		}
 		listed[said.SwapID] = true
 		t, version, err := v.agreed(ctx, said.SwapID)

@@ -65,18 +65,18 @@ func TestListsShowWhatWasAgreed(t *testing.T) {
 
 func TestListsThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		reason verify.Reason
+		reason string
 		field  string
 		lie    func(*[]swapper.ListSwapOutput)
 	}{
-		"twice":     {verify.ReasonID, "[2].swapId", func(l *[]swapper.ListSwapOutput) { *l = append(*l, (*l)[0]) }},
-		"no id":     {verify.ReasonID, "[1].swapId", func(l *[]swapper.ListSwapOutput) { (*l)[1].SwapID = "" }},
-		"long id":   {verify.ReasonID, "[1].swapId", func(l *[]swapper.ListSwapOutput) { (*l)[1].SwapID = strings.Repeat("x", 1<<16) }},
-		"type":      {verify.ReasonType, "[0].swapType", func(l *[]swapper.ListSwapOutput) { (*l)[0].SwapType = swapper.SwapToBTCLN }},
-		"amount":    {verify.ReasonAgreed, "[0].quote.inputAmount.rawAmount", func(l *[]swapper.ListSwapOutput) { (*l)[0].Quote.InputAmount.RawAmount = big.NewInt(1) }},
-		"token":     {verify.ReasonToken, "[0].quote.outputAmount.symbol", func(l *[]swapper.ListSwapOutput) { (*l)[0].Quote.OutputAmount.Symbol = "ETH" }},
-		"recipient": {verify.ReasonRecipient, "[0].quote.outputAddress", func(l *[]swapper.ListSwapOutput) { (*l)[0].Quote.OutputAddress = "bc1thief" }},
-		"too many":  {verify.ReasonID, "swaps", func(l *[]swapper.ListSwapOutput) { *l = slices.Repeat(*l, 2) }},
+		"twice":     {"id", "[2].swapId", func(l *[]swapper.ListSwapOutput) { *l = append(*l, (*l)[0]) }},
+		"no id":     {"id", "[1].swapId", func(l *[]swapper.ListSwapOutput) { (*l)[1].SwapID = "" }},
+		"long id":   {"id", "[1].swapId", func(l *[]swapper.ListSwapOutput) { (*l)[1].SwapID = strings.Repeat("x", 1<<16) }},
+		"type":      {"type", "[0].swapType", func(l *[]swapper.ListSwapOutput) { (*l)[0].SwapType = swapper.SwapToBTCLN }},
+		"amount":    {"agreed", "[0].quote.inputAmount.rawAmount", func(l *[]swapper.ListSwapOutput) { (*l)[0].Quote.InputAmount.RawAmount = big.NewInt(1) }},
+		"token":     {"token", "[0].quote.outputAmount.symbol", func(l *[]swapper.ListSwapOutput) { (*l)[0].Quote.OutputAmount.Symbol = "ETH" }},
+		"recipient": {"recipient", "[0].quote.outputAddress", func(l *[]swapper.ListSwapOutput) { (*l)[0].Quote.OutputAddress = "bc1thief" }},
+		"too many":  {"id", "swaps", func(l *[]swapper.ListSwapOutput) { *l = slices.Repeat(*l, 2) }},
 	} {
 		in, answer := honest(t, swapper.SwapToBTC)
 		s := &service{created: answer}

@@ -558,7 +558,7 @@ func refusesInvoices(w *world) {
 		"two":            func(a *swapper.SendToAddress) { a.Txs = append(a.Txs, a.Txs[0]) },
 		"none":           func(a *swapper.SendToAddress) { a.Txs = nil },
 		"an address": func(a *swapper.SendToAddress) {
-			a.Chain, a.Txs[0].Type, a.Txs[0].Address = "BITCOIN", swapper.DestinationAddress, w.net.User.Address("BITCOIN")
+			a.Chain, a.Txs[0].Type, a.Txs[0].Address = "BITCOIN", "BITCOIN_ADDRESS", w.net.User.Address("BITCOIN")
 		},
 	} {
 		v := w.wallet()

@@ -168,19 +168,19 @@ func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t ter
 // invoice verifies the payment that the service asks for. A swap has one invoice.
 func (v *verifier) invoice(ctx context.Context, id string, version uint64, t terms, said swapper.SendToAddress) (*swapper.SendToAddress, error) {
 	const field = "currentAction.txs"
-	if len(said.Txs) != 1 || said.Chain != tokens.Lightning || said.Txs[0].Type != swapper.DestinationInvoice {
-		return nil, &RefusedError{Reason: ReasonAction, Field: field, Said: fmt.Sprintf("%d payments on %s", len(said.Txs), said.Chain), True: "the payment of one invoice"}
+	if len(said.Txs) != 1 || said.Chain != tokens.Lightning || said.Txs[0].Type != "BOLT11_PAYMENT_REQUEST" {
+		return nil, &RefusedError{Reason: reasonAction, Field: field, Said: fmt.Sprintf("%d payments on %s", len(said.Txs), said.Chain), True: "the payment of one invoice"}
 	}
 	text := said.Txs[0].Address
 	if t.Invoice != "" {
-		if err := same(ReasonAgreed, field+"[0].address", text, t.Invoice); err != nil {
+		if err := same(reasonAgreed, field+"[0].address", text, t.Invoice); err != nil {
 			return nil, err
 		}
 	}
 	_, err := lpverify.InvoiceTold(lpverify.Agreed{Now: v.config.Now()},
 		lpverify.InvoiceExpected{Network: v.config.Network, PaymentHash: t.Hash, Description: t.Description, DescriptionHash: t.DescHash}, text, t.Input)
 	if bad, ok := errors.AsType[*lp.LPError](err); ok {
-		return nil, &RefusedError{Reason: ReasonAction, Field: field + "[0].address", Said: text, True: bad.Public(), Err: err}
+		return nil, &RefusedError{Reason: reasonAction, Field: field + "[0].address", Said: text, True: bad.Public(), Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -192,10 +192,10 @@ func (v *verifier) invoice(ctx context.Context, id string, version uint64, t ter
 		}
 	}
 	amount := tokens.NewAmount(t.Input, t.Src)
-	return &swapper.SendToAddress{Name: swapper.NameDepositOnLightning, Chain: tokens.Lightning,
+	return &swapper.SendToAddress{Name: "Deposit on Lightning", Chain: tokens.Lightning,
 		Description: fmt.Sprintf("Pays %s over Lightning. The payment is held until the wallet's own nodes show %s for %s in the swap contract, and comes back if they do not.",
 			amount, tokens.NewAmount(t.Output, t.Dst), t.Recipient),
-		Txs: swapper.List[swapper.SendToAddressTx]{{Type: swapper.DestinationInvoice, Address: text, Hyperlink: "lightning:" + text, Amount: swapper.AmountOf(amount)}}}, nil
+		Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BOLT11_PAYMENT_REQUEST", Address: text, Hyperlink: "lightning:" + text, Amount: swapper.AmountOf(amount)}}}, nil
 }
 
 // reveal tells the service the secret, if the wallet's own nodes show the agreed escrow
@@ -211,7 +211,7 @@ func (v *verifier) reveal(ctx context.Context, o *opened, version uint64, t term
 		return err
 	}
 	if e == nil { // not final yet, or not to be seen yet
-		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameAwaitingLPPayout, Description: "The wallet's own nodes do not show the escrow open and final yet.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Awaiting LP payout", Description: "The wallet's own nodes do not show the escrow open and final yet.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
 		return nil
 	}
 	t.Escrow, t.Revealed = e, swapper.Timestamp(v.config.Now().UnixMilli())
@@ -223,7 +223,7 @@ func (v *verifier) reveal(ctx context.Context, o *opened, version uint64, t term
 	in.Secret = swapper.Secret(hex.EncodeToString(t.Preimage[:]))
 	_, err = v.service.GetSwapStatus(ctx, in)
 	if err == nil {
-		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameAutomaticSettlement, Description: "The secret was told to the service, which can now settle the swap.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Automatic settlement", Description: "The secret was told to the service, which can now settle the swap.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
 	} else { // whether it heard of it is not known: the next status claims
 		out.ActionError = &swapper.ActionError{Code: fault.CodeOf(err), Error: err.Error()}
 	}
@@ -266,13 +266,13 @@ func (v *verifier) delivered(ctx context.Context, o *opened, t terms, told *swap
 	}
 	err := lpverify.DeliveredTold(lpverify.Agreed{User: t.Recipient, Token: t.Dst, Native: chain.Info().Native, Contract: k}, t.Hash, t.Output, *fact.Escrow)
 	if bad, ok := errors.AsType[*lp.LPError](err); ok {
-		return nil, &RefusedError{Reason: ReasonChain, Field: "requiresSecretReveal", Said: "true", True: "false: " + bad.Public(), Err: err}
+		return nil, &RefusedError{Reason: reasonChain, Field: "requiresSecretReveal", Said: "true", True: "false: " + bad.Public(), Err: err}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if deadline.Claim.TooLate(fact.Escrow.Expiry, fact.Head, v.config.Now()) {
-		return nil, &RefusedError{Reason: ReasonChain, Field: "requiresSecretReveal", Said: "true", True: fmt.Sprintf("false: the escrow ends at %s, too soon to claim it safely", time.Unix(fact.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
+		return nil, &RefusedError{Reason: reasonChain, Field: "requiresSecretReveal", Said: "true", True: fmt.Sprintf("false: the escrow ends at %s, too soon to claim it safely", time.Unix(fact.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
 	}
 	return fact.Escrow, nil
 }

@@ -34,7 +34,7 @@ func (v *verifier) refund(ctx context.Context, o *opened, in swapper.GetSwapStat
 	if err != nil {
 		return nil, err
 	}
-	return &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Name: swapper.NameRefund, Chain: t.Src.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
+	return &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Name: "Refund", Chain: t.Src.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
 		Description: fmt.Sprintf("Takes %s back out of the swap contract, to %s.", tokens.NewAmount(t.Input, t.Src), t.Payer)}}, nil
 }
 

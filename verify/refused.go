@@ -6,26 +6,23 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// Reason is a stable name of why an answer is refused.
-type Reason string
-
-// The reasons.
+// The reasons of refusals.
 const (
-	ReasonID        Reason = "id"        // the swap's id is missing or too long, or is another swap's
-	ReasonType      Reason = "type"      // another type of swap than the request's tokens have
-	ReasonToken     Reason = "token"     // another token, or another notion of it
-	ReasonQuote     Reason = "quote"     // the fixed side, the price or the fees, by the policy
-	ReasonRecipient Reason = "recipient" // somebody else would be paid
-	ReasonExpiry    Reason = "expiry"    // the quote has expired
-	ReasonAgreed    Reason = "agreed"    // differs from what was agreed when the swap was created
-	ReasonAction    Reason = "action"    // would do something else than the swap needs
-	ReasonChain     Reason = "chain"     // the wallet's own nodes say otherwise
+	reasonID        = "id"        // the swap's id is missing or too long, or is another swap's
+	reasonType      = "type"      // another type of swap than the request's tokens have
+	reasonToken     = "token"     // another token, or another notion of it
+	reasonQuote     = "quote"     // the fixed side, the price or the fees, by the policy
+	reasonRecipient = "recipient" // somebody else would be paid
+	reasonExpiry    = "expiry"    // the quote has expired
+	reasonAgreed    = "agreed"    // differs from what was agreed when the swap was created
+	reasonAction    = "action"    // would do something else than the swap needs
+	reasonChain     = "chain"     // the wallet's own nodes say otherwise
 )
 
 // RefusedError says what the service said and what is true. Its code is
 // [fault.Upstream].
 type RefusedError struct {
-	Reason Reason
+	Reason string // a stable name: id, type, token, quote, recipient, expiry, agreed, action or chain (docs/verify.md)
 	Field  string // of the answer, as in quote.inputAmount.rawAmount
 	Said   string // by the service
 	True   string // or what was asked for, agreed or is accepted
@@ -45,9 +42,9 @@ func (e *RefusedError) Unwrap() []error {
 	return []error{coded, e.Err}
 }
 
-func same(r Reason, field, said, want string) error {
+func same(reason, field, said, want string) error {
 	if said == want {
 		return nil
 	}
-	return &RefusedError{Reason: r, Field: field, Said: said, True: want}
+	return &RefusedError{Reason: reason, Field: field, Said: said, True: want}
 }

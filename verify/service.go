@@ -148,7 +148,7 @@ const maxPoll = 60
 
 // wait is what the service says of how long to wait, within bounds.
 func wait(said swapper.Wait) *swapper.Wait {
-	w := &swapper.Wait{Name: swapper.NameAwaitingLPPayout, Description: "Told by the service, not verified: wait.", ExpectedTimeSeconds: said.ExpectedTimeSeconds, PollTimeSeconds: said.PollTimeSeconds}
+	w := &swapper.Wait{Name: "Awaiting LP payout", Description: "Told by the service, not verified: wait.", ExpectedTimeSeconds: said.ExpectedTimeSeconds, PollTimeSeconds: said.PollTimeSeconds}
 	if !(w.ExpectedTimeSeconds >= 0) {
 		w.ExpectedTimeSeconds = -1
 	}
@@ -162,11 +162,11 @@ func wait(said swapper.Wait) *swapper.Wait {
 func (v *verifier) unchanged(o *opened, at, id string, t terms, got swapper.SwapOutputBase) error {
 	q := got.Quote
 	amount := func(field string, got, want *big.Int) error {
-		return same(ReasonAgreed, at+"quote."+field+".rawAmount", text(got), text(want))
+		return same(reasonAgreed, at+"quote."+field+".rawAmount", text(got), text(want))
 	}
 	return errors.Join(
-		same(ReasonID, at+"swapId", got.SwapID, id),
-		same(ReasonType, at+"swapType", string(got.SwapType), string(t.Type)),
+		same(reasonID, at+"swapId", got.SwapID, id),
+		same(reasonType, at+"swapType", string(got.SwapType), string(t.Type)),
 		ofToken(at+"quote.inputAmount", q.InputAmount, t.Src),
 		ofToken(at+"quote.outputAmount", q.OutputAmount, t.Dst),
 		amount("inputAmount", q.InputAmount.RawAmount, t.Input),
@@ -209,9 +209,9 @@ func (v *verifier) known(ctx context.Context, got []swapper.Token, err error) ([
 		want := swapper.TokenOf(known)
 		at := fmt.Sprintf("[%d].", i)
 		if err := errors.Join(
-			same(ReasonToken, at+"chainId", said.ChainID, want.ChainID),
-			same(ReasonToken, at+"ticker", said.Ticker, want.Ticker),
-			same(ReasonToken, at+"decimals", fmt.Sprint(said.Decimals), fmt.Sprint(want.Decimals)),
+			same(reasonToken, at+"chainId", said.ChainID, want.ChainID),
+			same(reasonToken, at+"ticker", said.Ticker, want.Ticker),
+			same(reasonToken, at+"decimals", fmt.Sprint(said.Decimals), fmt.Sprint(want.Decimals)),
 			v.sameToken(o, at+"address", said, want),
 		); err != nil {
 			return nil, err
@@ -229,7 +229,7 @@ func (v *verifier) sameToken(o *opened, field string, said, want swapper.Token) 
 			address = canonical
 		}
 	}
-	return same(ReasonToken, field, address, want.Address)
+	return same(reasonToken, field, address, want.Address)
 }
 
 // GetSwapLimits implements [swapper.Service]. The limits are the service's word: they say

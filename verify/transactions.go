@@ -42,8 +42,8 @@ func (v *verifier) signing(ctx context.Context, o *opened, id string, version ui
 		asked = said.RequiredSigner
 	}
 	if err := errors.Join(
-		same(ReasonAction, "currentAction.chain", said.Chain, t.Src.Chain),
-		same(ReasonAction, "currentAction.requiredSigner", asked, signer),
+		same(reasonAction, "currentAction.chain", said.Chain, t.Src.Chain),
+		same(reasonAction, "currentAction.requiredSigner", asked, signer),
 	); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (v *verifier) signing(ctx context.Context, o *opened, id string, version ui
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return v.cheap(gctx, k, t, signer, r.MaxFee) })
-	out := &swapper.SignSmartChainTransaction{Chain: t.Src.Chain, Txs: r.Txs, RequiredSigner: signer, Name: swapper.NameRefund,
+	out := &swapper.SignSmartChainTransaction{Chain: t.Src.Chain, Txs: r.Txs, RequiredSigner: signer, Name: "Refund",
 		Description: fmt.Sprintf("Takes %s back out of the swap contract, to %s. The network charges %s at most.", tokens.NewAmount(t.Input, t.Src), t.Payer, fee(o, t, r))}
 	switch step.Kind {
 	case chains.StepRefundAuth:
@@ -75,7 +75,7 @@ func (v *verifier) signing(ctx context.Context, o *opened, id string, version ui
 				return refusedAuth(err)
 			})
 		}
-		out.Name = swapper.NameInitiateSwap
+		out.Name = "Initiate swap"
 		out.Description = fmt.Sprintf("Pays %s into the swap contract, which gives it to a provider for the payment of %s to %s, or back to %s, at the latest from %s on. The network charges %s at most.",
 			tokens.NewAmount(t.Input, t.Src), tokens.NewAmount(t.Output, t.Dst), t.Recipient, t.Payer, time.Unix(step.Escrow.Expiry, 0).UTC().Format(time.RFC3339), fee(o, t, r))
 	}
@@ -125,7 +125,7 @@ func read(chain chains.Chain, t terms, text chains.PlanText) (chains.PlanReader,
 // by what the wallet's own nodes say of its escrow.
 func (v *verifier) step(t terms, s chains.Step, fact *chains.EscrowFact) error {
 	refused := func(field, said, want string) error {
-		return &RefusedError{Reason: ReasonAction, Field: field, Said: said, True: want}
+		return &RefusedError{Reason: reasonAction, Field: field, Said: said, True: want}
 	}
 	switch {
 	case s.Kind != chains.StepInit && s.Kind != chains.StepRefund && s.Kind != chains.StepRefundAuth:
@@ -142,7 +142,7 @@ func (v *verifier) step(t terms, s chains.Step, fact *chains.EscrowFact) error {
 		want = chains.EscrowNone
 	}
 	if fact != nil && fact.Err == nil && fact.State != want {
-		return &RefusedError{Reason: ReasonChain, Field: fieldTxs, Said: s.Kind.String(), True: "nothing: by the wallet's own nodes the escrow is " + fact.State.String()}
+		return &RefusedError{Reason: reasonChain, Field: fieldTxs, Said: s.Kind.String(), True: "nothing: by the wallet's own nodes the escrow is " + fact.State.String()}
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (v *verifier) newEscrow(k chains.Contract, t terms, e chains.Escrow, r chai
 		if r.Confirmations == 0 && told != nil && told.Nonce != "" && told.Confirmations > 0 {
 			nonce, err := strconv.ParseUint(told.Nonce, 10, 64)
 			if err != nil {
-				return "", &RefusedError{Reason: ReasonAction, Field: "escrow.nonce", Said: told.Nonce, True: "a decimal number of 64 bits"}
+				return "", &RefusedError{Reason: reasonAction, Field: "escrow.nonce", Said: told.Nonce, True: "a decimal number of 64 bits"}
 			}
 			want.Condition.Nonce, want.Condition.Confirmations = nonce, uint16(min(told.Confirmations, lpverify.MaxPayoutConfirmations+1))
 		}
@@ -180,10 +180,10 @@ func (v *verifier) newEscrow(k chains.Contract, t terms, e chains.Escrow, r chai
 		case c == 0:
 			return "", fault.New(fault.Unsupported, "the service does not say of the escrow which nonce and how many confirmations the payment to %s needs, so that its claim condition cannot be verified", t.Recipient)
 		case c > lpverify.MaxPayoutConfirmations:
-			return "", &RefusedError{Reason: ReasonAction, Field: "escrow.confirmations", Said: strconv.Itoa(int(c)), True: "from 1 to " + strconv.Itoa(lpverify.MaxPayoutConfirmations)}
+			return "", &RefusedError{Reason: reasonAction, Field: "escrow.confirmations", Said: strconv.Itoa(int(c)), True: "from 1 to " + strconv.Itoa(lpverify.MaxPayoutConfirmations)}
 		}
 		if !claimhash.NonceMadeWithin(want.Condition.Nonce, t.CreatedAt.Time(), nonceSlack) {
-			return "", &RefusedError{Reason: ReasonAction, Field: "escrow.nonce", Said: strconv.FormatUint(want.Condition.Nonce, 10), True: "a nonce that was made within an hour of the swap"}
+			return "", &RefusedError{Reason: reasonAction, Field: "escrow.nonce", Said: strconv.FormatUint(want.Condition.Nonce, 10), True: "a nonce that was made within an hour of the swap"}
 		}
 		output := claimhash.NoncedTxoHash(want.Condition.Nonce, int64(want.Condition.Sats), want.Condition.Script)
 		payment = "bitcoin:" + hex.EncodeToString(output[:])
@@ -191,7 +191,7 @@ func (v *verifier) newEscrow(k chains.Contract, t terms, e chains.Escrow, r chai
 	}
 	err = lpverify.ToldEscrow(want, e)
 	if bad, ok := errors.AsType[*lp.LPError](err); ok {
-		return "", &RefusedError{Reason: ReasonAction, Field: fieldTxs, Said: "the opening of another escrow", True: bad.Public(), Err: err}
+		return "", &RefusedError{Reason: reasonAction, Field: fieldTxs, Said: "the opening of another escrow", True: bad.Public(), Err: err}
 	}
 	return payment, err
 }
@@ -202,12 +202,12 @@ const feeSlack = 4
 
 // cheap bounds what the network can charge for the transactions.
 func (v *verifier) cheap(ctx context.Context, k chains.Contract, t terms, signer string, maxFee *big.Int) error {
-	usual, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostInit, Token: t.smart().Address, Payer: signer}, "")
+	usual, err := k.Estimate(ctx, chains.Cost{Kind: chains.StepInit, Token: t.smart().Address, Payer: signer}, "")
 	if err != nil {
 		return fmt.Errorf("what the network charges: %w", err)
 	}
 	if most := new(big.Int).Mul(usual, big.NewInt(feeSlack)); maxFee.Cmp(most) > 0 {
-		return &RefusedError{Reason: ReasonAction, Field: fieldTxs, Said: "a fee of up to " + maxFee.String() + " base units", True: "at most " + most.String()}
+		return &RefusedError{Reason: reasonAction, Field: fieldTxs, Said: "a fee of up to " + maxFee.String() + " base units", True: "at most " + most.String()}
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func refusedTxs(field string, err error) error {
 	if fault.CodeOf(err) == fault.Unsupported {
 		return err
 	}
-	return &RefusedError{Reason: ReasonAction, Field: field, Said: "transactions that do something else", True: "nothing but a step of the swap: " + err.Error(), Err: err}
+	return &RefusedError{Reason: reasonAction, Field: field, Said: "transactions that do something else", True: "nothing but a step of the swap: " + err.Error(), Err: err}
 }
 
 // refusedAuth is an authorisation that the contract would not take.
@@ -226,7 +226,7 @@ func refusedAuth(err error) error {
 	if !ok {
 		return err
 	}
-	return &RefusedError{Reason: ReasonAction, Field: fieldTxs, Said: "an authorization of the provider", True: "one that the contract takes: " + bad.Public(), Err: err}
+	return &RefusedError{Reason: reasonAction, Field: fieldTxs, Said: "an authorization of the provider", True: "one that the contract takes: " + bad.Public(), Err: err}
 }
 
 // SubmitTransaction implements [swapper.Service]: the service gets what carries out a step

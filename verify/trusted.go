@@ -34,7 +34,7 @@ func (v *verifier) trusted(o *opened, t terms) []swapper.SwapType {
 // mayTrust refuses a swap that no contract secures above what the wallet wants to risk.
 func (v *verifier) mayTrust(t terms) error {
 	if most := big.NewInt(v.config.MaxTrustedSats); t.trusts() && t.Input.Cmp(most) > 0 {
-		return &RefusedError{Reason: ReasonQuote, Field: "quote.inputAmount", Said: text(t.Input) + " sats, for which the provider is trusted", True: fmt.Sprintf("at most %s, which is Config.MaxTrustedSats", most)}
+		return &RefusedError{Reason: reasonQuote, Field: "quote.inputAmount", Said: text(t.Input) + " sats, for which the provider is trusted", True: fmt.Sprintf("at most %s, which is Config.MaxTrustedSats", most)}
 	}
 	return nil
 }
@@ -74,20 +74,20 @@ func (v *verifier) onTrust(ctx context.Context, o *opened, version uint64, t ter
 // trustedPayment verifies what of a payment to a trusted provider can be verified.
 func (v *verifier) trustedPayment(ctx context.Context, id string, version uint64, t terms, said swapper.SendToAddress) (*swapper.SendToAddress, error) {
 	const field = "currentAction.txs"
-	typ, name := swapper.DestinationInvoice, swapper.NameDepositOnLightning
+	typ, name := "BOLT11_PAYMENT_REQUEST", "Deposit on Lightning"
 	if t.Type == swapper.SwapTrustedFromBTC {
-		typ, name = swapper.DestinationAddress, swapper.NameDepositOnBitcoin
+		typ, name = "BITCOIN_ADDRESS", "Deposit on Bitcoin"
 	}
 	if len(said.Txs) != 1 || said.Chain != t.Src.Chain || said.Txs[0].Type != typ {
-		return nil, &RefusedError{Reason: ReasonAction, Field: field, Said: fmt.Sprintf("%d payments on %s", len(said.Txs), said.Chain), True: "one payment on " + t.Src.Chain}
+		return nil, &RefusedError{Reason: reasonAction, Field: field, Said: fmt.Sprintf("%d payments on %s", len(said.Txs), said.Chain), True: "one payment on " + t.Src.Chain}
 	}
 	to := said.Txs[0].Address
 	link := "lightning:" + to
-	if typ == swapper.DestinationAddress {
+	if typ == "BITCOIN_ADDRESS" {
 		link = swap.BitcoinLink(to, t.Input.Int64())
 	}
 	if err := v.payable(t, to); err != nil {
-		return nil, &RefusedError{Reason: ReasonAction, Field: field + "[0].address", Said: to, True: err.Error(), Err: err}
+		return nil, &RefusedError{Reason: reasonAction, Field: field + "[0].address", Said: to, True: err.Error(), Err: err}
 	}
 	switch {
 	case t.Invoice == "":
@@ -96,7 +96,7 @@ func (v *verifier) trustedPayment(ctx context.Context, id string, version uint64
 			return nil, err
 		}
 	case !strings.EqualFold(t.Invoice, to):
-		return nil, same(ReasonAgreed, field+"[0].address", to, t.Invoice)
+		return nil, same(reasonAgreed, field+"[0].address", to, t.Invoice)
 	}
 	amount := tokens.NewAmount(t.Input, t.Src)
 	return &swapper.SendToAddress{Name: name, Chain: t.Src.Chain,

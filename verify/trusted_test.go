@@ -26,9 +26,9 @@ func (sunny) Heads(context.Context) (chains.Heads, error)              { return 
 
 // onTrust is a request for gas, and an honest service's answers to it.
 func onTrust(t *testing.T, typ swapper.SwapType) (swapper.CreateSwapInput, *service) {
-	from, chain, to, dest := tokens.LightningBTC(), "LIGHTNING", invoice(t, 10_300_000), swapper.DestinationInvoice
+	from, chain, to, dest := tokens.LightningBTC(), "LIGHTNING", invoice(t, 10_300_000), "BOLT11_PAYMENT_REQUEST"
 	if typ == swapper.SwapTrustedFromBTC {
-		from, chain, to, dest = tokens.BTC(), "BITCOIN", address(t, 1), swapper.DestinationAddress
+		from, chain, to, dest = tokens.BTC(), "BITCOIN", address(t, 1), "BITCOIN_ADDRESS"
 	}
 	in := swapper.CreateSwapInput{SrcToken: from.ID(), DstToken: coin.ID(), Amount: big.NewInt(10_000), AmountType: swapper.ExactOut, DstAddress: "moon1"}
 	base := swapper.SwapOutputBase{SwapID: "gas", SwapType: typ, State: swapper.SwapState{Name: "PR_CREATED", Description: "pay"}, CreatedAt: swapper.Timestamp(noon.UnixMilli()),
@@ -52,7 +52,7 @@ var trusted = []swapper.SwapType{swapper.SwapTrustedFromBTC, swapper.SwapTrusted
 // happened is marked.
 func TestTrustedSwapsNeedAPolicy(t *testing.T) {
 	for _, typ := range trusted {
-		for most, reason := range map[int64]verify.Reason{10_299: verify.ReasonQuote, 10_300: ""} {
+		for most, reason := range map[int64]string{10_299: "quote", 10_300: ""} {
 			in, s := onTrust(t, typ)
 			v := trusting(t, s, most)
 			_, err := v.CreateSwap(t.Context(), in)

@@ -191,7 +191,7 @@ const fieldPSBT = "currentAction.txs[0]"
 func (v *verifier) vaultPayment(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput) (*swapper.SignPSBT, error) {
 	said := got.CurrentAction.SignPSBT
 	if said.Chain != tokens.Bitcoin || len(said.Raw) != 1 || len(said.Funded) != 0 {
-		return nil, &RefusedError{Reason: ReasonAction, Field: "currentAction.txs", Said: fmt.Sprintf("%d raw and %d funded transactions on %s", len(said.Raw), len(said.Funded), said.Chain), True: "one raw transaction on Bitcoin"}
+		return nil, &RefusedError{Reason: reasonAction, Field: "currentAction.txs", Said: fmt.Sprintf("%d raw and %d funded transactions on %s", len(said.Raw), len(said.Funded), said.Chain), True: "one raw transaction on Bitcoin"}
 	}
 	u, err := psbt.Parse(said.Raw[0].PSBTHex)
 	if err != nil {
@@ -251,7 +251,7 @@ func (v *verifier) vaultPayment(ctx context.Context, o *opened, version uint64, 
 	if before == nil {
 		err = v.keep(ctx, in.SwapID, version, t)
 	} else {
-		err = same(ReasonAgreed, fieldPSBT, fmt.Sprintf("%s %+v", next.Contract, next.Part), fmt.Sprintf("%s %+v", before.Contract, before.Part))
+		err = same(reasonAgreed, fieldPSBT, fmt.Sprintf("%s %+v", next.Contract, next.Part), fmt.Sprintf("%s %+v", before.Contract, before.Part))
 	}
 	if err != nil {
 		return nil, err
@@ -269,7 +269,7 @@ func (t terms) signPSBT(what string, todo swap.BuiltAction) *swapper.SignPSBT {
 		a := swapper.AmountOf(tokens.NewAmount(big.NewInt(n), t.Src))
 		return &a
 	}
-	sign := &swapper.SignPSBT{Name: swapper.NameDepositOnBitcoin, Chain: tokens.Bitcoin}
+	sign := &swapper.SignPSBT{Name: "Deposit on Bitcoin", Chain: tokens.Bitcoin}
 	sign.Description = what
 	if p := todo.Raw; p != nil {
 		sign.Description += fmt.Sprintf(" Miners may get %s at most.", tokens.NewAmount(big.NewInt(p.MaxFee), t.Src))
@@ -290,7 +290,7 @@ func (v *verifier) toldVault(o *opened, t terms, told *swapper.VaultInfo) (chain
 	}
 	owner, err := o.byID[t.Dst.Chain].Address(told.Owner)
 	if err != nil {
-		return chains.VaultID{}, &RefusedError{Reason: ReasonAction, Field: "vault.owner", Said: told.Owner, True: "an address on " + t.Dst.Chain, Err: err}
+		return chains.VaultID{}, &RefusedError{Reason: reasonAction, Field: "vault.owner", Said: told.Owner, True: "an address on " + t.Dst.Chain, Err: err}
 	}
 	const digits = 78 // of 256 bits
 	id, ok := new(big.Int), len(told.VaultID) <= digits
@@ -298,7 +298,7 @@ func (v *verifier) toldVault(o *opened, t terms, told *swapper.VaultInfo) (chain
 		_, ok = id.SetString(told.VaultID, 10)
 	}
 	if !ok || id.Sign() < 0 {
-		return chains.VaultID{}, &RefusedError{Reason: ReasonAction, Field: "vault.vaultId", Said: told.VaultID, True: "a decimal number"}
+		return chains.VaultID{}, &RefusedError{Reason: reasonAction, Field: "vault.vaultId", Said: told.VaultID, True: "a decimal number"}
 	}
 	return chains.VaultID{Owner: owner, ID: id}, nil
 }
@@ -320,10 +320,10 @@ func (v *verifier) vaultContract(o *opened, t terms, read psbt.VaultTerms) (chai
 		}
 		w, bad := k.ParseWithdrawal(tx)
 		if bad != nil {
-			err = &RefusedError{Reason: ReasonAction, Field: fieldPSBT, Said: "a transaction that pays otherwise", True: "a withdrawal that the vault can read: " + bad.Error(), Err: bad}
+			err = &RefusedError{Reason: reasonAction, Field: fieldPSBT, Said: "a transaction that pays otherwise", True: "a withdrawal that the vault can read: " + bad.Error(), Err: bad}
 			continue
 		}
-		return k, w.Raw, same(ReasonRecipient, fieldPSBT, w.Recipient, t.Recipient)
+		return k, w.Raw, same(reasonRecipient, fieldPSBT, w.Recipient, t.Recipient)
 	}
 	return nil, [2]uint64{}, err
 }
@@ -350,12 +350,12 @@ func (v *verifier) caller(in swapper.GetSwapStatusInput) (swap.Caller, error) {
 func refusedPSBT(err error) error {
 	said := "a transaction that pays otherwise"
 	if bad, ok := errors.AsType[*lp.LPError](err); ok {
-		return &RefusedError{Reason: ReasonAction, Field: fieldPSBT, Said: said, True: "one whose vault pays what was agreed: " + bad.Public(), Err: err}
+		return &RefusedError{Reason: reasonAction, Field: fieldPSBT, Said: said, True: "one whose vault pays what was agreed: " + bad.Public(), Err: err}
 	}
 	if fault.CodeOf(err) != fault.InvalidInput {
 		return err
 	}
-	return &RefusedError{Reason: ReasonAction, Field: fieldPSBT, Said: said, True: "the transaction of a vault swap: " + err.Error(), Err: err}
+	return &RefusedError{Reason: reasonAction, Field: fieldPSBT, Said: said, True: "the transaction of a vault swap: " + err.Error(), Err: err}
 }
 
 // submitVault gives the service a signed transaction that the wallet may pay, which is
@@ -465,12 +465,12 @@ func (v *verifier) leavesToOthers(since swapper.Timestamp, got *swapper.GetSwapS
 	if manual || !v.config.Now().Before(since.Time().Add(settles)) {
 		return false
 	}
-	out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: swapper.NameAutomaticSettlement, Description: "A watchtower may settle the swap; else the wallet can.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+	out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Automatic settlement", Description: "A watchtower may settle the swap; else the wallet can.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
 	return true
 }
 
 // settle asks for the signature of a claim.
 func (t terms) settle(u chains.Unsigned) *swapper.Action {
-	return &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Name: swapper.NameSettleManually, Chain: t.Dst.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
+	return &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Name: "Settle manually", Chain: t.Dst.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
 		Description: fmt.Sprintf("Takes %s out of the swap contract, for %s.", tokens.NewAmount(t.Output, t.Dst), t.Recipient)}}
 }

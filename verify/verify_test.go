@@ -181,31 +181,31 @@ func TestHonestQuotesPass(t *testing.T) {
 // Each way of a service to cheat with a quote, by the reason of the refusal.
 func TestQuotesThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		reason verify.Reason
+		reason string
 		lie    func(t *testing.T, o *swapper.CreateSwapOutput)
 	}{
-		"no id":            {verify.ReasonID, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.SwapID = "" }},
-		"long id":          {verify.ReasonID, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.SwapID = strings.Repeat("x", 1<<16) }},
-		"another type":     {verify.ReasonType, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.SwapType = swapper.SwapTrustedFromBTC }},
-		"less is paid out": {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.RawAmount = big.NewInt(99_999) }},
-		"price":            {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.RawAmount = big.NewInt(103_000) }},
-		"fee": {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) {
+		"no id":            {"id", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.SwapID = "" }},
+		"long id":          {"id", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.SwapID = strings.Repeat("x", 1<<16) }},
+		"another type":     {"type", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.SwapType = swapper.SwapTrustedFromBTC }},
+		"less is paid out": {"quote", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.RawAmount = big.NewInt(99_999) }},
+		"price":            {"quote", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.RawAmount = big.NewInt(103_000) }},
+		"fee": {"quote", func(_ *testing.T, o *swapper.CreateSwapOutput) {
 			o.Quote.InputAmount.RawAmount, o.Quote.Fees.Swap.RawAmount = big.NewInt(106_150), big.NewInt(6000)
 		}},
-		"fee above everything": {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.Swap.RawAmount = big.NewInt(200_000) }},
-		"network fee": {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) {
+		"fee above everything": {"quote", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.Swap.RawAmount = big.NewInt(200_000) }},
+		"network fee": {"quote", func(_ *testing.T, o *swapper.CreateSwapOutput) {
 			o.Quote.InputAmount.RawAmount, o.Quote.Fees.NetworkOutput.RawAmount = big.NewInt(300_300), big.NewInt(200_000)
 		}},
-		"negative fee":              {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.Swap.RawAmount = big.NewInt(-1) }},
-		"input is missing":          {verify.ReasonQuote, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.RawAmount = nil }},
-		"another token is paid":     {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.Symbol = "ETH" }},
-		"fee in another token":      {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.Swap.Symbol = "ETH" }},
-		"network fee in another":    {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.NetworkOutput.Chain = "MARS" }},
-		"paid out on another chain": {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.Chain = "MARS" }},
-		"decimals":                  {verify.ReasonToken, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.Decimals = 6 }},
-		"somebody else is paid":     {verify.ReasonRecipient, func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = address(t, 2) }},
-		"another invoice":           {verify.ReasonRecipient, func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = invoice(t, 99_000_000) }},
-		"expired":                   {verify.ReasonExpiry, func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Expiry = swapper.Timestamp(noon.UnixMilli()) }},
+		"negative fee":              {"quote", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.Swap.RawAmount = big.NewInt(-1) }},
+		"input is missing":          {"quote", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.RawAmount = nil }},
+		"another token is paid":     {"token", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.InputAmount.Symbol = "ETH" }},
+		"fee in another token":      {"token", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.Swap.Symbol = "ETH" }},
+		"network fee in another":    {"token", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Fees.NetworkOutput.Chain = "MARS" }},
+		"paid out on another chain": {"token", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.Chain = "MARS" }},
+		"decimals":                  {"token", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.Decimals = 6 }},
+		"somebody else is paid":     {"recipient", func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = address(t, 2) }},
+		"another invoice":           {"recipient", func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = invoice(t, 99_000_000) }},
+		"expired":                   {"expiry", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Expiry = swapper.Timestamp(noon.UnixMilli()) }},
 	} {
 		for _, typ := range types {
 			in, answer := honest(t, typ)
@@ -235,7 +235,7 @@ func TestPolicyBoundsThePrice(t *testing.T) {
 		in, answer := honest(t, swapper.SwapToBTC)
 		answer.Quote.InputAmount.RawAmount = big.NewInt(103_000)
 		_, err := wrapWith(t, &service{created: answer}, c.policy).CreateSwap(t.Context(), in)
-		if refused, _ := errors.AsType[*verify.RefusedError](err); c.ok != (err == nil) || !c.ok && (refused == nil || refused.Reason != verify.ReasonQuote) {
+		if refused, _ := errors.AsType[*verify.RefusedError](err); c.ok != (err == nil) || !c.ok && (refused == nil || refused.Reason != "quote") {
 			t.Errorf("%s: got %v, want accepted: %v", name, err, c.ok)
 		}
 	}
@@ -267,7 +267,7 @@ func TestReplayedSwapIsRefused(t *testing.T) {
 	for name, key := range map[string]string{"without a key": "", "another key": "two"} {
 		in.IdempotencyKey = key
 		_, err := v.CreateSwap(t.Context(), in)
-		if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != verify.ReasonID {
+		if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != "id" {
 			t.Errorf("%s: got %v, want a refusal of the id", name, err)
 		}
 	}
@@ -393,7 +393,7 @@ func TestStatusShowsWhatWasAgreed(t *testing.T) {
 		}
 		s.status.Quote.InputAmount.RawAmount = big.NewInt(100_451)
 		_, err = v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "swap1"})
-		if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != verify.ReasonAgreed {
+		if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != "agreed" {
 			t.Errorf("%s: a changed quote: got %v, want a refusal", name, err)
 		}
 	}
@@ -419,7 +419,7 @@ func TestTokensAreTheWalletsOwn(t *testing.T) {
 			if diff := gocmp.Diff([]swapper.Token{own}, got); diff != "" || err != nil {
 				t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 			}
-		} else if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != verify.ReasonToken {
+		} else if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != "token" {
 			t.Errorf("%s: got %v, %v, want a refusal", name, got, err)
 		}
 	}

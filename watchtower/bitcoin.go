@@ -126,7 +126,7 @@ func (c *claimer) confirmed(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, 
 
 // headers is the expense for what the relay lacks of Bitcoin's blocks up to a height.
 func (c *claimer) headers(ctx context.Context, k chains.Contract, until uint32) (expense, error) {
-	e := expense{Cost: chains.Cost{Kind: chains.CostRelayHeader, Payer: c.self}}
+	e := expense{Cost: chains.Cost{Kind: chains.StepRelayHeader, Payer: c.self}}
 	relay, ok := k.(chains.RelayContract)
 	if !ok {
 		return e, nil
@@ -162,7 +162,7 @@ func (c *claimer) paid(ctx context.Context, k chains.Contract, r *record, o outl
 	}
 	o.state, o.step.Kind = open, chains.StepClaimBitcoin
 	o.step.Payment = &chains.Payment{Raw: raw, TxID: p.TxID, Vout: p.Vout, Block: tx.BlockHash, Height: tx.Height, Confirmations: p.Condition.Confirmations, Condition: p.Condition}
-	o.cost = []expense{{chains.Cost{Kind: chains.CostClaimChain, Token: o.step.Escrow.Token, Payer: c.self}, 1}, headers}
+	o.cost = []expense{{chains.Cost{Kind: chains.StepClaimBitcoin, Token: o.step.Escrow.Token, Payer: c.self}, 1}, headers}
 	return o, nil
 }
 
@@ -240,7 +240,7 @@ func (c *claimer) unclaimed(ctx context.Context, v chains.VaultContract, tx *bit
 	if err != nil {
 		return o, err
 	}
-	o.cost = []expense{{chains.Cost{Kind: chains.CostVaultClaim, Token: at.Tokens[0], Payer: c.self}, int64(len(path))}, headers}
+	o.cost = []expense{{chains.Cost{Kind: chains.StepVaultClaim, Token: at.Tokens[0], Payer: c.self}, int64(len(path))}, headers}
 	pending := make([]vault.Pending, len(path))
 	queries := make([]chains.WithdrawalQuery, len(path))
 	for i, p := range path {

@@ -39,7 +39,7 @@ type Config struct {
 	Vaults bool
 	// Prices tell what pay in other tokens than the native one is worth, for example a
 	// price.Source. nil: nothing but the native token has worth.
-	Prices Prices
+	Prices pricing
 
 	// Approve is asked before a claim is signed, by the goroutine that claims on the chain, and
 	// must answer at once. What it declines is asked about again later. nil: all is approved.
@@ -90,9 +90,9 @@ type Source interface {
 	Listen(ctx context.Context, deliver func(Message)) error
 }
 
-// Prices tell what a whole token (10^Decimals base units) is worth, in any unit that is the
+// pricing tells what a whole token (10^Decimals base units) is worth, in any unit that is the
 // same for all tokens. A price.Source is one.
-type Prices interface {
+type pricing interface {
 	Price(ctx context.Context, t tokens.Token) (*big.Int, error)
 }
 

@@ -84,7 +84,7 @@ func (c *claimer) outlooks(ctx context.Context, k chains.Contract, escrows []cha
 func (c *claimer) outlook(e chains.Escrow, f chains.EscrowFact) outlook {
 	o := outlook{state: early, until: time.Unix(e.Expiry, 0).Add(lateOpening),
 		step: chains.Step{Kind: chains.StepClaimSecret, Escrow: e}, pay: [][]amount{{{e.DepositToken, e.ClaimerBounty}}},
-		cost: []expense{{chains.Cost{Kind: chains.CostClaimHTLC, Token: e.Token, Payer: c.self}, 1}}}
+		cost: []expense{{chains.Cost{Kind: chains.StepClaimSecret, Token: e.Token, Payer: c.self}, 1}}}
 	if _, contradiction := errors.AsType[*chains.ContradictionError](f.Err); contradiction {
 		c.log.Warn("the nodes contradict each other, nothing is claimed", "err", f.Err)
 	}

@@ -25,7 +25,7 @@ func TestWorth(t *testing.T) {
 	info := chains.Info{Native: native, Tokens: []tokens.Token{native, {Ticker: "WBTC", Decimals: 8, Address: "wbtc"}, {Ticker: "ODD", Decimals: 6, Address: "odd"}}}
 	prices := fixed{"ETH": 4, "WBTC": 100, "ODD": 0}
 	for name, c := range map[string]struct {
-		prices Prices
+		prices pricing
 		token  string
 		n      int64
 		want   string // "": an error

@@ -28,8 +28,8 @@ func (k *kit) initAuth(name string, spec chains.Spec) {
 		return err
 	}
 	until, err := k.k.VerifyInit(k.Context(), e, auth, rate, k.user.Address())
-	if now := k.net.Time().UnixMilli(); err != nil || until <= now || until > now+(11*time.Minute).Milliseconds() {
-		k.Errorf("%s: usable until %d, now %d: %v", name, until, now, err)
+	if now := k.net.Time(); err != nil || !until.After(now) || until.After(now.Add(11*time.Minute)) {
+		k.Errorf("%s: usable until %s, now %s: %v", name, until, now, err)
 	}
 	stranger := k.net.Account(k.T)
 	later := k.net.Time().Add(10 * time.Minute)

@@ -56,9 +56,9 @@ func (k *kit) reputation() chains.Reputation {
 func (k *kit) estimates() {
 	rate, err := k.chain.FeeRate(k.Context())
 	k.must(err)
-	kinds := []chains.CostKind{chains.CostInit, chains.CostClaimHTLC, chains.CostClaimChain, chains.CostRelayHeader}
+	kinds := []chains.StepKind{chains.StepInit, chains.StepClaimSecret, chains.StepClaimBitcoin, chains.StepRelayHeader}
 	if _, ok := k.k.(chains.VaultContract); ok {
-		kinds = append(kinds, chains.CostVaultClaim)
+		kinds = append(kinds, chains.StepVaultClaim)
 	}
 	for _, kind := range kinds {
 		for _, token := range []string{k.chain.Info().Native.Address, k.facts.Token} {
@@ -83,7 +83,7 @@ func (k *kit) estimates() {
 	}
 	// What an estimate of opening says covers what it takes.
 	e := k.expect(k.payIn(lock(secret(142)), k.facts.Token))
-	cost, err := k.k.Estimate(k.Context(), chains.Cost{Kind: chains.CostInit, Token: k.facts.Token, Payer: k.user.Address()}, "")
+	cost, err := k.k.Estimate(k.Context(), chains.Cost{Kind: chains.StepInit, Token: k.facts.Token, Payer: k.user.Address()}, "")
 	k.must(err)
 	native := k.chain.Info().Native.Address
 	before := k.balance(k.user.Address(), native)

@@ -29,7 +29,7 @@ func testSearch(k *kit) {
 		if f.State != want || f.Escrow == nil || !bytes.Equal(f.Escrow.Hash, e.Hash) || f.InitTx == "" {
 			k.Fatalf("found %+v, want %s", f, want)
 		}
-		k.must(k.k.Diff(e, *f.Escrow))
+		k.must(k.k.Diff(e, *f.Escrow, chains.Tolerance{}))
 	}
 	check(k.fact(q), chains.EscrowOpen)
 	k.run(k.user, chains.Plan{SwapID: "claim", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}})
@@ -264,7 +264,7 @@ func testHistory(k *kit) {
 			}
 			again, err := k.k.Decode(p.Escrow.Data)
 			k.must(err)
-			k.must(k.k.Diff(*p.Escrow, again))
+			k.must(k.k.Diff(*p.Escrow, again, chains.Tolerance{}))
 		}
 		return got, paid
 	}

@@ -110,7 +110,7 @@ type Facts struct {
 	// EscrowMembers maps members of an escrow's JSON to changed values that Decode
 	// must refuse or Diff must report.
 	EscrowMembers map[string]any
-	// Free lists the members that may change if a field allows it.
+	// Free lists the members that may change if a tolerance allows it.
 	Free []FreeMember
 
 	// Alterations are ways to tamper with an unsigned transaction, each of which
@@ -135,11 +135,11 @@ type Facts struct {
 	GasPayers bool // a transaction's fee is paid in the native coin by its sender
 }
 
-// FreeMember is a member of an escrow that may differ when a field says so.
+// FreeMember is a member of an escrow that may differ when a tolerance says so.
 type FreeMember struct {
 	Member string
 	Value  any
-	Field  chains.Field
+	May    chains.Tolerance
 }
 
 // Trips are the numbers of requests that each method sends, parallel ones included. It may

@@ -30,7 +30,7 @@ func testTrips(k *kit) {
 	k.trips("Balance", f.Balance, func() error { _, err := c.Balance(ctx, k.user.Address(), k.facts.Token); return err })
 	k.trips("FeeRate", f.FeeRate, func() error { _, err := c.FeeRate(ctx); return err })
 	k.trips("Liquidity", f.Liquidity, func() error { _, err := k.k.Liquidity(ctx, k.lp.Address(), k.facts.Token); return err })
-	cost := chains.Cost{Kind: chains.CostInit, Token: k.facts.Token}
+	cost := chains.Cost{Kind: chains.StepInit, Token: k.facts.Token}
 	k.trips("Estimate", f.Estimate, func() error { _, err := k.k.Estimate(ctx, cost, ""); return err })
 	rate, err := c.FeeRate(ctx)
 	k.must(err)

@@ -61,7 +61,7 @@ func (k *kit) reads(reader chains.PlanReader, name string, by Account, plan chai
 		}
 		got := r.Plan.Steps[0]
 		return got.Kind == want.Kind && got.Preimage == want.Preimage && got.Auth.Prefix == want.Auth.Prefix && got.Auth.Timeout == want.Auth.Timeout &&
-			bytes.Equal(got.Escrow.Hash, want.Escrow.Hash) && k.k.Diff(want.Escrow, got.Escrow) == nil
+			bytes.Equal(got.Escrow.Hash, want.Escrow.Hash) && k.k.Diff(want.Escrow, got.Escrow, chains.Tolerance{}) == nil
 	}
 	text := chains.PlanText{Txs: built.Txs, Signer: by.Address(), About: &want.Escrow}
 	r, err := reader.ReadPlan(text)

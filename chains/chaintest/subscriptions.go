@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
 // SocketNet is implemented by networks whose nodes tell of events over WebSocket.
@@ -27,14 +28,14 @@ func testSubscriptions(k *kit) {
 	if !ok {
 		k.Fatal("the chain does not say how its subscriptions are")
 	}
-	state := func() chains.Subscription {
+	state := func() bitcoin.Subscription {
 		all := c.Subscriptions()
 		if len(all) != 1 {
 			k.Fatalf("%d subscriptions, want 1", len(all))
 		}
 		return all[0]
 	}
-	if got := state(); got != (chains.Subscription{}) {
+	if got := state(); got != (bitcoin.Subscription{}) {
 		k.Errorf("before Hints: %+v", got)
 	}
 	l := k.listen(c, nil)

@@ -21,7 +21,7 @@ func TestClaimEstimateIsTheLargerOfTheReferences(t *testing.T) {
 	n := presetOf(t, "CITREA/MAINNET")
 	idle := wire.FeeRate{Base: big.NewInt(8), Priority: big.NewInt(100_000), L1: big.NewInt(1_000_000)}
 	k := contracts{chain: &chain{net: n}}
-	ours, payer, err := k.sample(chains.Cost{Kind: chains.CostClaimHTLC, Token: common.Address{1: 1}.Hex()})
+	ours, payer, err := k.sample(chains.Cost{Kind: chains.StepClaimSecret, Token: common.Address{1: 1}.Hex()})
 	if err != nil {
 		t.Fatal(err)
 	}

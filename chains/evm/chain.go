@@ -178,7 +178,7 @@ var (
 func (c *chain) Close() error { c.closeNode(); return nil }
 
 // Subscriptions implements [chains.Subscriptions].
-func (c *chain) Subscriptions() []chains.Subscription { return c.subscribed.States() }
+func (c *chain) Subscriptions() []bitcoin.Subscription { return c.subscribed.States() }
 
 // Heard implements [chains.Subscriptions].
 func (c *chain) Heard() uint64 { return c.subscribed.Quiet() }
@@ -199,7 +199,7 @@ func (c *chain) Info() chains.Info {
 }
 
 func (c *chain) describe() chains.Info {
-	info := chains.Info{ID: c.net.Chain, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version(), PollSeconds: int(eventPoll / time.Second)}
+	info := chains.Info{ID: c.net.Chain, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version()}
 	for _, k := range c.contracts {
 		info.Versions = append(info.Versions, chains.Version{Name: k.Version(), LPInit: true, Vaults: true})
 	}

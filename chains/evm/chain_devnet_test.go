@@ -79,7 +79,7 @@ func TestThreePartFeeRate(t *testing.T) {
 		t.Errorf("fee rate %s", rate)
 	}
 	k, _ := l.chain.Contract("")
-	cost := chains.Cost{Kind: chains.CostInit, Token: wire.Native.Hex(), Payer: l.User.Address.Hex()}
+	cost := chains.Cost{Kind: chains.StepInit, Token: wire.Native.Hex(), Payer: l.User.Address.Hex()}
 	all, err := k.Estimate(t.Context(), cost, rate)
 	l.must(err)
 	gas, err := k.Estimate(t.Context(), cost, rate[:strings.LastIndex(rate, ",")])

@@ -363,10 +363,10 @@ func (l *localNet) Facts() chaintest.Facts {
 			"claimData": word(1), "refundData": word(1), "successActionCommitment": word(1), "extraData": "00",
 		},
 		Free: []chaintest.FreeMember{
-			{Member: "sequence", Value: "123456", Field: chains.AnySequence},
-			{Member: "refundData", Value: word(2_000_000_000), Field: chains.AnyExpiry},
-			{Member: "amount", Value: devnet.Coins(1).String(), Field: chains.AtLeastAmount},
-			{Member: "extraData", Value: strings.Repeat("07", 42), Field: chains.AnyExtraData},
+			{Member: "sequence", Value: "123456", May: chains.Tolerance{AnySequence: true}},
+			{Member: "refundData", Value: word(2_000_000_000), May: chains.Tolerance{AnyExpiry: true}},
+			{Member: "amount", Value: devnet.Coins(1).String(), May: chains.Tolerance{AtLeastAmount: true}},
+			{Member: "extraData", Value: strings.Repeat("07", 42), May: chains.Tolerance{AnyExtraData: true}},
 		},
 		Alterations: alterations(),
 		Trips: chaintest.Trips{

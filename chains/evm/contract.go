@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -65,7 +66,7 @@ func (k *contracts) Decode(data json.RawMessage) (chains.Escrow, error) {
 	return e, err
 }
 
-func (k *contracts) Diff(want, got chains.Escrow, may ...chains.Field) error {
+func (k *contracts) Diff(want, got chains.Escrow, may chains.Tolerance) error {
 	a, err := k.memory.swapDataOf(want)
 	if err != nil {
 		return err
@@ -74,7 +75,7 @@ func (k *contracts) Diff(want, got chains.Escrow, may ...chains.Field) error {
 	if err != nil {
 		return &chains.DiffError{Member: "data", Want: "escrow data", Got: err.Error()}
 	}
-	return wire.Diff(a, b, may...)
+	return wire.Diff(a, b, may)
 }
 
 func (k *contracts) ClaimHash(c chains.Condition) ([]byte, error) {
@@ -102,31 +103,31 @@ func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
 // VerifyInit takes no round trip if the newest block was read in the last ten
 // seconds, for example by FeeRate, else one. By our own clock the authorisation
 // must also be valid for at least [chains.AuthGrace] longer.
-func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (int64, error) {
+func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (time.Time, error) {
 	s, err := k.memory.swapDataOf(e)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	if err := k.CheckSwapData(s); err != nil {
-		return 0, &chains.AuthError{Reason: "is for an escrow in other contracts", Err: err}
+		return time.Time{}, &chains.AuthError{Reason: "is for an escrow in other contracts", Err: err}
 	}
 	from, err := account("signer", sender)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	now := k.chain.env.Now()
 	blockTime, ok := k.chain.latest.get(now)
 	if !ok {
 		heads, err := k.chain.Heads(ctx)
 		if err != nil {
-			return 0, err
+			return time.Time{}, err
 		}
 		now, blockTime = k.chain.env.Now(), heads.Latest.Time
 	}
 	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, from, now, blockTime); err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
-	return wire.UsableUntil(auth, now), nil
+	return time.UnixMilli(wire.UsableUntil(auth, now)), nil
 }
 
 // VerifyRefund takes no round trip.
@@ -290,7 +291,7 @@ func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate stri
 	if feeRate != "" {
 		rate, err = wire.ParseFeeRate(feeRate)
 		err = fault.At("feeRate", err)
-	} else if cost.Kind == chains.CostInit { // paid by the user, who sees what
+	} else if cost.Kind == chains.StepInit { // paid by the user, who sees what
 		rate, err = k.chain.currentRate(ctx)
 	} else {
 		rate, err = k.chain.towerRate(ctx)
@@ -303,13 +304,13 @@ func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate stri
 		return nil, err
 	}
 	switch cost.Kind {
-	case chains.CostInit:
+	case chains.StepInit:
 		return n.InitCost(rate, s, payer), nil
-	case chains.CostClaimHTLC, chains.CostClaimChain:
+	case chains.StepClaimSecret, chains.StepClaimBitcoin:
 		return n.ClaimCost(rate, s, payer), nil
-	case chains.CostVaultClaim:
+	case chains.StepVaultClaim:
 		return n.AnyVaultClaimCost(rate), nil
-	case chains.CostRelayHeader:
+	case chains.StepRelayHeader:
 		return n.HeaderCost(rate), nil
 	}
 	return nil, fault.New(fault.Unsupported, "unknown expense %d", cost.Kind)
@@ -335,9 +336,9 @@ func (k *contracts) sample(cost chains.Cost) (wire.SwapData, common.Address, err
 	s := wire.SwapData{Offerer: common.Address{0: 1}, Claimer: common.Address{0: 2}, Token: token, Amount: big.NewInt(1),
 		Sequence: new(big.Int), SecurityDeposit: big.NewInt(2), ClaimerBounty: big.NewInt(1), DepositToken: wire.Native}
 	switch cost.Kind {
-	case chains.CostInit:
+	case chains.StepInit:
 		s.Offerer, s.PayIn, s.Reputation = payer, true, true
-	case chains.CostClaimChain:
+	case chains.StepClaimBitcoin:
 		s.Kind, s.PayOut = chains.Onchain, true
 	default:
 		s.Kind, s.PayOut = chains.HTLC, true

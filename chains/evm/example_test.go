@@ -44,9 +44,9 @@ func ExampleCitrea() {
 }
 
 // Contracts that are not published are described by a Network. What goes with a
-// chain wherever its contracts stand comes from Settings.
+// chain wherever its contracts stand comes from Preset.
 func ExampleCustom() {
-	network, _ := evm.Settings("GOAT", bitcoin.Mainnet)
+	network, _ := evm.Preset("GOAT", bitcoin.Mainnet)
 	network.ChainID = 2345
 	fmt.Println(network.Validate())
 	// then network.Deployments = []evm.Deployment{...}, and

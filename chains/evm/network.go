@@ -45,20 +45,17 @@ type Contract struct {
 }
 
 // Preset returns the network that belongs to a Bitcoin network: the published
-// contracts and the settings that go with the chain (protocol: chain-evm.md §1). It
-// returns an error with the code fault.Unsupported if there is no known deployment.
+// contracts and the settings that go with the chain (protocol: chain-evm.md §1). If
+// there is no known deployment it returns an error with the code fault.Unsupported and,
+// for use with unpublished deployments, the settings that do not depend on where the
+// contracts are deployed: everything but ChainID and Deployments. Of a chain that is not
+// known they are generic, and untested.
 func Preset(chain string, on bitcoin.Network) (Network, error) {
 	n, err := wire.Preset(chain, on)
+	if err != nil {
+		n, _ = wire.Settings(chain, on)
+	}
 	return described(n), err
-}
-
-// Settings returns the settings of a chain that do not depend on where its contracts
-// are deployed, for use with unpublished deployments: everything but ChainID and
-// Deployments. For a chain that has no preset it returns generic, untested settings
-// and false.
-func Settings(chain string, on bitcoin.Network) (n Network, known bool) {
-	w, known := wire.Settings(chain, on)
-	return described(w), known
 }
 
 // Validate returns an error if a field of n is missing or inconsistent. Opening the

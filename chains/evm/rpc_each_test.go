@@ -55,7 +55,7 @@ func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
 	honest, liar := func() string { return feeNode(t, 10_000_000, 100, 0).URL }, func() string { return feeNode(t, 10_000_000_000, 100_000, 0).URL }
 	dead := "http://127.0.0.1:1"
 	silent := func() string { return feeNode(t, 10_000_000_000, 100, time.Minute).URL }
-	estimate := func(kind chains.CostKind, urls ...string) *big.Int {
+	estimate := func(kind chains.StepKind, urls ...string) *big.Int {
 		c := &chain{net: network, node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}}
 		cost, err := (&contracts{chain: c}).Estimate(t.Context(), chains.Cost{Kind: kind}, "")
 		if err != nil {
@@ -63,7 +63,7 @@ func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
 		}
 		return cost
 	}
-	for _, kind := range []chains.CostKind{chains.CostClaimHTLC, chains.CostVaultClaim, chains.CostRelayHeader} {
+	for _, kind := range []chains.StepKind{chains.StepClaimSecret, chains.StepVaultClaim, chains.StepRelayHeader} {
 		want := estimate(kind, honest())
 		for name, urls := range map[string][]string{
 			"liar first of two":    {liar(), honest()},
@@ -77,7 +77,7 @@ func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	if got, want := estimate(chains.CostVaultClaim, silent(), honest()), estimate(chains.CostVaultClaim, honest()); got.Cmp(want) != 0 {
+	if got, want := estimate(chains.StepVaultClaim, silent(), honest()), estimate(chains.StepVaultClaim, honest()); got.Cmp(want) != 0 {
 		t.Errorf("with a silent node: %s, want %s", got, want)
 	}
 	if took := time.Since(began); took > 30*time.Second {

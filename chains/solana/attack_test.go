@@ -229,7 +229,7 @@ func TestForeignPayees(t *testing.T) {
 	s.must(err)
 	stolen, err := s.k.Decode(text)
 	s.must(err)
-	if err := s.k.Diff(e, stolen); err == nil || !strings.Contains(err.Error(), "claimerAta") {
+	if err := s.k.Diff(e, stolen, chains.Tolerance{}); err == nil || !strings.Contains(err.Error(), "claimerAta") {
 		t.Errorf("not found: %v", err)
 	}
 	_, err = s.k.Build(t.Context(), s.plan(s.user, chains.Step{Kind: chains.StepClaimSecret, Escrow: stolen, Preimage: secret(8)}))
@@ -254,8 +254,8 @@ func TestBlockThatANodeMakesUp(t *testing.T) {
 		return result
 	}})
 	until, err := s.k.VerifyInit(t.Context(), e, plan.Steps[0].Auth, someRate, s.user.Address())
-	if err != nil || until <= s.Time().UnixMilli() {
-		t.Fatalf("until %d: %v", until, err)
+	if err != nil || !until.After(s.Time()) {
+		t.Fatalf("until %s: %v", until, err)
 	}
 	s.run(s.user, plan) // with the block that the signature proves
 	s.want(e, chains.EscrowOpen)
@@ -370,7 +370,7 @@ func TestSpendableBalance(t *testing.T) {
 	for version, want := range map[string][2]int64{wire.V1: {4710000, 2669920}, wire.V2: {4716960, 2676880}} {
 		s := newScene(t, version)
 		for i, user := range []account{s.poor(), s.user} {
-			cost := chains.Cost{Kind: chains.CostInit, Token: wire.WSOL.String(), Payer: user.Address()}
+			cost := chains.Cost{Kind: chains.StepInit, Token: wire.WSOL.String(), Payer: user.Address()}
 			for _, rate := range []string{"20000", "20000;0"} {
 				got, err := s.k.Estimate(t.Context(), cost, rate)
 				if err != nil || got.Cmp(big.NewInt(want[i])) != 0 {

@@ -209,7 +209,7 @@ var (
 func (c *chain) Close() error { c.nodes.Close(); return nil }
 
 // Subscriptions implements [chains.Subscriptions].
-func (c *chain) Subscriptions() []chains.Subscription { return c.subscribed.States() }
+func (c *chain) Subscriptions() []bitcoin.Subscription { return c.subscribed.States() }
 
 // Heard implements [chains.Subscriptions].
 func (c *chain) Heard() uint64 { return c.subscribed.Quiet() }
@@ -218,7 +218,7 @@ func (c *chain) Heard() uint64 { return c.subscribed.Quiet() }
 func (c *chain) Contradictions() []uint64 { return c.nodes.Contradictions() }
 
 func (c *chain) Info() chains.Info {
-	info := chains.Info{ID: ChainID, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version(), GasDropNative: true, PollSeconds: int(eventPoll / time.Second)}
+	info := chains.Info{ID: ChainID, Tokens: c.tokens, Native: c.native, Default: c.contracts[0].Version(), GasDropNative: true}
 	for _, k := range c.contracts {
 		info.Versions = append(info.Versions, chains.Version{Name: k.Version(), LPInit: k.LPInit(), Streams: true})
 		info.Contracts = append(info.Contracts, k.Swap.String(), k.Relay.String())

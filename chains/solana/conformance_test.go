@@ -364,10 +364,10 @@ func (l *localNet) Facts() chaintest.Facts {
 			"amount": "1", "sequence": "5", "expiry": "2000000001", "securityDeposit": "1", "claimerBounty": "1", "txoHash": hash,
 		},
 		Free: []chaintest.FreeMember{
-			{Member: "sequence", Value: "123456", Field: chains.AnySequence},
-			{Member: "expiry", Value: "2000000000", Field: chains.AnyExpiry},
-			{Member: "amount", Value: "500000000", Field: chains.AtLeastAmount},
-			{Member: "txoHash", Value: hash, Field: chains.AnyExtraData},
+			{Member: "sequence", Value: "123456", May: chains.Tolerance{AnySequence: true}},
+			{Member: "expiry", Value: "2000000000", May: chains.Tolerance{AnyExpiry: true}},
+			{Member: "amount", Value: "500000000", May: chains.Tolerance{AtLeastAmount: true}},
+			{Member: "txoHash", Value: hash, May: chains.Tolerance{AnyExtraData: true}},
 		},
 		Alterations:    alterations(),
 		AuthLate:       54 * time.Second, // its block hash counts for a minute, less some slots

@@ -44,7 +44,7 @@ func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	return d.Escrow()
 }
 
-func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
+func (k *contract) Diff(want, got chains.Escrow, may chains.Tolerance) error {
 	a, err := wire.ParseSwapData(want.Data)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 	if err != nil {
 		return &chains.DiffError{Member: "data", Want: "escrow data", Got: err.Error()}
 	}
-	return wire.Diff(a, b, may...)
+	return wire.Diff(a, b, may)
 }
 
 func (k *contract) ClaimHash(c chains.Condition) ([]byte, error) {

@@ -123,13 +123,13 @@ func (k *contract) Estimate(ctx context.Context, cost chains.Cost, feeRate strin
 		}
 	}
 	switch cost.Kind {
-	case chains.CostInit:
+	case chains.StepInit:
 		return k.initCost(ctx, token, cost.Payer, rate)
-	case chains.CostClaimHTLC:
+	case chains.StepClaimSecret:
 		return wire.ClaimFee(&wire.SwapData{Kind: chains.HTLC, PayOut: true}, rate), nil
-	case chains.CostClaimChain:
+	case chains.StepClaimBitcoin:
 		return wire.ClaimFee(&wire.SwapData{Kind: chains.Onchain, PayOut: true}, rate), nil
-	case chains.CostRelayHeader:
+	case chains.StepRelayHeader:
 		return big.NewInt(wire.FeePerHeader), nil
 	}
 	return nil, fault.New(fault.Unsupported, "unknown expense %d", cost.Kind)

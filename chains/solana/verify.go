@@ -18,36 +18,36 @@ import (
 // none. What is verified is the whole transaction, made here with our own fee rate.
 // Where the signature does not verify and there are several nodes, the block is asked
 // of all: a node that lies about it must not make an LP look bad.
-func (k *contract) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, feeRate, sender string) (int64, error) {
+func (k *contract) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, feeRate, sender string) (time.Time, error) {
 	d, err := k.SwapDataOf(e)
 	if err != nil {
-		return 0, &chains.AuthError{Reason: "is for an escrow of another program", Err: err}
+		return time.Time{}, &chains.AuthError{Reason: "is for an escrow of another program", Err: err}
 	}
 	from, err := address("signer", sender)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	needed, err := k.CheckInit(d, from, auth.Prefix, auth.Timeout, k.chain.env.Now())
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	if !needed {
 		return usable(nil, auth.Timeout, 0, k.chain.env.Now())
 	}
 	a, err := wire.ParseInitAuth(auth)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	rate, err := wire.ParseFeeRate(feeRate)
 	if err != nil {
-		return 0, fault.At("feeRate", err)
+		return time.Time{}, fault.At("feeRate", err)
 	}
 	block, latest, err := k.chain.signedBlock(ctx, a.Slot)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	if err := a.CheckSlot(latest); err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	verify := func(h wire.Hash) error { return k.Programs.VerifyInit(d, from, a, rate, h) }
 	if err := verify(block.Hash); err != nil {
@@ -56,7 +56,7 @@ func (k *contract) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.
 			if bad, is := errors.AsType[*chains.AuthError](err); is && agreed {
 				bad.Proven = true
 			}
-			return 0, err
+			return time.Time{}, err
 		}
 		block = other
 	}
@@ -64,13 +64,13 @@ func (k *contract) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.
 	return usable(&a, auth.Timeout, latest, k.chain.env.Now())
 }
 
-// usable returns until when an authorisation can be used, in Unix milliseconds.
-func usable(a *wire.InitAuth, timeout int64, latest uint64, now time.Time) (int64, error) {
+// usable returns until when an authorisation can be used.
+func usable(a *wire.InitAuth, timeout int64, latest uint64, now time.Time) (time.Time, error) {
 	until := wire.UsableUntil(a, uint64(timeout), latest, now)
 	if until.IsZero() {
-		return 0, &chains.AuthError{Reason: "it cannot be used any more", Late: true}
+		return time.Time{}, &chains.AuthError{Reason: "it cannot be used any more", Late: true}
 	}
-	return until.UnixMilli(), nil
+	return until, nil
 }
 
 // signedBlock returns the block of a slot that an LP has signed, and the newest slot.

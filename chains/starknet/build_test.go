@@ -107,7 +107,7 @@ func TestTheReserveCoversTheBounds(t *testing.T) {
 	e := s.escrow(1, func(spec *chains.Spec) { spec.PayIn, spec.SecurityDeposit = true, big.NewInt(700) }) // two approvals
 	for _, absent := range []bool{false, true} {
 		s.node.absent[user] = absent
-		reserve, err := s.k.Estimate(t.Context(), chains.Cost{Kind: chains.CostInit, Token: wbtc, Payer: user}, someRate)
+		reserve, err := s.k.Estimate(t.Context(), chains.Cost{Kind: chains.StepInit, Token: wbtc, Payer: user}, someRate)
 		s.must(err)
 		most := new(big.Int)
 		for _, tx := range s.build(s.opening(e)) {

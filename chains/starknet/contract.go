@@ -41,7 +41,7 @@ func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	return k.Deployment.Escrow(s)
 }
 
-func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
+func (k *contract) Diff(want, got chains.Escrow, may chains.Tolerance) error {
 	a, err := wire.SwapDataOf(want)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 	if err != nil {
 		return &chains.DiffError{Member: "data", Want: "escrow data", Got: err.Error()}
 	}
-	return wire.Diff(a, b, may...)
+	return wire.Diff(a, b, may)
 }
 
 func (k *contract) ClaimHash(c chains.Condition) ([]byte, error) {

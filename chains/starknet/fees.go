@@ -48,7 +48,7 @@ func (k *contract) Estimate(ctx context.Context, cost chains.Cost, feeRate strin
 	if feeRate != "" {
 		rate, err = wire.ParseFeeRate(feeRate)
 		err = fault.At("feeRate", err)
-	} else if cost.Kind == chains.CostInit { // paid by the user, who sees what
+	} else if cost.Kind == chains.StepInit { // paid by the user, who sees what
 		rate, err = k.chain.ledger.FeeRate(ctx)
 	} else {
 		rate, err = k.chain.towerRate(ctx)
@@ -62,7 +62,7 @@ func (k *contract) Estimate(ctx context.Context, cost chains.Cost, feeRate strin
 		}
 	}
 	switch cost.Kind {
-	case chains.CostInit:
+	case chains.StepInit:
 		deployed := true
 		if cost.Payer != "" {
 			payer, err := account("wallet", cost.Payer)
@@ -76,13 +76,13 @@ func (k *contract) Estimate(ctx context.Context, cost chains.Cost, feeRate strin
 			deployed = at.Deployed
 		}
 		return rate.ReserveCost(deployed), nil
-	case chains.CostClaimHTLC:
+	case chains.StepClaimSecret:
 		return rate.ClaimCost(chains.HTLC, true), nil
-	case chains.CostClaimChain:
+	case chains.StepClaimBitcoin:
 		return rate.ClaimCost(chains.Onchain, true), nil
-	case chains.CostVaultClaim:
+	case chains.StepVaultClaim:
 		return rate.VaultClaimCost(false), nil
-	case chains.CostRelayHeader:
+	case chains.StepRelayHeader:
 		return rate.HeaderCost(), nil
 	}
 	return nil, fault.New(fault.Unsupported, "unknown expense %d", cost.Kind)

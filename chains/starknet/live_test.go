@@ -343,7 +343,7 @@ func TestAWalletSpendsAllButTheReserve(t *testing.T) {
 		strk := wire.Hex64(wire.STRK)
 		balance, err := l.chain.Balance(t.Context(), poor.Address(), strk)
 		l.must(err)
-		reserve, err := l.k.Estimate(t.Context(), chains.Cost{Kind: chains.CostInit, Token: strk, Payer: poor.Address()}, "")
+		reserve, err := l.k.Estimate(t.Context(), chains.Cost{Kind: chains.StepInit, Token: strk, Payer: poor.Address()}, "")
 		l.must(err)
 		e := l.escrow(lock(1), func(s *chains.Spec) {
 			s.Offerer, s.Token, s.Amount = poor.Address(), strk, new(big.Int).Sub(balance, reserve)

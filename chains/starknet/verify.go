@@ -2,6 +2,7 @@ package starknet
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,35 +14,35 @@ import (
 // signature is its own, and along with it the time of the block that is being made,
 // unless that was read in the last seconds. By our own clock the authorisation must also
 // be valid for at least [chains.AuthGrace] longer.
-func (k *contract) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (int64, error) {
+func (k *contract) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (time.Time, error) {
 	s, err := wire.SwapDataOf(e)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	if err := k.CheckSwapData(s); err != nil {
-		return 0, &chains.AuthError{Reason: "is for an escrow in other contracts", Err: err}
+		return time.Time{}, &chains.AuthError{Reason: "is for an escrow in other contracts", Err: err}
 	}
 	from, err := account("signer", sender)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	c := k.chain
 	question, err := c.net.CheckInit(s, auth, from, c.env.Now(), 0)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	var blockTime int64
 	g, inner := errgroup.WithContext(ctx)
 	g.Go(func() error { return c.ledger.Signed(inner, question) })
 	g.Go(func() (err error) { blockTime, err = c.ledger.BlockTime(inner); return err })
 	if err := g.Wait(); err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	now := c.env.Now()
 	if _, err := c.net.CheckInit(s, auth, from, now, blockTime); err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
-	return wire.UsableUntil(auth, now), nil
+	return time.UnixMilli(wire.UsableUntil(auth, now)), nil
 }
 
 // VerifyRefund takes one round trip.

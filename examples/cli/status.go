@@ -125,7 +125,7 @@ func (c *cli) showAction(s *swapper.GetSwapStatusOutput, draw bool) (err error) 
 			line("%s to %s", amount(&tx.Amount), tx.Address)
 			if err == nil && draw {
 				text := tx.Hyperlink
-				if tx.Type == swapper.DestinationInvoice {
+				if tx.Type == "BOLT11_PAYMENT_REQUEST" {
 					text = strings.ToUpper(text) // which takes fewer modules
 				}
 				err = c.drawQR(text)

@@ -216,7 +216,7 @@ func main() {
 	go client.Run(ctx)
 	w := newWallet()
 	w.pay = func(to swapper.SendToAddressTx) error {
-		if to.Type == swapper.DestinationInvoice {
+		if to.Type == "BOLT11_PAYMENT_REQUEST" {
 			return network.Pay(to.Address)
 		}
 		_, err := network.SendBitcoin(to.Address, to.Amount.RawAmount.Int64())

@@ -54,7 +54,6 @@ func (c *evmConfig) options(id string, on bitcoin.Network) (evm.Options, error) 
 		if c.ChainID == 0 || len(c.Contracts) == 0 {
 			return o, fault.Invalid("contracts", "and chainId are required: this chain has no preset for Bitcoin %s", on)
 		}
-		n, _ = evm.Settings(id, on)
 	}
 	if c.ChainID != 0 {
 		n.ChainID = c.ChainID

@@ -109,9 +109,9 @@ func (c lpsConfig) empty() bool { return len(c.URLs) == 0 && c.Registry == "" }
 func (c lpsConfig) read() (swapper.LPs, error) {
 	out := swapper.LPs{URLs: c.URLs, Registry: c.Registry, Trusted: c.Trusted, AllowHTTP: c.AllowHTTP, AllowLocal: c.AllowLocal}
 	key, err := secret("privateKey", c.PrivateKey, c.PrivateKeyEnv)
-	if err != nil || key == "" && c.Certificate == "" {
+	if err != nil {
 		return out, err
 	}
-	out.Auth, err = swapper.NewLPAuth(c.Certificate, key)
-	return out, err
+	out.Certificate, out.PrivateKey = c.Certificate, swapper.Secret(key)
+	return out, out.Validate()
 }

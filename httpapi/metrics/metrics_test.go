@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
 // source says what it is told to.
@@ -51,7 +51,7 @@ func full() *swapper.Stats {
 			{URL: "https://lp.example", Loaded: true, Strikes: 3, Answered: 5, Refused: 2, Failed: 1, Took: 1500 * time.Millisecond, LastAnswer: time.Unix(100, 0)},
 			{URL: "https://lp.example/again", Loaded: true}, {URL: "https://liar.example", Excluded: time.Unix(200, 0)},
 		},
-		Parts: map[string]swapper.PartStats{"CITREA": {Took: time.Second, Height: 7, Relay: 5, Time: time.Unix(300, 0), Contradictions: []uint64{0, 4}, Subscriptions: []chains.Subscription{{Alive: true, Messages: 9}, {Lost: 2}}}, "bitcoin": {Err: errors.New("https://node.internal/secret is down")}},
+		Parts: map[string]swapper.PartStats{"CITREA": {Took: time.Second, Height: 7, Relay: 5, Time: time.Unix(300, 0), Contradictions: []uint64{0, 4}, Subscriptions: []bitcoin.Subscription{{Alive: true, Messages: 9}, {Lost: 2}}}, "bitcoin": {Err: errors.New("https://node.internal/secret is down")}},
 	}
 }
 

@@ -194,7 +194,10 @@ func (rd *Reader) VerifyInit(ctx context.Context, chain, contract string, q swap
 		return 0, err
 	}
 	until, err := k.VerifyInit(ctx, q.Escrow, q.Auth, q.FeeRate, q.Sender)
-	return swap.Millis(until), err
+	if err != nil {
+		return 0, err
+	}
+	return swap.At(until), nil
 }
 
 // Vault implements engine.Reader.

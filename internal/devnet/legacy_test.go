@@ -52,7 +52,7 @@ func (k *kit) fromBTC(sequence uint64) (lpwire.FromBTCQuote, verify.Accepted) {
 	until, err := k.contract.VerifyInit(k.ctx, k.escrow(q.Escrow), q.Auth, "1,2", k.user)
 	funds := must[chains.LPFunds](k.T)(k.contract.Liquidity(k.ctx, want.LP, want.Token.Address)).Balance
 	return q, must[verify.Accepted](k.T)(verify.FromBTC(verify.FromBTCExpected{Agreed: want, Network: btc.Regtest, Sequence: sequence, Bounty: bounty}, q,
-		verify.Authorized{UntilMS: until, Err: err}, funds))
+		verify.Authorized{Until: until, Err: err}, funds))
 }
 
 // wbtc is what the user has of it.
@@ -137,7 +137,7 @@ func (k *kit) promised(a verify.Accepted) (e chains.Escrow, s lpwire.Status) {
 	k.Helper()
 	k.eventually("authorised", func() bool { s = k.heldAt(a, lpwire.GetInvoicePaymentAuth); return s.Code == lpwire.CodeDone })
 	e = must[chains.Escrow](k.T)(verify.Delivered(k.contract, *a.Escrow, s.Escrow, true))
-	must[int64](k.T)(k.contract.VerifyInit(k.ctx, e, *s.Auth, "1,2", k.user))
+	must[time.Time](k.T)(k.contract.VerifyInit(k.ctx, e, *s.Auth, "1,2", k.user))
 	return e, s
 }
 

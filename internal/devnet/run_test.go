@@ -61,7 +61,7 @@ func TestToBTC(t *testing.T) {
 		r.ExactIn = exactIn
 		q := must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.url, r, lpwire.Early{}))
 		e := k.escrow(q.Escrow)
-		must[int64](t)(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))
+		must[time.Time](t)(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))
 		token := k.EVM.Contracts().Token
 		paid, got, funds := k.balance(k.EVM.User.Address, token), k.Taproot.Balance(), k.funds(token)
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
@@ -106,7 +106,7 @@ func TestToBTCLN(t *testing.T) {
 	finish := func(q lpwire.ToBTCLNQuote, hash [32]byte, sats int64) {
 		t.Helper()
 		e := k.escrow(q.Escrow)
-		must[int64](t)(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))
+		must[time.Time](t)(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))
 		got, node, funds := k.Recipient.BalanceSats(), k.lp().Node().BalanceSats(), k.funds(token)
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
 		k.eventually("claimed", func() bool { return k.fact(e).State == chains.EscrowClaimed })

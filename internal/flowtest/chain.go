@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/btcsuite/btcd/btcutil/base58"
 	btcwire "github.com/btcsuite/btcd/wire"
@@ -61,7 +62,7 @@ func (c *Chain) Open(context.Context, chains.Env) (chains.Chain, error) { return
 // Info implements [chains.Chain].
 func (c *Chain) Info() chains.Info {
 	both := []chains.Version{{Name: "v1", LPInit: !c.isSolana(), Vaults: !c.isSolana()}, {Name: "v2", LPInit: true, Vaults: true}}
-	return chains.Info{ID: c.id, Tokens: c.tokens, Native: c.tokens[0], Versions: both, Default: "v1", PollSeconds: 5}
+	return chains.Info{ID: c.id, Tokens: c.tokens, Native: c.tokens[0], Versions: both, Default: "v1"}
 }
 
 func (c *Chain) isSolana() bool { return c.id == "SOLANA" }
@@ -196,7 +197,7 @@ func (k *contract) Expect(spec chains.Spec) (chains.Escrow, error) {
 	return k.chain.contract.Escrow(s)
 }
 
-func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
+func (k *contract) Diff(want, got chains.Escrow, may chains.Tolerance) error {
 	if k.chain.isEVM() {
 		a, err := evmwire.SwapDataOf(want)
 		if err != nil {
@@ -206,7 +207,7 @@ func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 		if err != nil {
 			return err
 		}
-		return evmwire.Diff(a, b, may...)
+		return evmwire.Diff(a, b, may)
 	}
 	if k.chain.isSolana() {
 		a, err := wire.ParseSwapData(want.Data)
@@ -217,15 +218,7 @@ func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 		if err != nil {
 			return err
 		}
-		return wire.Diff(a, b, may...)
-	}
-	allowed := func(f chains.Field) bool {
-		for _, m := range may {
-			if m == f {
-				return true
-			}
-		}
-		return false
+		return wire.Diff(a, b, may)
 	}
 	for _, m := range []struct {
 		name      string
@@ -240,11 +233,11 @@ func (k *contract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 		{"payIn", fmt.Sprint(want.PayIn), fmt.Sprint(got.PayIn), false},
 		{"payOut", fmt.Sprint(want.PayOut), fmt.Sprint(got.PayOut), false},
 		{"depositToken", want.DepositToken, got.DepositToken, false},
-		{"sequence", want.Sequence.String(), got.Sequence.String(), allowed(chains.AnySequence)},
-		{"expiry", strconv.FormatInt(want.Expiry, 10), strconv.FormatInt(got.Expiry, 10), allowed(chains.AnyExpiry)},
-		{"amount", want.Amount.String(), got.Amount.String(), allowed(chains.AtLeastAmount) && got.Amount.Cmp(want.Amount) > 0},
-		{"securityDeposit", want.SecurityDeposit.String(), got.SecurityDeposit.String(), allowed(chains.AtMostDeposits) && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
-		{"claimerBounty", want.ClaimerBounty.String(), got.ClaimerBounty.String(), allowed(chains.AtMostDeposits) && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
+		{"sequence", want.Sequence.String(), got.Sequence.String(), may.AnySequence},
+		{"expiry", strconv.FormatInt(want.Expiry, 10), strconv.FormatInt(got.Expiry, 10), may.AnyExpiry},
+		{"amount", want.Amount.String(), got.Amount.String(), may.AtLeastAmount && got.Amount.Cmp(want.Amount) > 0},
+		{"securityDeposit", want.SecurityDeposit.String(), got.SecurityDeposit.String(), may.AtMostDeposits && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
+		{"claimerBounty", want.ClaimerBounty.String(), got.ClaimerBounty.String(), may.AtMostDeposits && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
 	} {
 		if m.want != m.got && !m.fine {
 			return &chains.DiffError{Member: m.name, Want: m.want, Got: m.got}
@@ -295,10 +288,10 @@ func (k *contract) Public(e chains.Escrow) (json.RawMessage, error) {
 	return s.Public()
 }
 
-func (k *contract) VerifyInit(context.Context, chains.Escrow, chains.Auth, string, string) (int64, error) {
+func (k *contract) VerifyInit(context.Context, chains.Escrow, chains.Auth, string, string) (time.Time, error) {
 	k.chain.World.mu.Lock()
 	defer k.chain.World.mu.Unlock()
-	return k.chain.World.InitUntil, k.chain.World.InitErr
+	return time.UnixMilli(k.chain.World.InitUntil), k.chain.World.InitErr
 }
 
 func (k *contract) VerifyRefund(context.Context, chains.Escrow, chains.Auth) error {

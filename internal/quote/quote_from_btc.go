@@ -82,10 +82,10 @@ func proofBounty(ctx context.Context, chain string, k chains.Contract, token str
 	}
 	learned := async.Start(ctx, relay.RelayTip)
 	header := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {
-		return k.Estimate(ctx, chains.Cost{Kind: chains.CostRelayHeader}, "")
+		return k.Estimate(ctx, chains.Cost{Kind: chains.StepRelayHeader}, "")
 	})
 	claim := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {
-		return k.Estimate(ctx, chains.Cost{Kind: chains.CostClaimChain, Token: token}, "")
+		return k.Estimate(ctx, chains.Cost{Kind: chains.StepClaimBitcoin, Token: token}, "")
 	})
 	at, e1 := tip.Wait(ctx)
 	known, e2 := learned.Wait(ctx)

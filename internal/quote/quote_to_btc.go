@@ -75,7 +75,7 @@ func (o *order) authorized(ctx context.Context, k chains.Contract, data []byte, 
 		return verify.Authorized{}, "", err
 	}
 	until, err := k.VerifyInit(ctx, e, auth, fees, o.user)
-	return verify.Authorized{UntilMS: until, Err: err}, fees, nil
+	return verify.Authorized{Until: until, Err: err}, fees, nil
 }
 
 // escrowRecord is the record of a swap whose escrow is agreed in full.

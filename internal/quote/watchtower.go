@@ -24,10 +24,10 @@ func vaultPay(ctx context.Context, chain string, k chains.Contract, tip *async.F
 	}
 	relay := async.Start(ctx, vaults.RelayTip)
 	header := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {
-		return k.Estimate(ctx, chains.Cost{Kind: chains.CostRelayHeader}, "")
+		return k.Estimate(ctx, chains.Cost{Kind: chains.StepRelayHeader}, "")
 	})
 	claim := async.Start(ctx, func(ctx context.Context) (*big.Int, error) {
-		return k.Estimate(ctx, chains.Cost{Kind: chains.CostVaultClaim}, "")
+		return k.Estimate(ctx, chains.Cost{Kind: chains.StepVaultClaim}, "")
 	})
 	at, e1 := tip.Wait(ctx)
 	known, e2 := relay.Wait(ctx)
@@ -42,7 +42,7 @@ func vaultPay(ctx context.Context, chain string, k chains.Contract, tip *async.F
 // autoBounty is what a watchtower is paid for claiming an automatic Lightning swap
 // for a token, in native base units (protocol: lp-protocol.md §6.6).
 func autoBounty(ctx context.Context, k chains.Contract, token string) (*big.Int, error) {
-	fee, err := k.Estimate(ctx, chains.Cost{Kind: chains.CostClaimHTLC, Token: token}, "")
+	fee, err := k.Estimate(ctx, chains.Cost{Kind: chains.StepClaimSecret, Token: token}, "")
 	if err != nil {
 		return nil, fmt.Errorf("claim fee: %w", err)
 	}

@@ -251,7 +251,7 @@ func rebuilt(k chains.Contract, e *chains.Escrow, c chains.Condition) error {
 	if err != nil {
 		return err
 	}
-	return k.Diff(want, *e, chains.AnyExtraData)
+	return k.Diff(want, *e, chains.Tolerance{AnyExtraData: true})
 }
 
 // complete fills in what the reference does not store for a swap in progress.

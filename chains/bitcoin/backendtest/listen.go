@@ -12,28 +12,26 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 )
 
-// ListeningBackend is a backend that is told of blocks.
-type ListeningBackend interface {
+// Trouble is what is wrong with a server that tells of blocks; the zero value is nothing.
+// At most one member is true.
+type Trouble struct {
+	Cut      bool // connections end
+	Flooding bool // it tells of blocks without end that do not exist
+	Mute     bool // it gives signs of life, and tells of no block
+	Silent   bool // connections stay, and nothing comes over them
+}
+
+// hearing is a backend that is told of blocks.
+type hearing interface {
 	bitcoin.Backend
 	bitcoin.Listener
 }
-
-// Trouble is what is wrong with a server that tells of blocks.
-type Trouble int
-
-const (
-	Well     Trouble = iota
-	Cut              // connections end
-	Flooding         // it tells of blocks without end that do not exist
-	Mute             // it gives signs of life, and tells of no block
-	Silent           // connections stay, and nothing comes over them
-)
 
 // listening is what one test hears.
 type listening struct {
 	*testing.T
 	s Setup
-	b ListeningBackend
+	b hearing
 
 	mu        sync.Mutex
 	confirmed map[bitcoin.Hash]bool
@@ -43,7 +41,11 @@ func testListening(t *testing.T, s Setup) {
 	if s.Listening == nil {
 		t.Skip("the backend is told of nothing")
 	}
-	b, spoil := s.Listening(t)
+	backend, spoil := s.Listening(t)
+	b, ok := backend.(hearing)
+	if !ok {
+		t.Fatalf("%T is no bitcoin.Listener", backend)
+	}
 	l := &listening{T: t, s: s, b: b, confirmed: map[bitcoin.Hash]bool{}}
 	if b.Heard() != 0 || b.Subscriptions()[0] != (bitcoin.Subscription{}) {
 		t.Errorf("before Follow: mark %d, %+v", b.Heard(), b.Subscriptions())
@@ -72,25 +74,25 @@ func testListening(t *testing.T, s Setup) {
 	l.payment()
 	l.reorg()
 
-	spoil(Cut)
+	spoil(Trouble{Cut: true})
 	l.eventually("nothing to be heard from a server that is away", func() bool { return b.Heard() == 0 })
-	spoil(Well)
+	spoil(Trouble{})
 	l.hears()
 	l.payment()
 
-	spoil(Flooding)
+	spoil(Trouble{Flooding: true})
 	l.payment()
-	spoil(Well)
+	spoil(Trouble{})
 	l.eventually("the flood to be over", func() bool { return b.Heard() != 0 })
 
 	if !depth.Full() {
 		return // what is not told of is found within a minute, and so is a silent server
 	}
-	spoil(Mute)
+	spoil(Trouble{Mute: true})
 	l.payment()
-	spoil(Silent)
+	spoil(Trouble{Silent: true})
 	l.eventually("a silent server to be given up", func() bool { return b.Heard() == 0 })
-	spoil(Well)
+	spoil(Trouble{})
 	l.hears()
 	l.payment()
 }

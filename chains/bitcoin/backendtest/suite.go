@@ -41,9 +41,9 @@ type Chain interface {
 type Setup struct {
 	Chain   Chain
 	Backend bitcoin.Backend // must not cache the tip
-	// Listening, for a backend that can be told of blocks, returns another one, which is, and
-	// what spoils the server that tells it. nil: it cannot.
-	Listening func(t *testing.T) (b ListeningBackend, spoil func(Trouble))
+	// Listening, for a backend that can be told of blocks, returns another one, which is, and is
+	// a bitcoin.Listener, and what spoils the server that tells it. nil: it cannot.
+	Listening func(t *testing.T) (b bitcoin.Backend, spoil func(Trouble))
 
 	// Limitations of the backend. Where the interface allows, the method must report them.
 	NoSpenders    bool // cannot name the confirmed transaction that spends an output

@@ -38,16 +38,14 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, backendtest.Setup{
 		Chain:       devnet.NewPlayground(n),
 		MostWaiting: 50, Backend: client(t, mempoolspace.Options{URLs: []string{n.URL()}}),
-		Listening: func(t *testing.T) (backendtest.ListeningBackend, func(backendtest.Trouble)) {
+		Listening: func(t *testing.T) (bitcoin.Backend, func(backendtest.Trouble)) {
 			teller, err := n.Serve("")
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := client(t, mempoolspace.Options{URLs: []string{n.URL()}, WebSocket: []string{teller.SocketURL()}})
 			return c, func(trouble backendtest.Trouble) {
-				teller.Misbehave(map[backendtest.Trouble]devnet.Fault{
-					backendtest.Cut: {Down: true}, backendtest.Flooding: {Flood: true}, backendtest.Mute: {Mute: true}, backendtest.Silent: {Silent: true},
-				}[trouble])
+				teller.Misbehave(devnet.Fault{Down: trouble.Cut, Flood: trouble.Flooding, Mute: trouble.Mute, Silent: trouble.Silent})
 			}
 		},
 	})

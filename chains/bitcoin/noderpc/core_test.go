@@ -363,7 +363,7 @@ func TestConformanceWithCoreDialect(t *testing.T) {
 	c, server := newCore(t)
 	backendtest.Run(t, backendtest.Setup{Chain: devnet.NewPlayground(c.net), Backend: coreClient(t, noderpc.Options{URL: server.URL}),
 		NoSpenders: true, NoAddressTxs: true, ConfirmedOnly: true,
-		Listening: func(t *testing.T) (backendtest.ListeningBackend, func(backendtest.Trouble)) {
+		Listening: func(t *testing.T) (bitcoin.Backend, func(backendtest.Trouble)) {
 			return coreClient(t, noderpc.Options{URL: server.URL, LongPoll: true}), c.spoil
 		}})
 }

@@ -57,13 +57,13 @@ func (c *core) wait(r *http.Request, want uint32, most time.Duration) (any, erro
 		switch {
 		case unknown:
 			return nil, &coreError{-32601, "Method not found"}
-		case trouble == backendtest.Cut:
+		case trouble.Cut:
 			panic(http.ErrAbortHandler)
-		case trouble == backendtest.Flooding:
+		case trouble.Flooding:
 			_, _ = rand.Read(tip[:])
 			return map[string]any{"hash": tip.String(), "height": height + 5}, nil
-		case trouble == backendtest.Silent:
-		case trouble == backendtest.Mute:
+		case trouble.Silent:
+		case trouble.Mute:
 			if waited >= most {
 				c.waits.set(func(w *waits) { tip, height = w.mute, w.at })
 				return map[string]any{"hash": tip.String(), "height": height}, nil
@@ -175,7 +175,7 @@ func TestNodesThatCannotBeWaitedFor(t *testing.T) {
 func TestFloodOfLongPolls(t *testing.T) {
 	t.Parallel()
 	c, server := newCore(t)
-	c.spoil(backendtest.Flooding)
+	c.spoil(backendtest.Trouble{Flooding: true})
 	began := time.Now()
 	b := following(t, noderpc.Options{URL: server.URL, LongPoll: true}, func([]bitcoin.Hash) {})
 	eventually(t, "the flood comes", func() bool { return b.Subscriptions()[0].Messages > 15 })

@@ -66,7 +66,7 @@ func (a *App) status(ctx context.Context, id string) (*swapper.GetSwapStatusOutp
 }
 
 func (a *App) sign(ctx context.Context, id string, action *swapper.Action) error {
-	if s := action.SignSmartChainTransaction; s != nil && s.Name == swapper.NameSettleManually {
+	if s := action.SignSmartChainTransaction; s != nil && s.Name == "Settle manually" {
 		native, _ := tokens.Native(s.Chain)
 		if err := a.Balance(ctx, native.ID()); err != nil { // for the fee of the claim
 			return err
@@ -86,7 +86,7 @@ func (a *App) sign(ctx context.Context, id string, action *swapper.Action) error
 // deposit tells the user what to pay, or pays it on the local network.
 func (a *App) deposit(tx swapper.SendToAddressTx) error {
 	a.say("  pay %s %s to %s", tx.Amount.Amount, tx.Amount.Symbol, tx.Address)
-	if tx.Type != swapper.DestinationInvoice {
+	if tx.Type != "BOLT11_PAYMENT_REQUEST" {
 		return nil
 	}
 	paid, err := a.Network.Pay(tx.Address)
@@ -196,7 +196,7 @@ func isOffer(s *swapper.GetSwapStatusOutput) bool {
 	case c == nil:
 		return false
 	case c.SignSmartChainTransaction != nil:
-		return c.SignSmartChainTransaction.Name == swapper.NameInitiateSwap
+		return c.SignSmartChainTransaction.Name == "Initiate swap"
 	default:
 		return c.SendToAddress != nil || c.SignPSBT != nil
 	}
@@ -242,7 +242,7 @@ func (a *App) refundAll(ctx context.Context) error {
 // signed and is under way.
 func refundable(s *swapper.GetSwapStatusOutput) bool {
 	if c := s.CurrentAction; c != nil {
-		return c.SignSmartChainTransaction != nil && c.SignSmartChainTransaction.Name == swapper.NameRefund
+		return c.SignSmartChainTransaction != nil && c.SignSmartChainTransaction.Name == "Refund"
 	}
 	if len(s.Steps) == 0 { // a service's are not shown
 		return s.ActionError == nil && comesBack(s)

@@ -168,7 +168,7 @@ func (w *Wallet) submit(ctx context.Context, id string, signed []string) error {
 // has gone on.
 func (w *Wallet) pay(ctx context.Context, a *swapper.SendToAddress) error {
 	for _, tx := range a.Txs {
-		if tx.Type == swapper.DestinationInvoice {
+		if tx.Type == "BOLT11_PAYMENT_REQUEST" {
 			if err := w.Lightning.Start(tx.Address, lightning.Limits{}); err != nil {
 				return err
 			}

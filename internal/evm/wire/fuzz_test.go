@@ -37,10 +37,10 @@ func FuzzParseSwapData(f *testing.F) {
 		if err != nil {
 			t.Fatalf("own text is refused: %v", err)
 		}
-		if err := Diff(s, again); err != nil {
+		if err := Diff(s, again, chains.Tolerance{}); err != nil {
 			t.Fatal(err)
 		}
-		if Diff(s, again) != nil {
+		if Diff(s, again, chains.Tolerance{}) != nil {
 			t.Fatal("the escrow hash changed")
 		}
 		if _, err := s.Public(); err != nil {

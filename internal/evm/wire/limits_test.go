@@ -134,7 +134,7 @@ func TestVerifyRefusesWhatCannotBeHashed(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		if Diff(good, bad, chains.AtLeastAmount) == nil || Diff(bad, good, chains.AtLeastAmount) == nil || Diff(bad, bad) == nil {
+		if Diff(good, bad, chains.Tolerance{AtLeastAmount: true}) == nil || Diff(bad, good, chains.Tolerance{AtLeastAmount: true}) == nil || Diff(bad, bad, chains.Tolerance{}) == nil {
 			t.Errorf("%s is like any other", name)
 		}
 	}

@@ -26,12 +26,12 @@ func TestDiffToleratesOnlyWhatIsNamed(t *testing.T) {
 		member string
 		by     int64
 	}
-	tolerated := map[chains.Field]map[change]bool{
-		chains.AnySequence:    {{"sequence", -1}: true, {"sequence", 1}: true},
-		chains.AtLeastAmount:  {{"amount", 1}: true},
-		chains.AtMostDeposits: {{"securityDeposit", -1}: true, {"claimerBounty", -1}: true},
-		chains.AnyExpiry:      {},
-		chains.AnyExtraData:   {},
+	tolerated := map[chains.Tolerance]map[change]bool{
+		chains.Tolerance{AnySequence: true}:    {{"sequence", -1}: true, {"sequence", 1}: true},
+		chains.Tolerance{AtLeastAmount: true}:  {{"amount", 1}: true},
+		chains.Tolerance{AtMostDeposits: true}: {{"securityDeposit", -1}: true, {"claimerBounty", -1}: true},
+		chains.Tolerance{AnyExpiry: true}:      {},
+		chains.Tolerance{AnyExtraData: true}:   {},
 	}
 	for member, of := range members {
 		for _, by := range []int64{-1, 1} {
@@ -39,7 +39,7 @@ func TestDiffToleratesOnlyWhatIsNamed(t *testing.T) {
 			n := of(&got)
 			*n = new(big.Int).Add(*n, big.NewInt(by))
 			var diff *chains.DiffError
-			if err := Diff(want, got); !errors.As(err, &diff) || diff.Member != member {
+			if err := Diff(want, got, chains.Tolerance{}); !errors.As(err, &diff) || diff.Member != member {
 				t.Errorf("%s %+d with no tolerance: %v", member, by, err)
 			}
 			for may, of := range tolerated {
@@ -54,7 +54,7 @@ func TestDiffToleratesOnlyWhatIsNamed(t *testing.T) {
 			}
 		}
 	}
-	if err := Diff(want, want); err != nil {
+	if err := Diff(want, want, chains.Tolerance{}); err != nil {
 		t.Errorf("an escrow differs from itself: %v", err)
 	}
 }

@@ -17,11 +17,8 @@ func Delivered(k chains.Contract, want chains.Escrow, data json.RawMessage, lega
 	if err != nil {
 		return chains.Escrow{}, err
 	}
-	may := []chains.Field{chains.AnySequence, chains.AnyExpiry, chains.AtLeastAmount}
-	if legacy {
-		may = append(may, chains.AtMostDeposits)
-	}
-	if err := k.Diff(want, got, may...); err != nil {
+	may := chains.Tolerance{AnySequence: true, AnyExpiry: true, AtLeastAmount: true, AtMostDeposits: legacy}
+	if err := k.Diff(want, got, may); err != nil {
 		return chains.Escrow{}, lp.Lie(lp.CheckEscrow, "%w", err)
 	}
 	return got, nil

@@ -145,8 +145,8 @@ func TestEdgesToBTC(t *testing.T) {
 		"network fee at the market's price, not the quote's": {spares(lp.CheckNetworkFee), dearer(808), dearer(809)},
 		"missing rate":  {lp.CheckNumbers, func(*toBTCTest) {}, func(v *toBTCTest) { v.got.SatsPerVB = nil }},
 		"negative rate": {lp.CheckNumbers, func(*toBTCTest) {}, func(v *toBTCTest) { v.got.SatsPerVB = n(-1) }},
-		"authorisation": {spares(lp.CheckAuth), func(v *toBTCTest) { v.auth.UntilMS = noon.UnixMilli() + 1 },
-			func(v *toBTCTest) { v.auth.UntilMS = noon.UnixMilli() }},
+		"authorisation": {spares(lp.CheckAuth), func(v *toBTCTest) { v.auth.Until = noon.Add(time.Millisecond) },
+			func(v *toBTCTest) { v.auth.Until = noon }},
 	}
 	whole := func() toBTCTest { // decimals 0 are decimals too
 		v := honestToBTC()

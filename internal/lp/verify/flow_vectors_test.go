@@ -64,7 +64,7 @@ func (k evmContract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	return k.deployment.Escrow(d)
 }
 
-func (k evmContract) Diff(want, got chains.Escrow, may ...chains.Field) error {
+func (k evmContract) Diff(want, got chains.Escrow, may chains.Tolerance) error {
 	w, err := evmwire.SwapDataOf(want)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (k evmContract) Diff(want, got chains.Escrow, may ...chains.Field) error {
 	if err != nil {
 		return err
 	}
-	return evmwire.Diff(w, g, may...)
+	return evmwire.Diff(w, g, may)
 }
 
 func (k evmContract) ClaimHash(chains.Condition) ([]byte, error) { return k.claimHash[:], nil }

@@ -3,7 +3,6 @@ package verify
 import (
 	"math"
 	"math/big"
-	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -56,7 +55,7 @@ func FromBTC(want FromBTCExpected, got lp.FromBTCQuote, auth Authorized, funds *
 	a := got.Auth
 	return Accepted{
 		Input: got.Amount, Output: got.Total, SwapFee: got.SwapFee, SwapFeeSats: q.fee, NetworkSats: q.reward, Price: q.price, Deposit: q.escrow.SecurityDeposit,
-		Expires: time.UnixMilli(auth.UntilMS), Escrow: &q.escrow, Auth: &a,
+		Expires: auth.Until, Escrow: &q.escrow, Auth: &a,
 		Payment: &Payment{Address: q.address.String(), Script: q.address.Script(), Sats: got.Amount.Int64(), Confirmations: uint16(got.Confirmations)},
 	}, nil
 }
@@ -132,7 +131,7 @@ func (q *fromBTC) agreedEscrow() (err error) {
 			Sequence:  new(big.Int).SetUint64(q.Sequence), Expiry: got.Expiry, PayOut: true,
 			SecurityDeposit: got.SecurityDeposit, ClaimerBounty: q.agreedBounty(got), DepositToken: q.Native.Address, Hints: true,
 		}
-	})
+	}, chains.Tolerance{})
 	return err
 }
 

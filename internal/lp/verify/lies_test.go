@@ -42,7 +42,7 @@ var (
 	whole    = big.NewInt(100_000_000_000_000)                                        // micro-sats per token: a bitcoin
 	preimage = sha256.Sum256([]byte("preimage"))
 	payHash  = sha256.Sum256(preimage[:])
-	goodAuth = Authorized{UntilMS: noon.UnixMilli() + 600_000}
+	goodAuth = Authorized{Until: noon.Add(10 * time.Minute)}
 )
 
 func n(v int64) *big.Int    { return big.NewInt(v) }
@@ -203,7 +203,7 @@ func TestLiesToBTC(t *testing.T) {
 		"fee above announced":   {spares(lp.CheckFee), func(v *toBTCTest) { v.got.SwapFee, v.got.TotalFee = n(320), n(720); total(v, 100_720) }},
 		"bad price":             {lp.CheckPrice, func(v *toBTCTest) { total(v, 101_720) }},
 		"authorisation forged":  {lp.CheckAuth, func(v *toBTCTest) { v.auth.Err = &chains.AuthError{Reason: "signed by somebody else"} }},
-		"authorisation run out": {spares(lp.CheckAuth), func(v *toBTCTest) { v.auth.UntilMS = noon.UnixMilli() }},
+		"authorisation run out": {spares(lp.CheckAuth), func(v *toBTCTest) { v.auth.Until = noon }},
 	})
 	for _, rate := range []float64{0.5, 1, 1.25, 2.9} {
 		v := honestToBTC()

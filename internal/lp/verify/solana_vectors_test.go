@@ -56,7 +56,7 @@ func (k solanaContract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	return d.Escrow()
 }
 
-func (k solanaContract) Diff(want, got chains.Escrow, may ...chains.Field) error {
+func (k solanaContract) Diff(want, got chains.Escrow, may chains.Tolerance) error {
 	w, err := wire.ParseSwapData(want.Data)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (k solanaContract) Diff(want, got chains.Escrow, may ...chains.Field) error
 	if err != nil {
 		return err
 	}
-	return wire.Diff(w, g, may...)
+	return wire.Diff(w, g, may)
 }
 
 func (k solanaContract) ClaimHash(c chains.Condition) ([]byte, error) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 	"testing"
 
@@ -105,7 +104,7 @@ func (d standData) escrow() (chains.Escrow, error) {
 	return out, err
 }
 
-func (k standIn) Diff(want, got chains.Escrow, may ...chains.Field) error {
+func (k standIn) Diff(want, got chains.Escrow, may chains.Tolerance) error {
 	var w, g standData
 	if err := json.Unmarshal(want.Data, &w); err != nil {
 		return err
@@ -113,20 +112,19 @@ func (k standIn) Diff(want, got chains.Escrow, may ...chains.Field) error {
 	if err := json.Unmarshal(got.Data, &g); err != nil {
 		return err
 	}
-	allowed := func(f chains.Field, ok bool) bool { return slices.Contains(may, f) && ok }
 	for _, m := range []struct {
 		name string
 		same bool
 	}{
 		{"type", w.Type == g.Type}, {"claimHash", bytes.Equal(want.ClaimHash, got.ClaimHash)},
-		{"extraData", strings.EqualFold(w.ExtraData, g.ExtraData) || allowed(chains.AnyExtraData, true)},
-		{"expiry", w.Expiry == g.Expiry || allowed(chains.AnyExpiry, true)},
+		{"extraData", strings.EqualFold(w.ExtraData, g.ExtraData) || may.AnyExtraData},
+		{"expiry", w.Expiry == g.Expiry || may.AnyExpiry},
 		{"payIn", w.PayIn == g.PayIn}, {"payOut", w.PayOut == g.PayOut}, {"token", strings.EqualFold(w.Token, g.Token)},
 		{"claimer", strings.EqualFold(w.Claimer, g.Claimer)}, {"offerer", strings.EqualFold(w.Offerer, g.Offerer)},
-		{"amount", w.Amount == g.Amount || allowed(chains.AtLeastAmount, got.Amount.Cmp(want.Amount) > 0)},
-		{"securityDeposit", w.SecurityDeposit == g.SecurityDeposit || allowed(chains.AtMostDeposits, got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0)},
-		{"claimerBounty", w.ClaimerBounty == g.ClaimerBounty || allowed(chains.AtMostDeposits, got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0)},
-		{"sequence", want.Sequence.Cmp(got.Sequence) == 0 || allowed(chains.AnySequence, true)},
+		{"amount", w.Amount == g.Amount || may.AtLeastAmount && got.Amount.Cmp(want.Amount) > 0},
+		{"securityDeposit", w.SecurityDeposit == g.SecurityDeposit || may.AtMostDeposits && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
+		{"claimerBounty", w.ClaimerBounty == g.ClaimerBounty || may.AtMostDeposits && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
+		{"sequence", want.Sequence.Cmp(got.Sequence) == 0 || may.AnySequence},
 		{"depositToken", strings.EqualFold(w.DepositToken, g.DepositToken)}, {"successAction", w.HasSuccessAction == g.HasSuccessAction},
 	} {
 		if !m.same {

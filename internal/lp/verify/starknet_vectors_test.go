@@ -51,7 +51,7 @@ func (k starknetContract) Decode(data json.RawMessage) (chains.Escrow, error) {
 	return k.Deployment.Escrow(d)
 }
 
-func (k starknetContract) Diff(want, got chains.Escrow, may ...chains.Field) error {
+func (k starknetContract) Diff(want, got chains.Escrow, may chains.Tolerance) error {
 	w, err := wire.SwapDataOf(want)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (k starknetContract) Diff(want, got chains.Escrow, may ...chains.Field) err
 	if err != nil {
 		return err
 	}
-	return wire.Diff(w, g, may...)
+	return wire.Diff(w, g, may)
 }
 
 func (k starknetContract) ClaimHash(c chains.Condition) ([]byte, error) {

@@ -60,7 +60,7 @@ func ToBTC(want ToBTCExpected, got lp.ToBTCQuote, auth Authorized) (Accepted, er
 	a := got.Auth
 	return Accepted{
 		Input: got.Total, Output: got.Amount, SwapFee: got.SwapFee, SwapFeeSats: q.fee, NetworkFee: got.NetworkFee, NetworkSats: q.network,
-		Price: q.price, Expires: time.UnixMilli(auth.UntilMS), Escrow: &q.escrow, Auth: &a,
+		Price: q.price, Expires: auth.Until, Escrow: &q.escrow, Auth: &a,
 	}, nil
 }
 
@@ -106,7 +106,7 @@ func (q *toBTC) agreedEscrow() (err error) {
 			Condition: chains.Condition{Kind: chains.OnchainNonced, Script: q.Script, Sats: q.got.Amount.Uint64(), Nonce: q.Nonce, Confirmations: q.Confirmations},
 			Sequence:  got.Sequence, Expiry: got.Expiry, PayIn: true,
 		}
-	})
+	}, chains.Tolerance{})
 	return err
 }
 

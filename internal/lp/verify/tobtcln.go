@@ -3,7 +3,6 @@ package verify
 import (
 	"encoding/hex"
 	"math/big"
-	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/bigs"
@@ -48,7 +47,7 @@ func ToBTCLN(want ToBTCLNExpected, got lp.ToBTCLNQuote, auth Authorized) (Accept
 	a := got.Auth
 	return Accepted{
 		Input: got.Total, Output: q.sats, SwapFee: got.SwapFee, SwapFeeSats: q.fee, NetworkFee: got.MaxFee, NetworkSats: q.network,
-		Price: q.price, Expires: time.UnixMilli(auth.UntilMS), Escrow: &q.escrow, Auth: &a, Invoice: want.Invoice, Confidence: got.Confidence,
+		Price: q.price, Expires: auth.Until, Escrow: &q.escrow, Auth: &a, Invoice: want.Invoice, Confidence: got.Confidence,
 	}, nil
 }
 
@@ -116,7 +115,7 @@ func (q *toBTCLN) agreedEscrow() (err error) {
 			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: q.Invoice.PaymentHash},
 			Sequence:  got.Sequence, Expiry: q.Expiry, PayIn: true,
 		}
-	})
+	}, chains.Tolerance{})
 	return err
 }
 

@@ -90,7 +90,7 @@ func ToldEscrow(want ToldOpening, got chains.Escrow) error {
 	e, err := want.sameEscrow(got.Data, func(got chains.Escrow) chains.Spec {
 		return chains.Spec{Kind: want.Condition.Kind, Offerer: want.User, Claimer: got.Claimer, Token: want.Token.Address, Amount: want.Pays,
 			Condition: want.Condition, Sequence: got.Sequence, Expiry: got.Expiry, PayIn: true}
-	})
+	}, chains.Tolerance{})
 	if err != nil {
 		return err
 	}

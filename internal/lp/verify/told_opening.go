@@ -42,7 +42,7 @@ func FromBTCLNTold(want Agreed, paymentHash [32]byte, sats, output *big.Int, e c
 		return chains.Spec{Kind: chains.HTLC, Offerer: got.Offerer, Claimer: want.User, Token: want.Token.Address, Amount: output,
 			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: paymentHash}, PayOut: true, Sequence: got.Sequence, Expiry: got.Expiry,
 			SecurityDeposit: got.SecurityDeposit, DepositToken: want.Native.Address}
-	})
+	}, chains.Tolerance{})
 	if err != nil {
 		return err
 	}

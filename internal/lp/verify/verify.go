@@ -91,7 +91,7 @@ func (a Agreed) twoParties(field string) error {
 // sameEscrow decodes an answer's escrow and compares it with the one that spec
 // builds; the sequence and the expiry in the spec are the answer's own unless
 // the caller replaces them.
-func (a Agreed) sameEscrow(data json.RawMessage, spec func(got chains.Escrow) chains.Spec, may ...chains.Field) (chains.Escrow, error) {
+func (a Agreed) sameEscrow(data json.RawMessage, spec func(got chains.Escrow) chains.Spec, may chains.Tolerance) (chains.Escrow, error) {
 	got, err := ReadEscrow(a.Contract, data)
 	if err != nil {
 		return chains.Escrow{}, err
@@ -108,11 +108,11 @@ func (a Agreed) sameEscrow(data json.RawMessage, spec func(got chains.Escrow) ch
 	if err != nil {
 		return chains.Escrow{}, lp.Lie(lp.CheckEscrow, "the escrow's terms are invalid: %w", err)
 	}
-	err = a.Contract.Diff(want, got, may...)
+	err = a.Contract.Diff(want, got, may)
 	if err != nil && !s.Hints && s.Condition.Kind == chains.OnchainNonced {
 		// LPs may publish the payout's hints beside the escrow, and nothing else.
 		s.Hints = true
-		if hinted, e := a.Contract.Expect(s); e == nil && a.Contract.Diff(hinted, got, may...) == nil {
+		if hinted, e := a.Contract.Expect(s); e == nil && a.Contract.Diff(hinted, got, may) == nil {
 			err = nil
 		}
 	}
@@ -125,15 +125,15 @@ func (a Agreed) sameEscrow(data json.RawMessage, spec func(got chains.Escrow) ch
 // Authorized is the answer of [chains.Contract.VerifyInit] about the escrow and
 // the authorisation of a quote.
 type Authorized struct {
-	UntilMS int64 // Unix milliseconds
-	Err     error
+	Until time.Time
+	Err   error
 }
 
 func (a Agreed) authorized(f Authorized) error {
 	if err := lp.AuthError(f.Err); err != nil {
 		return err
 	}
-	if f.UntilMS <= a.Now.UnixMilli() {
+	if !f.Until.After(a.Now) {
 		return lp.Late(lp.CheckAuth, "the authorization has expired")
 	}
 	return nil

@@ -187,22 +187,12 @@ func flagText(b *bool) string {
 // first difference that is not named in may as a *[chains.DiffError]. Token accounts
 // are compared with those that the expected data derives; who opens the escrow is
 // not agreed on beforehand.
-func Diff(want, got *SwapData, may ...chains.Field) error {
-	allowed := map[string]bool{"offererInitializer": true}
-	for _, f := range may {
-		switch f {
-		case chains.AnySequence:
-			allowed["sequence"] = true
-		case chains.AnyExpiry:
-			allowed["expiry"] = true
-		case chains.AtLeastAmount:
-			allowed["amount"] = got.Amount > want.Amount
-		case chains.AtMostDeposits:
-			allowed["securityDeposit"] = got.SecurityDeposit < want.SecurityDeposit
-			allowed["claimerBounty"] = got.ClaimerBounty < want.ClaimerBounty
-		case chains.AnyExtraData:
-			allowed["txoHash"] = true
-		}
+func Diff(want, got *SwapData, may chains.Tolerance) error {
+	allowed := map[string]bool{
+		"offererInitializer": true, "sequence": may.AnySequence, "expiry": may.AnyExpiry, "txoHash": may.AnyExtraData,
+		"amount":          may.AtLeastAmount && got.Amount > want.Amount,
+		"securityDeposit": may.AtMostDeposits && got.SecurityDeposit < want.SecurityDeposit,
+		"claimerBounty":   may.AtMostDeposits && got.ClaimerBounty < want.ClaimerBounty,
 	}
 	w, g := want.members(), got.members()
 	for i := range w {

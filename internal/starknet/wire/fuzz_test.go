@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -127,7 +128,7 @@ func FuzzParseSwapData(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := ParseSwapData(again); err != nil || Diff(s, b) != nil {
+		if b, err := ParseSwapData(again); err != nil || Diff(s, b, chains.Tolerance{}) != nil {
 			t.Fatalf("%s is read back as %+v, %v", again, b, err)
 		}
 		if _, err := s.Public(); err != nil {

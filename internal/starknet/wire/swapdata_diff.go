@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"github.com/swapper-go/swapper/chains"
@@ -13,7 +12,7 @@ import (
 // Diff compares an escrow with the one expected, member by member, and returns the
 // first difference that is not named in may as a *[chains.DiffError]. Unlike the
 // reference's comparison it includes fee token, kind and extra data (§20.4).
-func Diff(want, got SwapData, may ...chains.Field) error {
+func Diff(want, got SwapData, may chains.Tolerance) error {
 	for _, w := range []SwapData{want, got} {
 		if err := w.Validate(); err != nil {
 			return err
@@ -37,24 +36,23 @@ func Diff(want, got SwapData, may ...chains.Field) error {
 			return &chains.DiffError{Member: m.name, Want: m.want, Got: m.got}
 		}
 	}
-	if !slices.Contains(may, chains.AnyExpiry) && want.RefundData != got.RefundData {
+	if !may.AnyExpiry && want.RefundData != got.RefundData {
 		return &chains.DiffError{Member: "refundData", Want: Hex64(want.RefundData), Got: Hex64(got.RefundData)}
 	}
-	if !slices.Contains(may, chains.AnyExtraData) && !bytes.Equal(want.ExtraData, got.ExtraData) {
+	if !may.AnyExtraData && !bytes.Equal(want.ExtraData, got.ExtraData) {
 		return &chains.DiffError{Member: "extraData", Want: hex.EncodeToString(want.ExtraData), Got: hex.EncodeToString(got.ExtraData)}
 	}
-	if !slices.Contains(may, chains.AnySequence) && want.Sequence != got.Sequence {
+	if !may.AnySequence && want.Sequence != got.Sequence {
 		return &chains.DiffError{Member: "sequence", Want: strconv.FormatUint(want.Sequence, 10), Got: strconv.FormatUint(got.Sequence, 10)}
 	}
-	more, less := slices.Contains(may, chains.AtLeastAmount), slices.Contains(may, chains.AtMostDeposits)
 	for _, n := range []struct {
 		name      string
 		want, got *big.Int
 		tolerated bool
 	}{
-		{"amount", want.Amount, got.Amount, more && got.Amount.Cmp(want.Amount) > 0},
-		{"securityDeposit", want.SecurityDeposit, got.SecurityDeposit, less && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
-		{"claimerBounty", want.ClaimerBounty, got.ClaimerBounty, less && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
+		{"amount", want.Amount, got.Amount, may.AtLeastAmount && got.Amount.Cmp(want.Amount) > 0},
+		{"securityDeposit", want.SecurityDeposit, got.SecurityDeposit, may.AtMostDeposits && got.SecurityDeposit.Cmp(want.SecurityDeposit) < 0},
+		{"claimerBounty", want.ClaimerBounty, got.ClaimerBounty, may.AtMostDeposits && got.ClaimerBounty.Cmp(want.ClaimerBounty) < 0},
 	} {
 		if !n.tolerated && n.want.Cmp(n.got) != 0 {
 			return &chains.DiffError{Member: n.name, Want: n.want.String(), Got: n.got.String()}
