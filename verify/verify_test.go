@@ -338,7 +338,7 @@ func TestLimitsAreTheServicesWord(t *testing.T) {
 	}
 	answer.SwapID, answer.Quote.OutputAmount.RawAmount = "swap2", big.NewInt(2)
 	_, err = v.CreateSwap(t.Context(), in)
-	if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != verify.ReasonQuote {
+	if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Reason != "quote" {
 		t.Errorf("got %v, want another amount refused, whatever the limits are", err)
 	}
 }
