@@ -206,19 +206,21 @@ func TestCallsOfASwap(t *testing.T) {
 	}
 }
 
+// waiting is a state of each type in which it waits for others, and a truth of that.
+var waiting = map[swap.Type]struct {
+	state int
+	truth string
+}{
+	swap.ToBTC: {swapstate.OutCommitted, "open"}, swap.ToBTCLN: {swapstate.OutCommitted, "open"}, swap.FromBTC: {swapstate.InCommitted, "open and paid"},
+	swap.FromBTCLN: {swapstate.LnCommitted, "open"}, swap.FromBTCLNAuto: {swapstate.LnCommitted, "open"}, swap.SPVFromBTC: {swapstate.SPVBroadcasted, "waiting"},
+	swap.TrustedFromBTCLN: {swapstate.TrustedLNPaid, "received"}, swap.TrustedFromBTC: {swapstate.TrustedBTCCreated, "pending"},
+}
+
 // What a swap asks in a day in which it is under way and nothing happens to it: an escrow is
 // open and final, a payment waits for its first block, a trusted LP has yet to pay out. Who hears
 // of what happens asks seldom.
 func TestCallsOfALongWait(t *testing.T) {
 	start, day := time.Unix(1_700_000_000, 0), 24*time.Hour
-	waiting := map[swap.Type]struct {
-		state int
-		truth string
-	}{
-		swap.ToBTC: {swapstate.OutCommitted, "open"}, swap.ToBTCLN: {swapstate.OutCommitted, "open"}, swap.FromBTC: {swapstate.InCommitted, "open and paid"},
-		swap.FromBTCLN: {swapstate.LnCommitted, "open"}, swap.FromBTCLNAuto: {swapstate.LnCommitted, "open"}, swap.SPVFromBTC: {swapstate.SPVBroadcasted, "waiting"},
-		swap.TrustedFromBTCLN: {swapstate.TrustedLNPaid, "received"}, swap.TrustedFromBTC: {swapstate.TrustedBTCCreated, "pending"},
-	}
 	var all [2]calls
 	for _, c := range waysOut() {
 		typ := c.flow.Type

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"maps"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,30 +40,85 @@ const (
 	repeatMost  = 6 * time.Hour // while no caller waits, of what has been the same for so long
 )
 
-// saidKept is of how many swaps the answers are kept: about 3 kB of each.
-const saidKept = 1 << 16
+const (
+	saidMost   = 4096    // bytes of one swap's answers; most have 200 to 600
+	saidOthers = 1 << 16 // swaps that Run does not follow, whose answers are kept: those used longest ago are forgotten
+)
 
-// said is what was answered to a swap's last questions.
+// said is what was answered to a swap's last questions. It is kept packed.
 type said struct {
-	escrow     reply[chains.EscrowQuery, chains.EscrowFact]
-	withdrawal reply[chains.WithdrawalQuery, chains.WithdrawalFact]
-	vault      reply[chains.VaultID, chains.VaultFact]
-	tx         reply[bitcoin.Hash, *bitcoin.Tx]
-	lp         reply[lp.StatusQuery, lp.Status]
-	received   reply[swap.ReceivedAsk, []*bitcoin.Tx]
+	Escrow     reply[chains.EscrowFact]
+	Withdrawal reply[chains.WithdrawalFact]
+	Vault      reply[chains.VaultFact]
+	Tx         reply[*bitcoin.Tx]
+	LP         reply[lp.Status]
+	Received   reply[[]*bitcoin.Tx]
 }
 
-// worth reports whether any of it may be repeated.
-func (s *said) worth() bool {
-	return s.escrow.heard != 0 || s.withdrawal.heard != 0 || s.vault.heard != 0 || s.tx.heard != 0 || s.lp.heard != 0 || s.received.heard != 0
+type reply[A any] struct {
+	Question digest
+	Answer   A
+	Since    time.Time // when it was given first of the answers in a row that were the same
+	Asked    time.Time // when it was given last, by the engine's clock
+	Heard    uint64    // before; 0: the answer is not to be repeated
 }
 
-type reply[Q, A any] struct {
-	question Q
-	answer   A
-	since    time.Time // when it was given first of the answers in a row that were the same
-	asked    time.Time // when it was given last, by the engine's clock
-	heard    uint64    // before; 0: the answer is not to be repeated
+// digest stands for a question.
+type digest [16]byte
+
+func digestOf(question any) (d digest, err error) {
+	text, err := pack(nil, reflect.ValueOf(question))
+	if err != nil {
+		return d, err
+	}
+	sum := sha256.Sum256(text)
+	return digest(sum[:]), nil
+}
+
+// packed is what is kept of s; "" if nothing may be repeated. Transactions of users may be large:
+// those that are, are asked for each time.
+func (s *said) packed() string {
+	if s.Escrow.Heard|s.Withdrawal.Heard|s.Vault.Heard|s.Tx.Heard|s.LP.Heard|s.Received.Heard == 0 {
+		return ""
+	}
+	text, err := pack(nil, reflect.ValueOf(*s))
+	if err == nil && len(text) > saidMost {
+		rest := said{Escrow: s.Escrow, Withdrawal: s.Withdrawal, Vault: s.Vault}
+		text, err = pack(nil, reflect.ValueOf(rest))
+	}
+	if err != nil || len(text) > saidMost {
+		return ""
+	}
+	return string(text)
+}
+
+func unpackSaid(text string) (s said) {
+	if text != "" {
+		(&unpacker{text}).unpack(reflect.ValueOf(&s).Elem())
+	}
+	return s
+}
+
+// kept returns the answers that are kept of a swap, and whether there are any. Those of a swap
+// that Run follows are kept for as long as it is followed: the swaps of one user do not drive out
+// those of another.
+func (g *Engine) kept(id string) (said, bool) {
+	text, followed := g.census.kept(id)
+	if !followed {
+		text, _ = g.said.Get(id)
+	}
+	return unpackSaid(text), text != ""
+}
+
+// keep keeps a swap's answers, packed, in place of those before.
+func (g *Engine) keep(id, text string) {
+	followed := g.census.keep(id, text)
+	if _, ok := g.said.Get(id); ok && followed {
+		text, followed = "", false // that are older
+	}
+	if !followed {
+		g.said.Add(strings.Clone(id), text)
+	}
 }
 
 // rule says for how long an answer is repeated of which nothing is told.
@@ -107,7 +165,7 @@ func (g *Engine) repeats(id string, input swap.Input, why purpose) *repeater {
 	if g.hearing == nil {
 		return w
 	}
-	w.said, w.known = g.said.Get(id)
+	w.said, w.known = g.kept(id)
 	return w
 }
 
@@ -139,8 +197,8 @@ func (w *repeater) keep() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.known || w.said.worth() {
-		w.g.said.Add(w.id, w.said)
+	if text := w.said.packed(); w.known || text != "" {
+		w.g.keep(w.id, text)
 	}
 }
 
@@ -171,16 +229,20 @@ func (g *Engine) mayRepeat(f *passRun, w *repeater, res *Result, due []swap.Effe
 
 // repeat returns what was answered to a question lately, or asks. unchanged says as of which
 // block of the chain an answer holds.
-func repeat[Q, A any](w *repeater, in *reply[Q, A], chain string, q Q, by rule[A], mark func() uint64, unchanged func(reply[Q, A]) (asOf uint64, ok bool), ask func() (A, error)) (A, error) {
+func repeat[Q, A any](w *repeater, in *reply[A], chain string, q Q, by rule[A], mark func() uint64, unchanged func(reply[A]) (asOf uint64, ok bool), ask func() (A, error)) (A, error) {
 	now := w.g.Now()
+	question, err := digestOf(q)
+	if err != nil {
+		return ask()
+	}
 	w.mu.Lock()
 	old, off := *in, w.off
 	w.mu.Unlock()
-	known := !off && old.heard != 0 && reflect.DeepEqual(old.question, q)
-	if age := now.Sub(old.asked); known && age >= 0 && age < w.age(by.least, old.asked.Sub(old.since), by.steady(old.answer)) {
+	known := !off && old.Heard != 0 && old.Question == question
+	if age := now.Sub(old.Asked); known && age >= 0 && age < w.age(by.least, old.Asked.Sub(old.Since), by.steady(old.Answer)) {
 		if asOf, ok := unchanged(old); ok {
 			w.repeats(chain, asOf)
-			return old.answer, nil
+			return old.Answer, nil
 		}
 	}
 	heard := mark()
@@ -190,14 +252,24 @@ func repeat[Q, A any](w *repeater, in *reply[Q, A], chain string, q Q, by rule[A
 	}
 	since := now // of an answer after an event: the node that gave it may be behind
 	if !off {
-		since = w.unchanged(old.since, !old.asked.IsZero() && !reflect.DeepEqual(by.bare(old.answer), by.bare(a)), by.timed, now)
+		since = w.unchanged(old.Since, !old.Asked.IsZero() && !same(by.bare(old.Answer), by.bare(a)), by.timed, now)
 	}
 	w.mu.Lock()
-	if *in = (reply[Q, A]{}); heard != 0 {
-		*in = reply[Q, A]{q, a, since, now, heard}
+	if *in = (reply[A]{}); heard != 0 {
+		*in = reply[A]{question, a, since, now, heard}
 	}
 	w.mu.Unlock()
 	return a, err
+}
+
+// same reports whether two answers are equal.
+func same(a, b any) bool {
+	x, err := pack(nil, reflect.ValueOf(a))
+	if err != nil {
+		return false
+	}
+	y, err := pack(nil, reflect.ValueOf(b))
+	return err == nil && bytes.Equal(x, y)
 }
 
 // repeats notes that something of a chain is repeated as of a block. What is shown holds as of
@@ -216,13 +288,13 @@ func (w *repeater) repeats(chain string, asOf uint64) {
 
 // ofContract repeats what a chain's contracts hold, as of the block at which it was read. At
 // each moment of the swap everything is asked: what follows then is a matter of the chain's time.
-func ofContract[Q, A any](w *repeater, in *reply[Q, A], chain string, q Q, settled bool, by rule[A], head func(A) chains.Block, ask func() (A, error)) (A, error) {
+func ofContract[Q, A any](w *repeater, in *reply[A], chain string, q Q, settled bool, by rule[A], head func(A) chains.Block, ask func() (A, error)) (A, error) {
 	if settled || w.hearing == nil {
 		return ask()
 	}
 	mark := func() uint64 { return w.hearing.Heard(chain) }
-	return repeat(w, in, chain, q, by, mark, func(old reply[Q, A]) (uint64, bool) {
-		return head(old.answer).Height, mark() == old.heard && w.moment(old.asked, w.g.Now()).Equal(old.asked)
+	return repeat(w, in, chain, q, by, mark, func(old reply[A]) (uint64, bool) {
+		return head(old.Answer).Height, mark() == old.Heard && w.moment(old.Asked, w.g.Now()).Equal(old.Asked)
 	}, ask)
 }
 
@@ -278,21 +350,21 @@ var (
 
 // Escrow implements Reader.
 func (w *repeater) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
-	return ofContract(w, &w.said.escrow, chain, q, q.Settled || q.Auth != nil, ofEscrow, escrowHead, func() (chains.EscrowFact, error) {
+	return ofContract(w, &w.said.Escrow, chain, q, q.Settled || q.Auth != nil, ofEscrow, escrowHead, func() (chains.EscrowFact, error) {
 		return w.Reader.Escrow(ctx, chain, contract, q)
 	})
 }
 
 // Withdrawal implements Reader.
 func (w *repeater) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
-	return ofContract(w, &w.said.withdrawal, chain, q, q.Settled, ofWithdrawal, withdrawalHead, func() (chains.WithdrawalFact, error) {
+	return ofContract(w, &w.said.Withdrawal, chain, q, q.Settled, ofWithdrawal, withdrawalHead, func() (chains.WithdrawalFact, error) {
 		return w.Reader.Withdrawal(ctx, chain, contract, q)
 	})
 }
 
 // Vault implements Reader.
 func (w *repeater) Vault(ctx context.Context, chain, contract string, q chains.VaultID) (chains.VaultFact, error) {
-	return ofContract(w, &w.said.vault, chain, q, false, ofVault, vaultHead, func() (chains.VaultFact, error) {
+	return ofContract(w, &w.said.Vault, chain, q, false, ofVault, vaultHead, func() (chains.VaultFact, error) {
 		return w.Reader.Vault(ctx, chain, contract, q)
 	})
 }
@@ -306,11 +378,11 @@ func (w *repeater) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx,
 	if w.routine {
 		by.least = repeatTx
 	}
-	return repeat(w, &w.said.tx, tokens.Bitcoin, id, by, w.hearing.HeardBitcoin, func(old reply[bitcoin.Hash, *bitcoin.Tx]) (uint64, bool) {
-		if old.answer == nil {
+	return repeat(w, &w.said.Tx, tokens.Bitcoin, id, by, w.hearing.HeardBitcoin, func(old reply[*bitcoin.Tx]) (uint64, bool) {
+		if old.Answer == nil {
 			return 0, false
 		}
-		asOf, ok := w.hearing.TxUnchanged(old.answer, old.heard)
+		asOf, ok := w.hearing.TxUnchanged(old.Answer, old.Heard)
 		return uint64(asOf), ok
 	}, func() (*bitcoin.Tx, error) { return w.Reader.BitcoinTx(ctx, id) })
 }
@@ -325,9 +397,9 @@ func (w *repeater) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin
 	if w.routine {
 		by.least = repeatTx
 	}
-	return repeat(w, &w.said.received, tokens.Bitcoin, q, by, w.hearing.HeardBitcoin, func(old reply[swap.ReceivedAsk, []*bitcoin.Tx]) (asOf uint64, ok bool) {
-		for _, tx := range old.answer {
-			at, unchanged := w.hearing.TxUnchanged(tx, old.heard)
+	return repeat(w, &w.said.Received, tokens.Bitcoin, q, by, w.hearing.HeardBitcoin, func(old reply[[]*bitcoin.Tx]) (asOf uint64, ok bool) {
+		for _, tx := range old.Answer {
+			at, unchanged := w.hearing.TxUnchanged(tx, old.Heard)
 			if !unchanged {
 				return 0, false
 			}
@@ -345,11 +417,11 @@ func (w *repeater) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, e
 		return w.Reader.LPStatus(ctx, q)
 	}
 	w.mu.Lock()
-	chain, escrow := w.of.Chain, w.said.escrow
+	chain, escrow := w.of.Chain, w.said.Escrow
 	w.mu.Unlock()
 	mark := func() uint64 { return w.hearing.Heard(chain) }
-	return repeat(w, &w.said.lp, chain, q, ofLP, mark, func(old reply[lp.StatusQuery, lp.Status]) (uint64, bool) {
-		open := escrow.answer.State == chains.EscrowOpen && escrow.heard == old.heard
-		return escrow.answer.Head.Height, open && mark() == old.heard
+	return repeat(w, &w.said.LP, chain, q, ofLP, mark, func(old reply[lp.Status]) (uint64, bool) {
+		open := escrow.Answer.State == chains.EscrowOpen && escrow.Heard == old.Heard
+		return escrow.Answer.Head.Height, open && mark() == old.Heard
 	}, func() (lp.Status, error) { return w.Reader.LPStatus(ctx, q) })
 }

@@ -23,7 +23,7 @@ const (
 	mostFailures = 3               // questions for the newest block in a row, after which it is not known
 	mostBehind   = 12              // answers in a row below a block that was seen, after which that block does not count
 	blocksKept   = 12              // of the followed blocks, whose transactions are kept
-	askedKept    = 1 << 16         // transactions of which Unchanged was asked
+	askedKept    = 1 << 18         // transactions of which Unchanged was asked
 	mostBlockTx  = 1 << 16         // more transactions than fit into a block
 )
 
