@@ -243,7 +243,7 @@ func TestCallsOfALongWait(t *testing.T) {
 			}
 			all[i].LP, all[i].Chain, all[i].Bitcoin = all[i].LP+n[i].LP, all[i].Chain+n[i].Chain, all[i].Bitcoin+n[i].Bitcoin
 		}
-		most := calls{26, 20, 10}
+		most := calls{18, 15, 10}
 		if typ == swap.TrustedFromBTCLN || typ == swap.TrustedFromBTC { // of which only the LP tells
 			most.LP = n[0].LP
 		}

@@ -213,6 +213,7 @@ type purpose int
 const (
 	forView   purpose = iota // somebody wants to see how the swap stands
 	forFacts                 // something is to be decided: what only a view shows is not needed
+	atMoment                 // as forFacts, because a time has come: nothing has happened, as far as is known
 	asRoutine                // as forFacts, but no caller waits: it may be asked together with what other swaps ask
 )
 

@@ -128,15 +128,9 @@ type rule[A any] struct {
 	// caller waits: what follows from it is not a matter of time.
 	steady func(A) bool
 	bare   func(A) A // without what differs although nothing has changed
-	timed  bool      // it may change at the swap's moments, by the chain's time
-}
-
-// age is how old the answer may be that is repeated.
-func (w *repeater) age(least, same time.Duration, steady bool) time.Duration {
-	if !w.routine || !steady {
-		return least
-	}
-	return max(least, min(same, repeatMost))
+	// head is the block of an answer that may change at the swap's moments, by the chain's time;
+	// nil of others.
+	head func(A) chains.Block
 }
 
 // repeater is the reader of one pass. It keeps what was answered, and repeats it while nothing
@@ -155,13 +149,15 @@ type repeater struct {
 	known bool              // something was kept before
 	of    *swap.Record      // as the pass found it
 	off   bool              // everything is asked
+	event bool              // the pass is for something that has happened, which nodes may not know yet
 	asOf  map[string]uint64 // the blocks as of which something was repeated, by chain
 }
 
 // repeats returns the reader of a pass. One with input, or in which something is to be
 // decided, asks everything.
 func (g *Engine) repeats(id string, input swap.Input, why purpose) *repeater {
-	w := &repeater{Reader: g.reader, hearing: g.hearing, g: g, id: id, routine: why == asRoutine, off: input != nil || why == forFacts}
+	event := input != nil || why == forFacts
+	w := &repeater{Reader: g.reader, hearing: g.hearing, g: g, id: id, routine: why == asRoutine, off: event || why == atMoment, event: event}
 	if g.hearing == nil {
 		return w
 	}
@@ -239,7 +235,7 @@ func repeat[Q, A any](w *repeater, in *reply[A], chain string, q Q, by rule[A], 
 	old, off := *in, w.off
 	w.mu.Unlock()
 	known := !off && old.Heard != 0 && old.Question == question
-	if age := now.Sub(old.Asked); known && age >= 0 && age < w.age(by.least, old.Asked.Sub(old.Since), by.steady(old.Answer)) {
+	if age := now.Sub(old.Asked); known && age >= 0 && age < lasts(w, old, by) {
 		if asOf, ok := unchanged(old); ok {
 			w.repeats(chain, asOf)
 			return old.Answer, nil
@@ -251,8 +247,8 @@ func repeat[Q, A any](w *repeater, in *reply[A], chain string, q Q, by rule[A], 
 		heard = 0
 	}
 	since := now // of an answer after an event: the node that gave it may be behind
-	if !off {
-		since = w.unchanged(old.Since, !old.Asked.IsZero() && !same(by.bare(old.Answer), by.bare(a)), by.timed, now)
+	if !w.event {
+		since = w.unchanged(old.Since, !old.Asked.IsZero() && !same(by.bare(old.Answer), by.bare(a)), now)
 	}
 	w.mu.Lock()
 	if *in = (reply[A]{}); heard != 0 {
@@ -286,32 +282,44 @@ func (w *repeater) repeats(chain string, asOf uint64) {
 	w.asOf[chain] = asOf
 }
 
+// lasts is how old an answer may become that is repeated. What is not steady, and what a caller is
+// shown, is soon asked again; the rest once it is twice as old. The chain's time may be behind ours:
+// if it had not reached the swap's last moment, the answer counts as new as that.
+func lasts[A any](w *repeater, old reply[A], by rule[A]) time.Duration {
+	if !w.routine || !by.steady(old.Answer) {
+		return by.least
+	}
+	since := old.Since
+	if by.head != nil {
+		if moment := w.moment(since, old.Asked); by.head(old.Answer).Time < moment.Unix() {
+			since = moment
+		}
+	}
+	return max(by.least, min(old.Asked.Sub(since), repeatMost))
+}
+
 // ofContract repeats what a chain's contracts hold, as of the block at which it was read. At
 // each moment of the swap everything is asked: what follows then is a matter of the chain's time.
-func ofContract[Q, A any](w *repeater, in *reply[A], chain string, q Q, settled bool, by rule[A], head func(A) chains.Block, ask func() (A, error)) (A, error) {
+func ofContract[Q, A any](w *repeater, in *reply[A], chain string, q Q, settled bool, by rule[A], ask func() (A, error)) (A, error) {
 	if settled || w.hearing == nil {
 		return ask()
 	}
 	mark := func() uint64 { return w.hearing.Heard(chain) }
 	return repeat(w, in, chain, q, by, mark, func(old reply[A]) (uint64, bool) {
-		return head(old.Answer).Height, mark() == old.Heard && w.moment(old.Asked, w.g.Now()).Equal(old.Asked)
+		return by.head(old.Answer).Height, mark() == old.Heard && w.moment(old.Asked, w.g.Now()).Equal(old.Asked)
 	}, ask)
 }
 
 // unchanged returns since when an answer has been the same, as far as is known: since as long as the
-// record if there was none before, but at most since the swap's last moment, as the chain's
-// time may be behind ours.
-func (w *repeater) unchanged(since time.Time, differs, timed bool, now time.Time) time.Time {
-	switch {
-	case differs:
+// record if there was none before.
+func (w *repeater) unchanged(since time.Time, differs bool, now time.Time) time.Time {
+	if differs {
 		return now
-	case since.IsZero():
+	}
+	if since.IsZero() {
 		w.mu.Lock()
 		since = max(w.of.Changed, w.of.CreatedAt).Time()
 		w.mu.Unlock()
-	}
-	if timed {
-		since = w.moment(since, now)
 	}
 	return since
 }
@@ -336,35 +344,38 @@ var (
 	ofEscrow = rule[chains.EscrowFact]{repeatShown, func(f chains.EscrowFact) bool { return f.Final || f.Unsettled }, func(f chains.EscrowFact) chains.EscrowFact {
 		f.Head = chains.Block{}
 		return f
-	}, true}
+	}, escrowHead}
 	ofWithdrawal = rule[chains.WithdrawalFact]{repeatShown, func(f chains.WithdrawalFact) bool { return f.Final || f.Unsettled }, func(f chains.WithdrawalFact) chains.WithdrawalFact {
 		f.Head = chains.Block{}
 		return f
-	}, true}
+	}, withdrawalHead}
 	ofVault = rule[chains.VaultFact]{repeatShown, func(chains.VaultFact) bool { return true }, func(f chains.VaultFact) chains.VaultFact {
 		f.Head = chains.Block{}
 		return f
-	}, true}
-	ofLP = rule[lp.Status]{0, func(lp.Status) bool { return true }, func(s lp.Status) lp.Status { return s }, false}
+	}, vaultHead}
+	ofLP = rule[lp.Status]{0, func(lp.Status) bool { return true }, func(s lp.Status) lp.Status {
+		s.Age = 0
+		return s
+	}, nil}
 )
 
 // Escrow implements Reader.
 func (w *repeater) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
-	return ofContract(w, &w.said.Escrow, chain, q, q.Settled || q.Auth != nil, ofEscrow, escrowHead, func() (chains.EscrowFact, error) {
+	return ofContract(w, &w.said.Escrow, chain, q, q.Settled || q.Auth != nil, ofEscrow, func() (chains.EscrowFact, error) {
 		return w.Reader.Escrow(ctx, chain, contract, q)
 	})
 }
 
 // Withdrawal implements Reader.
 func (w *repeater) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
-	return ofContract(w, &w.said.Withdrawal, chain, q, q.Settled, ofWithdrawal, withdrawalHead, func() (chains.WithdrawalFact, error) {
+	return ofContract(w, &w.said.Withdrawal, chain, q, q.Settled, ofWithdrawal, func() (chains.WithdrawalFact, error) {
 		return w.Reader.Withdrawal(ctx, chain, contract, q)
 	})
 }
 
 // Vault implements Reader.
 func (w *repeater) Vault(ctx context.Context, chain, contract string, q chains.VaultID) (chains.VaultFact, error) {
-	return ofContract(w, &w.said.Vault, chain, q, false, ofVault, vaultHead, func() (chains.VaultFact, error) {
+	return ofContract(w, &w.said.Vault, chain, q, false, ofVault, func() (chains.VaultFact, error) {
 		return w.Reader.Vault(ctx, chain, contract, q)
 	})
 }
@@ -374,7 +385,7 @@ func (w *repeater) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx,
 	if w.hearing == nil {
 		return w.Reader.BitcoinTx(ctx, id)
 	}
-	by := rule[*bitcoin.Tx]{repeatShown, func(*bitcoin.Tx) bool { return true }, func(tx *bitcoin.Tx) *bitcoin.Tx { return tx }, false}
+	by := rule[*bitcoin.Tx]{repeatShown, func(*bitcoin.Tx) bool { return true }, func(tx *bitcoin.Tx) *bitcoin.Tx { return tx }, nil}
 	if w.routine {
 		by.least = repeatTx
 	}
@@ -393,7 +404,7 @@ func (w *repeater) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin
 	if w.hearing == nil {
 		return w.Reader.Received(ctx, q)
 	}
-	by := rule[[]*bitcoin.Tx]{0, func([]*bitcoin.Tx) bool { return true }, func(all []*bitcoin.Tx) []*bitcoin.Tx { return all }, false}
+	by := rule[[]*bitcoin.Tx]{0, func([]*bitcoin.Tx) bool { return true }, func(all []*bitcoin.Tx) []*bitcoin.Tx { return all }, nil}
 	if w.routine {
 		by.least = repeatTx
 	}
