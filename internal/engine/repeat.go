@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -39,6 +40,10 @@ const (
 	repeatTx    = time.Hour     // of a transaction, while no caller waits
 	repeatMost  = 6 * time.Hour // while no caller waits, of what has been the same for so long
 )
+
+// mostPatience is how long a question may wait for others of which nothing is told either, or a
+// twentieth of the age of the answer before: it is asked so much earlier.
+const mostPatience = 6 * time.Second
 
 const (
 	saidMost   = 4096    // bytes of one swap's answers; most have 200 to 600
@@ -225,24 +230,29 @@ func (g *Engine) mayRepeat(f *passRun, w *repeater, res *Result, due []swap.Effe
 
 // repeat returns what was answered to a question lately, or asks. unchanged says as of which
 // block of the chain an answer holds.
-func repeat[Q, A any](w *repeater, in *reply[A], chain string, q Q, by rule[A], mark func() uint64, unchanged func(reply[A]) (asOf uint64, ok bool), ask func() (A, error)) (A, error) {
+func repeat[Q, A any](ctx context.Context, w *repeater, in *reply[A], chain string, q Q, by rule[A], mark func() uint64, unchanged func(reply[A]) (asOf uint64, ok bool), ask func(context.Context) (A, error)) (A, error) {
 	now := w.g.Now()
 	question, err := digestOf(q)
 	if err != nil {
-		return ask()
+		return ask(ctx)
 	}
 	w.mu.Lock()
 	old, off := *in, w.off
 	w.mu.Unlock()
 	known := !off && old.Heard != 0 && old.Question == question
-	if age := now.Sub(old.Asked); known && age >= 0 && age < lasts(w, old, by) {
-		if asOf, ok := unchanged(old); ok {
+	if age := now.Sub(old.Asked); known && age >= 0 {
+		patience := min(age/20, mostPatience)
+		asOf, ok := unchanged(old)
+		if ok && age+patience < lasts(w, old, by) {
 			w.repeats(chain, asOf)
 			return old.Answer, nil
 		}
+		if ok && w.routine {
+			ctx = async.Patient(ctx, patience)
+		}
 	}
 	heard := mark()
-	a, err := ask()
+	a, err := ask(ctx)
 	if err != nil {
 		heard = 0
 	}
@@ -300,12 +310,12 @@ func lasts[A any](w *repeater, old reply[A], by rule[A]) time.Duration {
 
 // ofContract repeats what a chain's contracts hold, as of the block at which it was read. At
 // each moment of the swap everything is asked: what follows then is a matter of the chain's time.
-func ofContract[Q, A any](w *repeater, in *reply[A], chain string, q Q, settled bool, by rule[A], ask func() (A, error)) (A, error) {
+func ofContract[Q, A any](ctx context.Context, w *repeater, in *reply[A], chain string, q Q, settled bool, by rule[A], ask func(context.Context) (A, error)) (A, error) {
 	if settled || w.hearing == nil {
-		return ask()
+		return ask(ctx)
 	}
 	mark := func() uint64 { return w.hearing.Heard(chain) }
-	return repeat(w, in, chain, q, by, mark, func(old reply[A]) (uint64, bool) {
+	return repeat(ctx, w, in, chain, q, by, mark, func(old reply[A]) (uint64, bool) {
 		return by.head(old.Answer).Height, mark() == old.Heard && w.moment(old.Asked, w.g.Now()).Equal(old.Asked)
 	}, ask)
 }
@@ -361,21 +371,21 @@ var (
 
 // Escrow implements Reader.
 func (w *repeater) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
-	return ofContract(w, &w.said.Escrow, chain, q, q.Settled || q.Auth != nil, ofEscrow, func() (chains.EscrowFact, error) {
+	return ofContract(ctx, w, &w.said.Escrow, chain, q, q.Settled || q.Auth != nil, ofEscrow, func(ctx context.Context) (chains.EscrowFact, error) {
 		return w.Reader.Escrow(ctx, chain, contract, q)
 	})
 }
 
 // Withdrawal implements Reader.
 func (w *repeater) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
-	return ofContract(w, &w.said.Withdrawal, chain, q, q.Settled, ofWithdrawal, func() (chains.WithdrawalFact, error) {
+	return ofContract(ctx, w, &w.said.Withdrawal, chain, q, q.Settled, ofWithdrawal, func(ctx context.Context) (chains.WithdrawalFact, error) {
 		return w.Reader.Withdrawal(ctx, chain, contract, q)
 	})
 }
 
 // Vault implements Reader.
 func (w *repeater) Vault(ctx context.Context, chain, contract string, q chains.VaultID) (chains.VaultFact, error) {
-	return ofContract(w, &w.said.Vault, chain, q, false, ofVault, func() (chains.VaultFact, error) {
+	return ofContract(ctx, w, &w.said.Vault, chain, q, false, ofVault, func(ctx context.Context) (chains.VaultFact, error) {
 		return w.Reader.Vault(ctx, chain, contract, q)
 	})
 }
@@ -389,13 +399,13 @@ func (w *repeater) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx,
 	if w.routine {
 		by.least = repeatTx
 	}
-	return repeat(w, &w.said.Tx, tokens.Bitcoin, id, by, w.hearing.HeardBitcoin, func(old reply[*bitcoin.Tx]) (uint64, bool) {
+	return repeat(ctx, w, &w.said.Tx, tokens.Bitcoin, id, by, w.hearing.HeardBitcoin, func(old reply[*bitcoin.Tx]) (uint64, bool) {
 		if old.Answer == nil {
 			return 0, false
 		}
 		asOf, ok := w.hearing.TxUnchanged(old.Answer, old.Heard)
 		return uint64(asOf), ok
-	}, func() (*bitcoin.Tx, error) { return w.Reader.BitcoinTx(ctx, id) })
+	}, func(ctx context.Context) (*bitcoin.Tx, error) { return w.Reader.BitcoinTx(ctx, id) })
 }
 
 // Received implements Reader. Payments that have come are repeated while no caller waits; that
@@ -408,7 +418,7 @@ func (w *repeater) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin
 	if w.routine {
 		by.least = repeatTx
 	}
-	return repeat(w, &w.said.Received, tokens.Bitcoin, q, by, w.hearing.HeardBitcoin, func(old reply[[]*bitcoin.Tx]) (asOf uint64, ok bool) {
+	return repeat(ctx, w, &w.said.Received, tokens.Bitcoin, q, by, w.hearing.HeardBitcoin, func(old reply[[]*bitcoin.Tx]) (asOf uint64, ok bool) {
 		for _, tx := range old.Answer {
 			at, unchanged := w.hearing.TxUnchanged(tx, old.Heard)
 			if !unchanged {
@@ -417,7 +427,7 @@ func (w *repeater) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin
 			asOf, ok = uint64(at), true
 		}
 		return asOf, ok
-	}, func() ([]*bitcoin.Tx, error) { return w.Reader.Received(ctx, q) })
+	}, func(ctx context.Context) ([]*bitcoin.Tx, error) { return w.Reader.Received(ctx, q) })
 }
 
 // LPStatus implements Reader. What an LP says of a swap whose escrow is open is repeated, while no
@@ -431,8 +441,8 @@ func (w *repeater) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, e
 	chain, escrow := w.of.Chain, w.said.Escrow
 	w.mu.Unlock()
 	mark := func() uint64 { return w.hearing.Heard(chain) }
-	return repeat(w, &w.said.LP, chain, q, ofLP, mark, func(old reply[lp.Status]) (uint64, bool) {
+	return repeat(ctx, w, &w.said.LP, chain, q, ofLP, mark, func(old reply[lp.Status]) (uint64, bool) {
 		open := escrow.Answer.State == chains.EscrowOpen && escrow.Heard == old.Heard
 		return escrow.Answer.Head.Height, open && mark() == old.Heard
-	}, func() (lp.Status, error) { return w.Reader.LPStatus(ctx, q) })
+	}, func(ctx context.Context) (lp.Status, error) { return w.Reader.LPStatus(ctx, q) })
 }

@@ -322,7 +322,7 @@ func TestUnchangedContractIsAskedSeldom(t *testing.T) {
 		"not final":                  {fact: chains.EscrowFact{State: chains.EscrowOpen}, asked: 144},
 		"after a moment":             {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true, Head: chains.Block{Time: math.MaxInt64}}, due: 12 * time.Hour, asked: 10},
 		"that the chain is behind":   {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, due: 12 * time.Hour, asked: 15},
-		"with events":                {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, event: true, asked: 72},
+		"with events":                {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, event: true, asked: 96},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
