@@ -9,6 +9,10 @@ import (
 const (
 	// slow is the pause between questions while a connection is alive and nothing is heard.
 	slow = time.Minute
+	// resting is that pause while what is heard does not matter, and restAfter for how long it must
+	// not have: swaps that wait are looked at more often, and each look uses what is heard.
+	resting   = 5 * time.Minute
+	restAfter = 30 * time.Minute
 	// longestPause is the longest one of questions that fail.
 	longestPause = 2 * time.Minute
 	// burst is how many questions in a row hints can cause if the answers hold nothing new.
@@ -23,7 +27,8 @@ const (
 
 // Poll calls ask at once and then again and again, until ctx ends or ask returns a final
 // error, and returns that or ctx's. Without nodes, or while none is alive, it pauses between
-// the calls; while one is alive it asks once a minute and after each hint. A failure ends
+// the calls; while one is alive it asks once a minute and after each hint, or every five minutes
+// if that matters to no caller: see [Nodes.Use]. A failure ends
 // nothing: it is told to failed, unless ctx has ended, and doubles the pause, up to two
 // minutes, until a call succeeds. news says that the answer held something new. The nodes
 // are listened to until Poll returns; a second Poll with them at the same time has none.
@@ -129,6 +134,9 @@ func (r *rhythm) wait(ctx context.Context, began time.Time, news bool) {
 func (r *rhythm) next(now time.Time) time.Duration {
 	if r.nodes == nil || !r.nodes.anyAlive() || !r.open.IsZero() && now.Sub(r.open) < attentive {
 		return r.pause
+	}
+	if r.nodes.Resting() {
+		return max(resting, r.pause)
 	}
 	return max(slow, r.pause)
 }

@@ -126,6 +126,36 @@ func TestPollGivesUpAHintThatNothingExplains(t *testing.T) {
 	}
 }
 
+// What matters to no caller for half an hour is asked for every five minutes, and at once when it
+// matters again; a hint is followed nevertheless.
+func TestPollRestsWhileNothingIsUsed(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(n *Nodes)
+		want []time.Duration // after half an hour
+	}{
+		"at rest":               {func(*Nodes) {}, seconds(2100, 2400, 2700, 3000)},
+		"used again":            {func(n *Nodes) { n.Use() }, append(seconds(2100), seconds(2220, 2280, 2340, 2400, 2460, 2520, 2580, 2640, 2700, 2760, 2820, 2880, 2940, 3000)...)},
+		"used by who asks":      {func(n *Nodes) { n.Quiet() }, append(seconds(2100), seconds(2220, 2280, 2340, 2400, 2460, 2520, 2580, 2640, 2700, 2760, 2820, 2880, 2940, 3000)...)},
+		"something is told":     {func(n *Nodes) { n.count(0, true) }, seconds(2100, 2220, 2520, 2820)},
+		"the connection is cut": {func(n *Nodes) { n.lost(0); n.alive(0) }, seconds(2100, 2220, 2220, 2520, 2820)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := heard(t, 50*time.Minute+30*time.Second, func(n *Nodes) {
+				n.alive(0)
+				time.Sleep(37 * time.Minute)
+				c.then(n)
+			}, always)
+			late := at[slices.IndexFunc(at, func(d time.Duration) bool { return d > 31*time.Minute }):]
+			for i := range late { // the first question after the connection came is not on the second
+				late[i] = late[i].Truncate(time.Second)
+			}
+			if early := len(at) - len(late); early < 30 || early > 33 || !slices.Equal(late, c.want) {
+				t.Errorf("asked %d times in the first half hour, then at %v, want %v", early, late, c.want)
+			}
+		})
+	}
+}
+
 // It is quiet while a connection lives and each hint is explained by an answer that was asked for
 // after it; a break begins anew, and a hint that nothing explains counts for five minutes.
 func TestQuiet(t *testing.T) {
