@@ -83,6 +83,7 @@ type rhythm struct {
 	counted uint64    // hints that were heard until the last question
 	open    time.Time // when the last hint came that no answer has explained; zero: none is open
 	budget  float64   // of questions; it grows by one with each pause, and hints may cause some while there is any
+	spare   bool      // the next question without news costs nothing of it
 	grown   time.Time // when it was added to
 }
 
@@ -90,12 +91,15 @@ type rhythm struct {
 // asked at began; news says whether its answer held something new.
 func (r *rhythm) wait(ctx context.Context, began time.Time, news bool) {
 	r.grow(time.Now())
-	if news { // it costs nothing
-		r.open = time.Time{}
+	switch {
+	case news: // it costs nothing, nor does the next one: logs of a block are told of one after the other, some while it is asked
+		r.open, r.spare = time.Time{}, true
 		if r.nodes != nil {
 			r.nodes.explain(r.counted)
 		}
-	} else {
+	case r.spare:
+		r.spare = false
+	default:
 		r.budget = max(0, r.budget-1)
 	}
 	pause := time.NewTimer(r.next(began))

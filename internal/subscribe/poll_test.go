@@ -195,6 +195,39 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
+// The logs of a block are told of one after the other. Those that come while the first is asked for
+// cause a question in vain, in each block, and delay nothing.
+func TestPollFollowsManyLogsOfManyBlocks(t *testing.T) {
+	var told []time.Duration
+	start := time.Now()
+	asked := map[int]bool{}
+	at := heard(t, 299*time.Second+500*time.Millisecond, func(n *Nodes) {
+		start = time.Now()
+		n.alive(0)
+		for range 299 {
+			time.Sleep(time.Second)
+			told = append(told, time.Since(start))
+			n.count(0, true)
+			time.Sleep(time.Nanosecond)
+			n.count(0, true)
+		}
+	}, func(int) bool {
+		block := int(time.Since(start) / time.Second)
+		first := block > 0 && !asked[block]
+		asked[block] = true
+		return first
+	})
+	for _, when := range told {
+		i, _ := slices.BinarySearch(at, when)
+		if i == len(at) || at[i]-when > gap {
+			t.Fatalf("a log of %v is asked for too late; asked at %v", when, at)
+		}
+	}
+	if most := 2*len(told) + 5; len(told) < 290 || len(at) > most {
+		t.Errorf("asked %d times for %d blocks, want %d at most", len(at), len(told), most)
+	}
+}
+
 // A node that sends hints without end, and of nothing, causes no more questions than there are
 // without subscriptions, but for the first few.
 func TestPollIsNotFlooded(t *testing.T) {
