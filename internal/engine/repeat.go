@@ -440,8 +440,11 @@ func (w *repeater) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, e
 	w.mu.Lock()
 	chain, escrow := w.of.Chain, w.said.Escrow
 	w.mu.Unlock()
-	mark := func() uint64 { return w.hearing.Heard(chain) }
-	return repeat(ctx, w, &w.said.LP, chain, q, ofLP, mark, func(old reply[lp.Status]) (uint64, bool) {
+	mark, by := func() uint64 { return w.hearing.Heard(chain) }, ofLP
+	if w.routine {
+		by.least = repeatShown
+	}
+	return repeat(ctx, w, &w.said.LP, chain, q, by, mark, func(old reply[lp.Status]) (uint64, bool) {
 		open := escrow.Answer.State == chains.EscrowOpen && escrow.Heard == old.Heard
 		return escrow.Answer.Head.Height, open && mark() == old.Heard
 	}, func(ctx context.Context) (lp.Status, error) { return w.Reader.LPStatus(ctx, q) })
