@@ -58,7 +58,7 @@ func BenchmarkHeard(t *testing.B) {
 }
 
 // tellers is how many swaps go on at a time in BenchmarkTold.
-const tellers = 6
+const tellers = 2
 
 // How long after the block in which a provider opens an escrow a reader of events is told of it, of swaps
 // from Lightning of which no caller asks for the status. A block comes every second.

@@ -23,6 +23,8 @@ const (
 	attentive = 5 * time.Minute
 	// gap is the shortest time between two questions that hints cause.
 	gap = 200 * time.Millisecond
+	// gather is how long after a hint the question comes: a block's logs are told of one after the other.
+	gather = 30 * time.Millisecond
 )
 
 // Poll calls ask at once and then again and again, until ctx ends or ask returns a final
@@ -117,12 +119,17 @@ func (r *rhythm) wait(ctx context.Context, began time.Time, news bool) {
 		case <-ctx.Done():
 			return
 		case <-pause.C:
+			select {
+			case <-r.nodes.heard: // since the pause was set: the question comes after it
+				r.hinted(time.Now())
+			default:
+			}
 			return
 		case <-heard:
 		}
-		now := time.Now()
-		if counted := r.nodes.counted(); counted != r.counted {
-			r.counted, r.open = counted, now
+		now, soon := time.Now(), time.Duration(0)
+		if r.hinted(now) {
+			soon = gather
 		}
 		r.grow(now)
 		heard = nil
@@ -130,8 +137,18 @@ func (r *rhythm) wait(ctx context.Context, began time.Time, news bool) {
 			pause.Reset(max(0, r.pause-now.Sub(began)))
 			continue
 		}
-		pause.Reset(max(0, gap-now.Sub(began)))
+		pause.Reset(max(soon, gap-now.Sub(began)))
 	}
+}
+
+// hinted takes note of the hints until now, and reports whether there are new ones.
+func (r *rhythm) hinted(now time.Time) bool {
+	counted := r.nodes.counted()
+	if counted == r.counted {
+		return false
+	}
+	r.counted, r.open = counted, now
+	return true
 }
 
 // next is the pause if nothing is heard.
