@@ -115,31 +115,29 @@ func BenchmarkTold(t *testing.B) {
 
 // How often a second 64 callers are told the status of 256 different swaps under way, and how many requests to
 // nodes and providers that causes.
-func BenchmarkStatusHeard(t *testing.B) {
-	for name, hears := range map[string]bool{"asking": false, "hearing": true} {
-		b := &bed{tb: t, far: new(distance), hears: hears}
-		var ids []string
-		t.Run(name, func(t *testing.B) {
-			if ids == nil {
-				b.startNet()
-				b.reach(func(url string) string { return b.far.before(b.tb, url) })
-				b.keep()
-				running := make(chan struct{})
-				ctx, cancel := context.WithCancel(b.tb.Context())
-				go func() { defer close(running); _ = b.client.Run(ctx) }()
-				b.tb.Cleanup(func() { cancel(); <-running })
-				b.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
-				ids = b.manyUnderWay(t, underWay{swapper.SwapToBTCLN, "COMMITED"}, many)
-				b.tb.Cleanup(b.net.EVM.Pace(5 * time.Second))
-				time.Sleep(6 * time.Second) // a block has shown that the node is heard
-			}
-			c := b.caller()
-			before := b.far.requests.Load()
-			load(t, func(n int) error { return c.get("/getSwapStatus", url.Values{"swapId": {ids[n%len(ids)]}}) })
-			t.ReportMetric(0, "ns/op")
-			t.ReportMetric(float64(b.far.requests.Load()-before)/t.Elapsed().Seconds(), "requests/s")
-		})
-	}
+func BenchmarkStatusAsking(t *testing.B)  { statusUnderWay(t, false) }
+func BenchmarkStatusHearing(t *testing.B) { statusUnderWay(t, true) }
+
+func statusUnderWay(t *testing.B, hears bool) {
+	b := &bed{tb: t, far: new(distance), hears: hears}
+	b.startNet()
+	b.reach(func(url string) string { return b.far.before(t, url) })
+	b.keep()
+	running := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { defer close(running); _ = b.client.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-running })
+	b.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
+	ids := b.manyUnderWay(t, underWay{swapper.SwapToBTCLN, "COMMITED"}, many)
+	t.Cleanup(b.net.EVM.Pace(5 * time.Second))
+	time.Sleep(6 * time.Second) // a block has shown that the node is heard
+	c := b.caller()
+	t.Run("256", func(t *testing.B) {
+		before := b.far.requests.Load()
+		load(t, func(n int) error { return c.get("/getSwapStatus", url.Values{"swapId": {ids[n%len(ids)]}}) })
+		t.ReportMetric(0, "ns/op")
+		t.ReportMetric(float64(b.far.requests.Load()-before)/t.Elapsed().Seconds(), "requests/s")
+	})
 }
 
 // sawBlocks returns when each block of the chain was there.
