@@ -79,7 +79,11 @@ func New(ctx context.Context, o Options) (*Network, error) {
 func (n *Network) open(o Options) (err error) {
 	n.User = &User{network: n, wallet: wallet.Of(n.net)}
 	// The newest state is asked for every time: a test that mines a block wants it noticed.
-	n.backend, err = mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.net.Bitcoin.URL()}, TipAge: -1})
+	backend := mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.net.Bitcoin.URL()}, TipAge: -1}
+	if o.Hear {
+		backend.WebSocket = []string{n.net.Bitcoin.Server().SocketURL()}
+	}
+	n.backend, err = mempoolspace.New(backend)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type Options struct {
 	NextProtocol bool          // the providers speak the next version of the network's protocol (docs/protocol/lp-next.md)
 	MineEvery    time.Duration // a Bitcoin block is mined this often; 0: by Mine, while User.Finish waits, and for payouts
 	HoldPayouts  bool          // bitcoin that a provider sends to a user stays unconfirmed until Mine; else the network confirms it within seconds
+	Hear         bool          // clients hear of blocks and events over WebSocket, and ask at once; else they ask every five seconds
 	FeeRate      float64       // sat/vB that the providers' wallets pay; 0: 2
 
 	EVM      EVMOptions
@@ -134,7 +135,8 @@ func (o Options) network() (devnet.Options, error) {
 		payoutBlock = 0
 	}
 	return devnet.Options{
-		LPs: o.LPs, Version: version, Watchtower: true, PayoutBlock: payoutBlock,
+		Hear: o.Hear,
+		LPs:  o.LPs, Version: version, Watchtower: true, PayoutBlock: payoutBlock,
 		Bitcoin: func(b *bitcoin.Options) { b.Address = o.Listen.Bitcoin },
 		EVM: func(e *evm.Options) {
 			e.Chain, e.ChainID, e.Tokens, e.BaseFee, e.L1FeeRate, e.Address = o.EVM.Chain, o.EVM.ChainID, tokens, o.EVM.BaseFee, o.EVM.L1FeeRate, o.Listen.EVM

@@ -183,7 +183,7 @@ func BenchmarkThroughput(t *testing.B) {
 		var ids []string
 		t.Run(fmt.Sprintf("under_way/%s", u.typ), func(t *testing.B) {
 			if ids == nil {
-				ids = b.manyUnderWay(t, u)
+				ids = b.manyUnderWay(t, u, manyPaid)
 			}
 			statuses(t, ids, referenceUnderWay[u.typ])
 		})
@@ -236,10 +236,9 @@ func (b *bed) manyApart(t *testing.B, n, atOnce int, one func() (string, error))
 }
 
 // manyUnderWay brings many swaps to where they wait for others.
-func (b *bed) manyUnderWay(t *testing.B, u underWay) []string {
+func (b *bed) manyUnderWay(t *testing.B, u underWay, n int) []string {
 	t.Helper()
 	ctx := b.tb.Context()
-	n := manyPaid
 	if u.typ == swapper.SwapSPVVaultFromBTC {
 		n = 1 // the provider quotes its vault again once the newest withdrawal is in a block
 	}

@@ -17,7 +17,7 @@ import (
 var (
 	scale   = flag.String("scale", "small", "small, as in go test ./..., or full")
 	number  = flag.Int("swaps", 0, "how many swaps; 0: as the scale says")
-	hearing = flag.Bool("hear", false, "let the process of the soak hear of blocks and logs over WebSocket")
+	hearing = flag.Bool("hear", false, "let the processes of the soak and the chaos hear of blocks and logs over WebSocket; those of the chaos are also lied to, and flooded")
 	lasting = flag.Duration("for", 0, "how long a soak or the chaos lasts; 0: as the scale says")
 )
 

@@ -16,6 +16,7 @@ import (
 	chainsolana "github.com/swapper-go/swapper/chains/solana"
 	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet"
+	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
@@ -47,6 +48,8 @@ type ground struct {
 	voucher *lightning.Node // pays them for LNURL-withdraw
 	payee   *lightning.Node // is paid by swaps to Lightning
 	lands   []land
+
+	tellsBitcoin, tellsEVM []string // WebSocket URLs
 }
 
 // land is a smart chain, and what a test does on it.
@@ -116,6 +119,7 @@ func newGround(t testing.TB, providers, vaults int, all, paced bool, delay time.
 	}
 	g.till = links.LNURL
 	g.link = g.counter.before(t, g.shop.URL())
+	g.listen(t)
 	g.lands = append(g.lands, g.onEVM())
 	if all {
 		g.lands = append(g.lands, g.onSolana(), g.onStarknet())
@@ -169,9 +173,37 @@ func again(every time.Duration, do func()) (stop func()) {
 	return sync.OnceFunc(func() { close(ended); done.Wait() })
 }
 
+// listen starts servers of their own that tell of blocks and logs, if -hear is given. They
+// are well, lie, stop and flood in turn until the test ends.
+func (g *ground) listen(t testing.TB) {
+	t.Helper()
+	if !*hearing {
+		return
+	}
+	evm, err := g.EVM.Serve("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bitcoin, err := g.Bitcoin.Serve("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.tellsEVM, g.tellsBitcoin = []string{evm.SocketURL()}, []string{bitcoin.SocketURL()}
+	n := 0
+	ofEVM := []devevm.Fault{{}, {NoSockets: true}, {}, {Silent: true}, {Behind: 40}, {}, {Down: true}, {Delay: 3 * time.Second}}
+	ofBitcoin := []devbitcoin.Fault{{}, {Flood: true}, {}, {Mute: true}, {NoSockets: true}, {Silent: true}, {}, {WrongNetwork: true}, {Behind: 2}}
+	stop := again(7*time.Second, func() {
+		n++
+		evm.Misbehave(ofEVM[n%len(ofEVM)])
+		bitcoin.Misbehave(ofBitcoin[n%len(ofBitcoin)])
+	})
+	t.Cleanup(func() { stop(); _ = evm.Close(); _ = bitcoin.Close() })
+}
+
 // tell is what a process needs to know of the network.
 func (g *ground) tell() child {
 	c := child{REST: g.Bitcoin.URL(), Relay: g.Nostr.URL(), LPs: g.lps, EVM: node[evm.Network]{g.EVM.URL(), g.EVM.Config(), g.Tokens()}}
+	c.Tellers.Bitcoin, c.Tellers.EVM = g.tellsBitcoin, g.tellsEVM
 	if g.Solana != nil {
 		c.Solana, c.SolanaVersion = &node[chainsolana.Network]{g.Solana.URL(), g.SolanaConfig(), g.SolanaTokens()}, solwire.V1
 	}

@@ -92,8 +92,9 @@ func soak(t *testing.T, told child, open func() (storage.Store, func() error)) {
 			t.Error(err)
 		}
 	}()
+	rounds := w.rounds(lasts)
 	for end := began.Add(lasts); time.Now().Before(end) && !p.isGone(); time.Sleep(100 * time.Millisecond) {
-		if w.warm == (tally{}) && time.Since(began) > lasts/4 {
+		if w.warm == (tally{}) && time.Since(began) > rounds {
 			w.warm = b.asked()
 		}
 	}
@@ -361,7 +362,7 @@ func (b *bench) asked() tally {
 // watch hears when each swap is looked at, and what the process has in memory.
 type watch struct {
 	passes atomic.Int64
-	warm   tally // after a quarter of the time, when most swaps were asked about once
+	warm   tally // after the first rounds
 
 	mu     sync.Mutex
 	made   []made
@@ -380,6 +381,22 @@ type memory struct {
 }
 
 func newWatch(all []made) *watch { return &watch{made: all, began: time.Now()} }
+
+// rounds is after how long each swap was looked at once: the first look comes within its
+// rhythm after the start; and twice, if there is time, since what failed in the first round is
+// asked in the second. Of a test that is shorter than that it is a quarter of the time.
+func (w *watch) rounds(lasts time.Duration) (longest time.Duration) {
+	for _, m := range w.made {
+		longest = max(longest, rhythm(m.every, w.began.Sub(m.created)))
+	}
+	longest += 30 * time.Second
+	for _, n := range []time.Duration{2, 1} {
+		if n*longest <= lasts*4/5 {
+			return n * longest
+		}
+	}
+	return lasts / 4
+}
 
 func (w *watch) looked(copies []int) {
 	now := time.Now()
@@ -447,9 +464,15 @@ func (w *watch) report(t *testing.T, b *bench, n int, began time.Time) {
 	if warm, now := w.warm, b.asked(); warm != (tally{}) {
 		hours := now.at.Sub(warm.at).Hours()
 		rate := func(before, after int64) float64 { return float64(after-before) / float64(n) / hours }
-		t.Logf("in the last %s, for each swap and hour: chain %.3f, bitcoin %.3f, providers %.3f requests", now.at.Sub(warm.at).Round(time.Second),
-			rate(warm.chain, now.chain), rate(warm.bitcoin, now.bitcoin), rate(warm.providers, now.providers))
+		chain, bitcoin, providers := rate(warm.chain, now.chain), rate(warm.bitcoin, now.bitcoin), rate(warm.providers, now.providers)
+		t.Logf("after the first rounds, in the last %s, for each swap and hour: %.3f requests: chain %.3f, bitcoin %.3f, providers %.3f", now.at.Sub(warm.at).Round(time.Second),
+			chain+bitcoin+providers, chain, bitcoin, providers)
 	}
+	held := "the rhythm was HELD"
+	if at(0.99) > time.Minute {
+		held = "the rhythm was NOT held"
+	}
+	t.Logf("%s: 99 of 100 swaps were looked at within %s of it (a minute at most)", held, at(0.99))
 	const mb = 1 << 20
 	var lines []string
 	for i, m := range w.memory {

@@ -41,7 +41,7 @@ func run(ctx context.Context, out io.Writer, choose func(*tour) ([]direction, er
 	defer cancel()
 
 	fmt.Fprintln(out, "Starting Bitcoin, Lightning, Citrea, Solana, Starknet, a liquidity provider and a watchtower ...")
-	network, err := swappertest.New(ctx, swappertest.Options{MineEvery: 500 * time.Millisecond, Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
+	network, err := swappertest.New(ctx, swappertest.Options{MineEvery: 500 * time.Millisecond, Hear: true, Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package async
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 type routine struct{}
 
@@ -10,3 +13,17 @@ func Routine(ctx context.Context) context.Context { return context.WithValue(ctx
 
 // IsRoutine reports whether no caller waits for the work of ctx.
 func IsRoutine(ctx context.Context) bool { return ctx.Value(routine{}) != nil }
+
+type patience struct{}
+
+// Patient marks the context of routine work that may wait for so long to be done together with
+// other work.
+func Patient(ctx context.Context, most time.Duration) context.Context {
+	return context.WithValue(ctx, patience{}, most)
+}
+
+// PatienceOf returns what [Patient] has set last; 0 if nothing.
+func PatienceOf(ctx context.Context) time.Duration {
+	most, _ := ctx.Value(patience{}).(time.Duration)
+	return most
+}

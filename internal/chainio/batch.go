@@ -15,7 +15,8 @@ import (
 // waits for is asked at once, and takes along whatever is there; while a call is in
 // flight, the questions that come are collected, and asked together when it returns or
 // has lasted for a moment: one that is repeated for seconds holds no others up. Routine
-// questions are collected for a moment before they are asked. Safe for concurrent use.
+// questions are collected for a moment before they are asked, or for as long as all of them have
+// patience. Safe for concurrent use.
 type batch[Q, A any] struct {
 	// run answers questions, each as soon as its answer is there, with its place among
 	// them. Its context is bounded by timeout and does not end when an asker goes away.
@@ -41,7 +42,7 @@ type batch[Q, A any] struct {
 
 type asked[Q, A any] struct {
 	question Q
-	since    time.Time
+	until    time.Time // when it is asked at the latest, if nothing hinders; of routine
 	answer   A
 	once     sync.Once
 	ready    chan struct{}
@@ -56,7 +57,7 @@ func (a *asked[Q, A]) is(answer A) {
 
 // ask returns the answer, or the context's error when that ends first.
 func (b *batch[Q, A]) ask(ctx context.Context, question Q) (A, error) {
-	a := &asked[Q, A]{question: question, since: time.Now(), ready: make(chan struct{})}
+	a := &asked[Q, A]{question: question, until: time.Now().Add(max(b.gather, async.PatienceOf(ctx))), ready: make(chan struct{})}
 	b.mu.Lock()
 	if b.base.Err() != nil {
 		b.mu.Unlock()
@@ -99,7 +100,7 @@ func (b *batch[Q, A]) next() {
 			}
 		case len(b.routine) > 0 && b.running < max(1, b.calls-b.spare):
 			if len(b.routine) < b.most {
-				at = b.routine[0].since.Add(b.gather)
+				at = slices.MinFunc(b.routine, func(x, y *asked[Q, A]) int { return x.until.Compare(y.until) }).until
 			}
 		default:
 			return

@@ -101,7 +101,7 @@ func TestBatchPassesASlowCall(t *testing.T) {
 	})
 }
 
-// Routine questions are collected for a moment, or until they fill a call; one that
+// Routine questions are collected for a moment, for as long as all have patience, or until they fill a call; one that
 // somebody waits for takes them along at once.
 func TestBatchGathersRoutineQuestions(t *testing.T) {
 	const step = 990 * time.Microsecond // no two things at once
@@ -110,11 +110,14 @@ func TestBatchGathersRoutineQuestions(t *testing.T) {
 		urgent    time.Duration
 		wantSizes []int
 		wantAt    []time.Duration
+		patience  time.Duration // of all but the last; -1: all have much
 	}{
-		"few":                   {5, 0, []int{5}, []time.Duration{gatherFor}},
-		"more than a call has":  {mostQuestions + 10, 0, []int{203, mostQuestions + 10 - 203}, []time.Duration{gatherFor, gatherFor + 203*step}},
-		"and one waited for":    {5, 50 * time.Millisecond, []int{6}, []time.Duration{50 * time.Millisecond}},
-		"and one before others": {100, 50*time.Millisecond + time.Microsecond, []int{52, 49}, []time.Duration{50*time.Millisecond + time.Microsecond, 51*step + gatherFor}},
+		"few":                   {5, 0, []int{5}, []time.Duration{gatherFor}, 0},
+		"patient ones":          {5, time.Minute, []int{5, 1}, []time.Duration{gatherFor + 4*step, time.Minute}, 3 * time.Second},
+		"and all have patience": {1, 2 * time.Second, []int{2}, []time.Duration{2 * time.Second}, -1},
+		"more than a call has":  {mostQuestions + 10, 0, []int{203, mostQuestions + 10 - 203}, []time.Duration{gatherFor, gatherFor + 203*step}, 0},
+		"and one waited for":    {5, 50 * time.Millisecond, []int{6}, []time.Duration{50 * time.Millisecond}, 0},
+		"and one before others": {100, 50*time.Millisecond + time.Microsecond, []int{52, 49}, []time.Duration{50*time.Millisecond + time.Microsecond, 51*step + gatherFor}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -124,7 +127,14 @@ func TestBatchGathersRoutineQuestions(t *testing.T) {
 				var all sync.WaitGroup
 				for i := range c.routine {
 					all.Go(func() {
-						r.ask(t, async.Routine(t.Context()), b, i, time.Duration(i)*step, time.Hour)
+						ctx := async.Routine(t.Context())
+						switch {
+						case c.patience < 0:
+							ctx = async.Patient(ctx, time.Hour)
+						case i < c.routine-1:
+							ctx = async.Patient(ctx, c.patience)
+						}
+						r.ask(t, ctx, b, i, time.Duration(i)*step, time.Hour)
 					})
 				}
 				if c.urgent > 0 {

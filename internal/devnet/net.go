@@ -48,6 +48,9 @@ type Options struct {
 	// Starknet adds a Starknet network, which the LPs and the watchtower serve too.
 	Starknet bool
 
+	// Hear has the chains for the library's configuration hear of blocks and events over WebSocket.
+	Hear bool
+
 	// Changes to the options of the parts, made before they start; nil: none.
 	Bitcoin    func(*bitcoin.Options)
 	EVM        func(*evm.Options)
@@ -90,6 +93,7 @@ type Net struct {
 	Taproot   *bitcoin.Wallet // P2TR, the same
 
 	version string    // of the swap program on Solana
+	hear    bool      // see Options.Hear
 	closers []Service // in the order of their start
 	closing sync.Once
 }
@@ -177,6 +181,7 @@ func (n *Net) startChains(o Options) (err error) {
 		return err
 	}
 	n.closers = append(n.closers, n.EVM)
+	n.hear = o.Hear
 	if n.version = o.Solana; n.version != "" {
 		onSolana := solana.Options{Now: n.Clock.Now, Bitcoin: n.Bitcoin, Network: o.Network}
 		if o.OnSolana != nil {
@@ -354,8 +359,16 @@ func (n *Net) Tokens() []tokens.Token {
 	}
 }
 
+// sockets are the WebSocket URLs of a chain's configuration.
+func (n *Net) sockets(url string) []string {
+	if !n.hear {
+		return nil
+	}
+	return []string{url}
+}
+
 // Chain returns the EVM chain for the library's configuration.
 func (n *Net) Chain() chains.Factory {
 	network := n.EVM.Config()
-	return chainevm.Custom(chainevm.Options{RPC: []string{n.EVM.URL()}, Network: &network, Tokens: n.Tokens()})
+	return chainevm.Custom(chainevm.Options{RPC: []string{n.EVM.URL()}, WebSocket: n.sockets(n.EVM.Server().SocketURL()), Network: &network, Tokens: n.Tokens()})
 }

@@ -35,7 +35,7 @@ func (n *Net) SolanaConfig() chainsolana.Network {
 // version of the program that the LPs use.
 func (n *Net) SolanaChain() chains.Factory {
 	network := n.SolanaConfig()
-	return chainsolana.Custom(chainsolana.Options{RPC: []string{n.Solana.URL()}, Version: n.version, Network: &network, Tokens: n.SolanaTokens()})
+	return chainsolana.Custom(chainsolana.Options{RPC: []string{n.Solana.URL()}, WebSocket: n.sockets(n.Solana.Server().SocketURL()), Version: n.version, Network: &network, Tokens: n.SolanaTokens()})
 }
 
 // SolanaTokens are the tokens that exist on the Solana network.

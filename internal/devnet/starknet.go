@@ -42,7 +42,7 @@ func (n *Net) StarknetConfig() chainstarknet.Network {
 // StarknetChain returns Starknet for the library's configuration.
 func (n *Net) StarknetChain() chains.Factory {
 	network := n.StarknetConfig()
-	return chainstarknet.Custom(chainstarknet.Options{RPC: []string{n.Starknet.URL()}, Network: &network, Tokens: n.StarknetTokens()})
+	return chainstarknet.Custom(chainstarknet.Options{RPC: []string{n.Starknet.URL()}, WebSocket: n.sockets(n.Starknet.Server().SocketURL()), Network: &network, Tokens: n.StarknetTokens()})
 }
 
 // StarknetTokens are the tokens of the Starknet network that the LPs deal in.

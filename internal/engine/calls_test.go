@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/swapstate"
@@ -29,6 +30,20 @@ type counting struct {
 	hears bool // of all that happens, which is nothing
 	mu    sync.Mutex
 	n     calls
+	asked []question
+}
+
+// question is one that the background work has asked.
+type question struct {
+	about    string
+	at       time.Time
+	patience time.Duration
+}
+
+func (w *counting) note(ctx context.Context, about string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, question{about, w.now, async.PatienceOf(ctx)})
 }
 
 func (w *counting) Heard(string) uint64 {
@@ -44,14 +59,17 @@ func (w *counting) count(n *int) { w.mu.Lock(); *n++; w.mu.Unlock() }
 
 func (w *counting) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
 	w.count(&w.n.Chain)
+	w.note(ctx, "escrows")
 	return w.liar.Escrow(ctx, chain, contract, q)
 }
 func (w *counting) Vault(ctx context.Context, chain, contract string, id chains.VaultID) (chains.VaultFact, error) {
 	w.count(&w.n.Chain)
+	w.note(ctx, "vaults")
 	return w.liar.Vault(ctx, chain, contract, id)
 }
 func (w *counting) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
 	w.count(&w.n.Chain)
+	w.note(ctx, "withdrawals")
 	return w.liar.Withdrawal(ctx, chain, contract, q)
 }
 func (w *counting) Txs(ctx context.Context, chain string, txs []chains.Signed) ([]chains.TxStatus, error) {
@@ -64,10 +82,12 @@ func (w *counting) GasPayout(ctx context.Context, chain string, q swap.GasAsk) (
 }
 func (w *counting) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
 	w.count(&w.n.LP)
+	w.note(ctx, "provider")
 	return w.liar.LPStatus(ctx, q)
 }
 func (w *counting) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
 	w.count(&w.n.Bitcoin)
+	w.note(ctx, "bitcoin")
 	return w.liar.BitcoinTx(ctx, id)
 }
 func (w *counting) ETA(ctx context.Context, q swap.ETAAsk) (int, error) {
@@ -76,14 +96,17 @@ func (w *counting) ETA(ctx context.Context, q swap.ETAAsk) (int, error) {
 }
 func (w *counting) Spends(ctx context.Context, ops []bitcoin.OutPoint) ([]bitcoin.Spend, error) {
 	w.count(&w.n.Bitcoin)
+	w.note(ctx, "bitcoin")
 	return w.liar.Spends(ctx, ops)
 }
 func (w *counting) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin.Tx, error) {
 	w.count(&w.n.Bitcoin)
+	w.note(ctx, "bitcoin")
 	return w.liar.Received(ctx, q)
 }
 func (w *counting) Refunded(ctx context.Context, q swap.RefundedAsk) (swap.RefundedFact, error) {
 	w.count(&w.n.Bitcoin)
+	w.note(ctx, "bitcoin")
 	return w.liar.Refunded(ctx, q)
 }
 
@@ -109,8 +132,14 @@ func followed(t *testing.T, c scenario, r *swap.Record, events []event) (calls, 
 // followedFor ends after some time at the latest, and returns 0 then.
 func followedFor(t *testing.T, c scenario, r *swap.Record, events []event, hears bool, most time.Duration) (calls, time.Duration) {
 	t.Helper()
+	return followedBy(t, &counting{hears: hears}, c, r, events, most)
+}
+
+// followedBy asks a reader.
+func followedBy(t *testing.T, w *counting, c scenario, r *swap.Record, events []event, most time.Duration) (calls, time.Duration) {
+	t.Helper()
 	start := r.CreatedAt.Time()
-	w := &counting{liar: &liar{now: start, truth: &events[0].truth}, hears: hears}
+	w.liar = &liar{now: start, truth: &events[0].truth}
 	if r.Escrow != nil {
 		w.delivers = r.Escrow.Expected
 	}
@@ -206,42 +235,51 @@ func TestCallsOfASwap(t *testing.T) {
 	}
 }
 
+// waiting is a state of each type in which it waits for others, and a truth of that.
+var waiting = map[swap.Type]struct {
+	state int
+	truth string
+}{
+	swap.ToBTC: {swapstate.OutCommitted, "open"}, swap.ToBTCLN: {swapstate.OutCommitted, "open"}, swap.FromBTC: {swapstate.InCommitted, "open and paid"},
+	swap.FromBTCLN: {swapstate.LnCommitted, "open"}, swap.FromBTCLNAuto: {swapstate.LnCommitted, "open"}, swap.SPVFromBTC: {swapstate.SPVBroadcasted, "waiting"},
+	swap.TrustedFromBTCLN: {swapstate.TrustedLNPaid, "received"}, swap.TrustedFromBTC: {swapstate.TrustedBTCCreated, "pending"},
+}
+
+// longWait is a swap that waits for days, and what is true of it.
+func longWait(c scenario, start time.Time) (*swap.Record, truth) {
+	typ, most := c.flow.Type, start.Add(5*24*time.Hour)
+	r := c.record(waiting[typ].state, start)
+	if r.Escrow != nil {
+		r.Escrow.Real.Expiry = most.Unix()
+	}
+	if r.Lightning != nil {
+		r.Lightning.EndsAt = swap.At(most)
+	}
+	is := c.truths[slices.IndexFunc(c.truths, func(is truth) bool { return is.name == waiting[typ].truth })]
+	if is.lp == nil {
+		is.lp = &lp.Status{Code: lp.CodeUnpaid}
+	}
+	return r, is
+}
+
 // What a swap asks in a day in which it is under way and nothing happens to it: an escrow is
 // open and final, a payment waits for its first block, a trusted LP has yet to pay out. Who hears
 // of what happens asks seldom.
 func TestCallsOfALongWait(t *testing.T) {
 	start, day := time.Unix(1_700_000_000, 0), 24*time.Hour
-	waiting := map[swap.Type]struct {
-		state int
-		truth string
-	}{
-		swap.ToBTC: {swapstate.OutCommitted, "open"}, swap.ToBTCLN: {swapstate.OutCommitted, "open"}, swap.FromBTC: {swapstate.InCommitted, "open and paid"},
-		swap.FromBTCLN: {swapstate.LnCommitted, "open"}, swap.FromBTCLNAuto: {swapstate.LnCommitted, "open"}, swap.SPVFromBTC: {swapstate.SPVBroadcasted, "waiting"},
-		swap.TrustedFromBTCLN: {swapstate.TrustedLNPaid, "received"}, swap.TrustedFromBTC: {swapstate.TrustedBTCCreated, "pending"},
-	}
 	var all [2]calls
 	for _, c := range waysOut() {
 		typ := c.flow.Type
 		var n [2]calls
 		for i, hears := range []bool{false, true} {
-			r := c.record(waiting[typ].state, start)
-			if r.Escrow != nil {
-				r.Escrow.Real.Expiry = start.Add(5 * day).Unix()
-			}
-			if r.Lightning != nil {
-				r.Lightning.EndsAt = swap.At(start.Add(5 * day))
-			}
-			is := c.truths[slices.IndexFunc(c.truths, func(is truth) bool { return is.name == waiting[typ].truth })]
-			if is.lp == nil {
-				is.lp = &lp.Status{Code: lp.CodeUnpaid}
-			}
+			r, is := longWait(c, start)
 			var ended time.Duration
 			if n[i], ended = followedFor(t, c, r, []event{{truth: is}}, hears, day); ended != 0 {
 				t.Errorf("%s: over after %s", typ, ended)
 			}
 			all[i].LP, all[i].Chain, all[i].Bitcoin = all[i].LP+n[i].LP, all[i].Chain+n[i].Chain, all[i].Bitcoin+n[i].Bitcoin
 		}
-		most := calls{26, 20, 10}
+		most := calls{15, 15, 10}
 		if typ == swap.TrustedFromBTCLN || typ == swap.TrustedFromBTC { // of which only the LP tells
 			most.LP = n[0].LP
 		}
@@ -251,6 +289,67 @@ func TestCallsOfALongWait(t *testing.T) {
 		t.Logf("%s in a day: LP; chain; Bitcoin = %s; with subscriptions %s", typ, n[0], n[1])
 	}
 	t.Logf("all types in a day: %s; with subscriptions %s", all[0], all[1])
+}
+
+// How many requests 10,000 swaps cause that wait, each for a day, made one after the other, of all types
+// with a contract. What the chain is asked in the patience of the first question, of one kind and about one chain's
+// contracts, is one request.
+func TestRequestsOfManyLongWaits(t *testing.T) {
+	const number, gather = 10_000, 200 * time.Millisecond
+	start, day := time.Unix(1_700_000_000, 0), 24*time.Hour
+	for _, hears := range []bool{false, true} {
+		var of [][]question // by type
+		for _, c := range waysOut() {
+			if typ := c.flow.Type; typ == swap.TrustedFromBTCLN || typ == swap.TrustedFromBTC {
+				continue
+			}
+			w := &counting{hears: hears}
+			r, is := longWait(c, start)
+			followedBy(t, w, c, r, []event{{truth: is}}, day)
+			of = append(of, w.asked)
+		}
+		for chains, most := range map[int]float64{1: 0.5, 3: 0.58} {
+			var all []question
+			for i := range number * 25 / 24 { // those that are made within the hour too
+				created := start.Add(time.Hour - day*time.Duration(i)/number)
+				for _, q := range of[i%len(of)] {
+					if q.at = q.at.Add(created.Sub(start)); q.at.Before(start) || !q.at.Before(start.Add(time.Hour)) {
+						continue
+					}
+					if q.about != "provider" && q.about != "bitcoin" {
+						q.about = fmt.Sprint(q.about, " of chain ", i/len(of)%chains)
+					}
+					all = append(all, q)
+				}
+			}
+			requests, sum := together(all, gather)
+			each := float64(sum) / number
+			t.Logf("%d chains, hearing %v: %.2f questions, %.2f requests for each swap and hour: %v of %d swaps in an hour", chains, hears, float64(len(all))/number, each, requests, number)
+			if hears && each > most {
+				t.Errorf("%d chains: %.2f requests for each swap and hour, want %.2f at most", chains, each, most)
+			}
+		}
+	}
+}
+
+// together counts requests by what they are about: what chains are asked within a time, or while all
+// have patience, is asked together.
+func together(all []question, gather time.Duration) (requests map[string]int, sum int) {
+	slices.SortFunc(all, func(x, y question) int { return x.at.Compare(y.at) })
+	requests, until := map[string]int{}, map[string]time.Time{}
+	for _, q := range all {
+		leaves := q.at.Add(max(gather, q.patience))
+		alone := q.about == "provider" || q.about == "bitcoin"
+		switch last := until[q.about]; {
+		case alone || q.at.After(last):
+			requests[q.about]++
+			sum++
+			until[q.about] = leaves
+		case leaves.Before(last):
+			until[q.about] = leaves
+		}
+	}
+	return requests, sum
 }
 
 // life is how a swap of a type goes when all goes well: the user acts after a

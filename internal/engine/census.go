@@ -14,7 +14,7 @@ import (
 // concurrent use.
 type census struct {
 	mu     sync.Mutex
-	swaps  map[string]sheet
+	swaps  map[string]*sheet
 	groups map[Group]*Group         // of sheets; there are few
 	tokens map[string]*tokens.Token // likewise, by id
 }
@@ -25,6 +25,7 @@ type sheet struct {
 	token   *tokens.Token // of the input, if money may be under way
 	raw     *big.Int
 	waiting []swap.EffectKind
+	said    string // what was answered to its last questions: see [said]
 }
 
 // Group is the swaps of one type, chain and state.
@@ -54,7 +55,7 @@ func (c *census) set(r *swap.Record, row swap.StateRow) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.swaps == nil {
-		c.swaps, c.groups, c.tokens = map[string]sheet{}, map[Group]*Group{}, map[string]*tokens.Token{}
+		c.swaps, c.groups, c.tokens = map[string]*sheet{}, map[Group]*Group{}, map[string]*tokens.Token{}
 	}
 	group := Group{r.Type, r.Chain, r.State, row.Name}
 	if f.group = c.groups[group]; f.group == nil {
@@ -70,11 +71,33 @@ func (c *census) set(r *swap.Record, row swap.StateRow) {
 		}
 		f.raw = in.Raw
 	}
-	if _, ok := c.swaps[r.ID]; ok {
-		c.swaps[r.ID] = f // under the id that it has
+	if before, ok := c.swaps[r.ID]; ok {
+		f.said = before.said
+		*before = f
 		return
 	}
-	c.swaps[strings.Clone(r.ID)] = f
+	c.swaps[strings.Clone(r.ID)] = &f
+}
+
+// kept returns what is kept of a swap's answers; followed is false if it is not on the schedule.
+func (c *census) kept(id string) (text string, followed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.swaps[id]; f != nil {
+		return f.said, true
+	}
+	return "", false
+}
+
+// keep keeps a swap's answers for as long as it is on the schedule, and reports whether it is.
+func (c *census) keep(id, text string) (followed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.swaps[id]
+	if f != nil {
+		f.said = text
+	}
+	return f != nil
 }
 
 func (c *census) drop(id string) {

@@ -68,9 +68,9 @@ type Engine struct {
 	census      census
 	peers       peerChanges
 	fleet       *fleet.Fleet
-	shared      bool                     // other processes use the store too
-	hearing     listener                 // nil: nodes tell nothing
-	said        *lru.Cache[string, said] // by id
+	shared      bool                       // other processes use the store too
+	hearing     listener                   // nil: nodes tell nothing
+	said        *lru.Cache[string, string] // by id: see [said]; of swaps that Run does not follow
 	backoffs    *backoffs
 	settled     *lru.Cache[string, *swap.Record] // decoded, by id; for lists
 	read        *lru.Cache[string, read]         // by id
@@ -97,7 +97,7 @@ func New(c Config) *Engine {
 		spared: lru.New[string, time.Time](sparedKept), fleet: c.Fleet, shared: shared,
 	}
 	if g.hearing, _ = c.Reader.(listener); g.hearing != nil {
-		g.said = lru.New[string, said](saidKept)
+		g.said = lru.New[string, string](saidOthers)
 	}
 	if shared {
 		g.peers.heard = lru.New[string, heard](heardKept)
@@ -213,6 +213,7 @@ type purpose int
 const (
 	forView   purpose = iota // somebody wants to see how the swap stands
 	forFacts                 // something is to be decided: what only a view shows is not needed
+	atMoment                 // as forFacts, because a time has come: nothing has happened, as far as is known
 	asRoutine                // as forFacts, but no caller waits: it may be asked together with what other swaps ask
 )
 

@@ -1,15 +1,19 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"maps"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -37,30 +41,89 @@ const (
 	repeatMost  = 6 * time.Hour // while no caller waits, of what has been the same for so long
 )
 
-// saidKept is of how many swaps the answers are kept: about 3 kB of each.
-const saidKept = 1 << 16
+// mostPatience is how long a question may wait for others of which nothing is told either, or a
+// twentieth of the age of the answer before: it is asked so much earlier.
+const mostPatience = 6 * time.Second
 
-// said is what was answered to a swap's last questions.
+const (
+	saidMost   = 4096    // bytes of one swap's answers; most have 200 to 600
+	saidOthers = 1 << 16 // swaps that Run does not follow, whose answers are kept: those used longest ago are forgotten
+)
+
+// said is what was answered to a swap's last questions. It is kept packed.
 type said struct {
-	escrow     reply[chains.EscrowQuery, chains.EscrowFact]
-	withdrawal reply[chains.WithdrawalQuery, chains.WithdrawalFact]
-	vault      reply[chains.VaultID, chains.VaultFact]
-	tx         reply[bitcoin.Hash, *bitcoin.Tx]
-	lp         reply[lp.StatusQuery, lp.Status]
-	received   reply[swap.ReceivedAsk, []*bitcoin.Tx]
+	Escrow     reply[chains.EscrowFact]
+	Withdrawal reply[chains.WithdrawalFact]
+	Vault      reply[chains.VaultFact]
+	Tx         reply[*bitcoin.Tx]
+	LP         reply[lp.Status]
+	Received   reply[[]*bitcoin.Tx]
 }
 
-// worth reports whether any of it may be repeated.
-func (s *said) worth() bool {
-	return s.escrow.heard != 0 || s.withdrawal.heard != 0 || s.vault.heard != 0 || s.tx.heard != 0 || s.lp.heard != 0 || s.received.heard != 0
+type reply[A any] struct {
+	Question digest
+	Answer   A
+	Since    time.Time // when it was given first of the answers in a row that were the same
+	Asked    time.Time // when it was given last, by the engine's clock
+	Heard    uint64    // before; 0: the answer is not to be repeated
 }
 
-type reply[Q, A any] struct {
-	question Q
-	answer   A
-	since    time.Time // when it was given first of the answers in a row that were the same
-	asked    time.Time // when it was given last, by the engine's clock
-	heard    uint64    // before; 0: the answer is not to be repeated
+// digest stands for a question.
+type digest [16]byte
+
+func digestOf(question any) (d digest, err error) {
+	text, err := pack(nil, reflect.ValueOf(question))
+	if err != nil {
+		return d, err
+	}
+	sum := sha256.Sum256(text)
+	return digest(sum[:]), nil
+}
+
+// packed is what is kept of s; "" if nothing may be repeated. Transactions of users may be large:
+// those that are, are asked for each time.
+func (s *said) packed() string {
+	if s.Escrow.Heard|s.Withdrawal.Heard|s.Vault.Heard|s.Tx.Heard|s.LP.Heard|s.Received.Heard == 0 {
+		return ""
+	}
+	text, err := pack(nil, reflect.ValueOf(*s))
+	if err == nil && len(text) > saidMost {
+		rest := said{Escrow: s.Escrow, Withdrawal: s.Withdrawal, Vault: s.Vault}
+		text, err = pack(nil, reflect.ValueOf(rest))
+	}
+	if err != nil || len(text) > saidMost {
+		return ""
+	}
+	return string(text)
+}
+
+func unpackSaid(text string) (s said) {
+	if text != "" {
+		(&unpacker{text}).unpack(reflect.ValueOf(&s).Elem())
+	}
+	return s
+}
+
+// kept returns the answers that are kept of a swap, and whether there are any. Those of a swap
+// that Run follows are kept for as long as it is followed: the swaps of one user do not drive out
+// those of another.
+func (g *Engine) kept(id string) (said, bool) {
+	text, followed := g.census.kept(id)
+	if !followed {
+		text, _ = g.said.Get(id)
+	}
+	return unpackSaid(text), text != ""
+}
+
+// keep keeps a swap's answers, packed, in place of those before.
+func (g *Engine) keep(id, text string) {
+	followed := g.census.keep(id, text)
+	if _, ok := g.said.Get(id); ok && followed {
+		text, followed = "", false // that are older
+	}
+	if !followed {
+		g.said.Add(strings.Clone(id), text)
+	}
 }
 
 // rule says for how long an answer is repeated of which nothing is told.
@@ -70,15 +133,9 @@ type rule[A any] struct {
 	// caller waits: what follows from it is not a matter of time.
 	steady func(A) bool
 	bare   func(A) A // without what differs although nothing has changed
-	timed  bool      // it may change at the swap's moments, by the chain's time
-}
-
-// age is how old the answer may be that is repeated.
-func (w *repeater) age(least, same time.Duration, steady bool) time.Duration {
-	if !w.routine || !steady {
-		return least
-	}
-	return max(least, min(same, repeatMost))
+	// head is the block of an answer that may change at the swap's moments, by the chain's time;
+	// nil of others.
+	head func(A) chains.Block
 }
 
 // repeater is the reader of one pass. It keeps what was answered, and repeats it while nothing
@@ -97,17 +154,19 @@ type repeater struct {
 	known bool              // something was kept before
 	of    *swap.Record      // as the pass found it
 	off   bool              // everything is asked
+	event bool              // the pass is for something that has happened, which nodes may not know yet
 	asOf  map[string]uint64 // the blocks as of which something was repeated, by chain
 }
 
 // repeats returns the reader of a pass. One with input, or in which something is to be
 // decided, asks everything.
 func (g *Engine) repeats(id string, input swap.Input, why purpose) *repeater {
-	w := &repeater{Reader: g.reader, hearing: g.hearing, g: g, id: id, routine: why == asRoutine, off: input != nil || why == forFacts}
+	event := input != nil || why == forFacts
+	w := &repeater{Reader: g.reader, hearing: g.hearing, g: g, id: id, routine: why == asRoutine, off: event || why == atMoment, event: event}
 	if g.hearing == nil {
 		return w
 	}
-	w.said, w.known = g.said.Get(id)
+	w.said, w.known = g.kept(id)
 	return w
 }
 
@@ -139,8 +198,8 @@ func (w *repeater) keep() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.known || w.said.worth() {
-		w.g.said.Add(w.id, w.said)
+	if text := w.said.packed(); w.known || text != "" {
+		w.g.keep(w.id, text)
 	}
 }
 
@@ -171,33 +230,52 @@ func (g *Engine) mayRepeat(f *passRun, w *repeater, res *Result, due []swap.Effe
 
 // repeat returns what was answered to a question lately, or asks. unchanged says as of which
 // block of the chain an answer holds.
-func repeat[Q, A any](w *repeater, in *reply[Q, A], chain string, q Q, by rule[A], mark func() uint64, unchanged func(reply[Q, A]) (asOf uint64, ok bool), ask func() (A, error)) (A, error) {
+func repeat[Q, A any](ctx context.Context, w *repeater, in *reply[A], chain string, q Q, by rule[A], mark func() uint64, unchanged func(reply[A]) (asOf uint64, ok bool), ask func(context.Context) (A, error)) (A, error) {
 	now := w.g.Now()
+	question, err := digestOf(q)
+	if err != nil {
+		return ask(ctx)
+	}
 	w.mu.Lock()
 	old, off := *in, w.off
 	w.mu.Unlock()
-	known := !off && old.heard != 0 && reflect.DeepEqual(old.question, q)
-	if age := now.Sub(old.asked); known && age >= 0 && age < w.age(by.least, old.asked.Sub(old.since), by.steady(old.answer)) {
-		if asOf, ok := unchanged(old); ok {
+	known := !off && old.Heard != 0 && old.Question == question
+	if age := now.Sub(old.Asked); known && age >= 0 {
+		patience := min(age/20, mostPatience)
+		asOf, ok := unchanged(old)
+		if ok && age+patience < lasts(w, old, by) {
 			w.repeats(chain, asOf)
-			return old.answer, nil
+			return old.Answer, nil
+		}
+		if ok && w.routine {
+			ctx = async.Patient(ctx, patience)
 		}
 	}
 	heard := mark()
-	a, err := ask()
+	a, err := ask(ctx)
 	if err != nil {
 		heard = 0
 	}
 	since := now // of an answer after an event: the node that gave it may be behind
-	if !off {
-		since = w.unchanged(old.since, !old.asked.IsZero() && !reflect.DeepEqual(by.bare(old.answer), by.bare(a)), by.timed, now)
+	if !w.event {
+		since = w.unchanged(old.Since, !old.Asked.IsZero() && !same(by.bare(old.Answer), by.bare(a)), now)
 	}
 	w.mu.Lock()
-	if *in = (reply[Q, A]{}); heard != 0 {
-		*in = reply[Q, A]{q, a, since, now, heard}
+	if *in = (reply[A]{}); heard != 0 {
+		*in = reply[A]{question, a, since, now, heard}
 	}
 	w.mu.Unlock()
 	return a, err
+}
+
+// same reports whether two answers are equal.
+func same(a, b any) bool {
+	x, err := pack(nil, reflect.ValueOf(a))
+	if err != nil {
+		return false
+	}
+	y, err := pack(nil, reflect.ValueOf(b))
+	return err == nil && bytes.Equal(x, y)
 }
 
 // repeats notes that something of a chain is repeated as of a block. What is shown holds as of
@@ -214,32 +292,44 @@ func (w *repeater) repeats(chain string, asOf uint64) {
 	w.asOf[chain] = asOf
 }
 
+// lasts is how old an answer may become that is repeated. What is not steady, and what a caller is
+// shown, is soon asked again; the rest once it is twice as old. The chain's time may be behind ours:
+// if it had not reached the swap's last moment, the answer counts as new as that.
+func lasts[A any](w *repeater, old reply[A], by rule[A]) time.Duration {
+	if !w.routine || !by.steady(old.Answer) {
+		return by.least
+	}
+	since := old.Since
+	if by.head != nil {
+		if moment := w.moment(since, old.Asked); by.head(old.Answer).Time < moment.Unix() {
+			since = moment
+		}
+	}
+	return max(by.least, min(old.Asked.Sub(since), repeatMost))
+}
+
 // ofContract repeats what a chain's contracts hold, as of the block at which it was read. At
 // each moment of the swap everything is asked: what follows then is a matter of the chain's time.
-func ofContract[Q, A any](w *repeater, in *reply[Q, A], chain string, q Q, settled bool, by rule[A], head func(A) chains.Block, ask func() (A, error)) (A, error) {
+func ofContract[Q, A any](ctx context.Context, w *repeater, in *reply[A], chain string, q Q, settled bool, by rule[A], ask func(context.Context) (A, error)) (A, error) {
 	if settled || w.hearing == nil {
-		return ask()
+		return ask(ctx)
 	}
 	mark := func() uint64 { return w.hearing.Heard(chain) }
-	return repeat(w, in, chain, q, by, mark, func(old reply[Q, A]) (uint64, bool) {
-		return head(old.answer).Height, mark() == old.heard && w.moment(old.asked, w.g.Now()).Equal(old.asked)
+	return repeat(ctx, w, in, chain, q, by, mark, func(old reply[A]) (uint64, bool) {
+		return by.head(old.Answer).Height, mark() == old.Heard && w.moment(old.Asked, w.g.Now()).Equal(old.Asked)
 	}, ask)
 }
 
 // unchanged returns since when an answer has been the same, as far as is known: since as long as the
-// record if there was none before, but at most since the swap's last moment, as the chain's
-// time may be behind ours.
-func (w *repeater) unchanged(since time.Time, differs, timed bool, now time.Time) time.Time {
-	switch {
-	case differs:
+// record if there was none before.
+func (w *repeater) unchanged(since time.Time, differs bool, now time.Time) time.Time {
+	if differs {
 		return now
-	case since.IsZero():
+	}
+	if since.IsZero() {
 		w.mu.Lock()
 		since = max(w.of.Changed, w.of.CreatedAt).Time()
 		w.mu.Unlock()
-	}
-	if timed {
-		since = w.moment(since, now)
 	}
 	return since
 }
@@ -264,35 +354,38 @@ var (
 	ofEscrow = rule[chains.EscrowFact]{repeatShown, func(f chains.EscrowFact) bool { return f.Final || f.Unsettled }, func(f chains.EscrowFact) chains.EscrowFact {
 		f.Head = chains.Block{}
 		return f
-	}, true}
+	}, escrowHead}
 	ofWithdrawal = rule[chains.WithdrawalFact]{repeatShown, func(f chains.WithdrawalFact) bool { return f.Final || f.Unsettled }, func(f chains.WithdrawalFact) chains.WithdrawalFact {
 		f.Head = chains.Block{}
 		return f
-	}, true}
+	}, withdrawalHead}
 	ofVault = rule[chains.VaultFact]{repeatShown, func(chains.VaultFact) bool { return true }, func(f chains.VaultFact) chains.VaultFact {
 		f.Head = chains.Block{}
 		return f
-	}, true}
-	ofLP = rule[lp.Status]{0, func(lp.Status) bool { return true }, func(s lp.Status) lp.Status { return s }, false}
+	}, vaultHead}
+	ofLP = rule[lp.Status]{0, func(lp.Status) bool { return true }, func(s lp.Status) lp.Status {
+		s.Age = 0
+		return s
+	}, nil}
 )
 
 // Escrow implements Reader.
 func (w *repeater) Escrow(ctx context.Context, chain, contract string, q chains.EscrowQuery) (chains.EscrowFact, error) {
-	return ofContract(w, &w.said.escrow, chain, q, q.Settled || q.Auth != nil, ofEscrow, escrowHead, func() (chains.EscrowFact, error) {
+	return ofContract(ctx, w, &w.said.Escrow, chain, q, q.Settled || q.Auth != nil, ofEscrow, func(ctx context.Context) (chains.EscrowFact, error) {
 		return w.Reader.Escrow(ctx, chain, contract, q)
 	})
 }
 
 // Withdrawal implements Reader.
 func (w *repeater) Withdrawal(ctx context.Context, chain, contract string, q chains.WithdrawalQuery) (chains.WithdrawalFact, error) {
-	return ofContract(w, &w.said.withdrawal, chain, q, q.Settled, ofWithdrawal, withdrawalHead, func() (chains.WithdrawalFact, error) {
+	return ofContract(ctx, w, &w.said.Withdrawal, chain, q, q.Settled, ofWithdrawal, func(ctx context.Context) (chains.WithdrawalFact, error) {
 		return w.Reader.Withdrawal(ctx, chain, contract, q)
 	})
 }
 
 // Vault implements Reader.
 func (w *repeater) Vault(ctx context.Context, chain, contract string, q chains.VaultID) (chains.VaultFact, error) {
-	return ofContract(w, &w.said.vault, chain, q, false, ofVault, vaultHead, func() (chains.VaultFact, error) {
+	return ofContract(ctx, w, &w.said.Vault, chain, q, false, ofVault, func(ctx context.Context) (chains.VaultFact, error) {
 		return w.Reader.Vault(ctx, chain, contract, q)
 	})
 }
@@ -302,17 +395,17 @@ func (w *repeater) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx,
 	if w.hearing == nil {
 		return w.Reader.BitcoinTx(ctx, id)
 	}
-	by := rule[*bitcoin.Tx]{repeatShown, func(*bitcoin.Tx) bool { return true }, func(tx *bitcoin.Tx) *bitcoin.Tx { return tx }, false}
+	by := rule[*bitcoin.Tx]{repeatShown, func(*bitcoin.Tx) bool { return true }, func(tx *bitcoin.Tx) *bitcoin.Tx { return tx }, nil}
 	if w.routine {
 		by.least = repeatTx
 	}
-	return repeat(w, &w.said.tx, tokens.Bitcoin, id, by, w.hearing.HeardBitcoin, func(old reply[bitcoin.Hash, *bitcoin.Tx]) (uint64, bool) {
-		if old.answer == nil {
+	return repeat(ctx, w, &w.said.Tx, tokens.Bitcoin, id, by, w.hearing.HeardBitcoin, func(old reply[*bitcoin.Tx]) (uint64, bool) {
+		if old.Answer == nil {
 			return 0, false
 		}
-		asOf, ok := w.hearing.TxUnchanged(old.answer, old.heard)
+		asOf, ok := w.hearing.TxUnchanged(old.Answer, old.Heard)
 		return uint64(asOf), ok
-	}, func() (*bitcoin.Tx, error) { return w.Reader.BitcoinTx(ctx, id) })
+	}, func(ctx context.Context) (*bitcoin.Tx, error) { return w.Reader.BitcoinTx(ctx, id) })
 }
 
 // Received implements Reader. Payments that have come are repeated while no caller waits; that
@@ -321,20 +414,20 @@ func (w *repeater) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin
 	if w.hearing == nil {
 		return w.Reader.Received(ctx, q)
 	}
-	by := rule[[]*bitcoin.Tx]{0, func([]*bitcoin.Tx) bool { return true }, func(all []*bitcoin.Tx) []*bitcoin.Tx { return all }, false}
+	by := rule[[]*bitcoin.Tx]{0, func([]*bitcoin.Tx) bool { return true }, func(all []*bitcoin.Tx) []*bitcoin.Tx { return all }, nil}
 	if w.routine {
 		by.least = repeatTx
 	}
-	return repeat(w, &w.said.received, tokens.Bitcoin, q, by, w.hearing.HeardBitcoin, func(old reply[swap.ReceivedAsk, []*bitcoin.Tx]) (asOf uint64, ok bool) {
-		for _, tx := range old.answer {
-			at, unchanged := w.hearing.TxUnchanged(tx, old.heard)
+	return repeat(ctx, w, &w.said.Received, tokens.Bitcoin, q, by, w.hearing.HeardBitcoin, func(old reply[[]*bitcoin.Tx]) (asOf uint64, ok bool) {
+		for _, tx := range old.Answer {
+			at, unchanged := w.hearing.TxUnchanged(tx, old.Heard)
 			if !unchanged {
 				return 0, false
 			}
 			asOf, ok = uint64(at), true
 		}
 		return asOf, ok
-	}, func() ([]*bitcoin.Tx, error) { return w.Reader.Received(ctx, q) })
+	}, func(ctx context.Context) ([]*bitcoin.Tx, error) { return w.Reader.Received(ctx, q) })
 }
 
 // LPStatus implements Reader. What an LP says of a swap whose escrow is open is repeated, while no
@@ -345,11 +438,14 @@ func (w *repeater) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, e
 		return w.Reader.LPStatus(ctx, q)
 	}
 	w.mu.Lock()
-	chain, escrow := w.of.Chain, w.said.escrow
+	chain, escrow := w.of.Chain, w.said.Escrow
 	w.mu.Unlock()
-	mark := func() uint64 { return w.hearing.Heard(chain) }
-	return repeat(w, &w.said.lp, chain, q, ofLP, mark, func(old reply[lp.StatusQuery, lp.Status]) (uint64, bool) {
-		open := escrow.answer.State == chains.EscrowOpen && escrow.heard == old.heard
-		return escrow.answer.Head.Height, open && mark() == old.heard
-	}, func() (lp.Status, error) { return w.Reader.LPStatus(ctx, q) })
+	mark, by := func() uint64 { return w.hearing.Heard(chain) }, ofLP
+	if w.routine {
+		by.least = repeatShown
+	}
+	return repeat(ctx, w, &w.said.LP, chain, q, by, mark, func(old reply[lp.Status]) (uint64, bool) {
+		open := escrow.Answer.State == chains.EscrowOpen && escrow.Heard == old.Heard
+		return escrow.Answer.Head.Height, open && mark() == old.Heard
+	}, func(ctx context.Context) (lp.Status, error) { return w.Reader.LPStatus(ctx, q) })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -307,17 +308,21 @@ func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
 }
 
 // While no caller waits, what a contract holds is asked for again once it is twice as old, six
-// hours later at most; what an event brings begins anew, and so does what is not final.
+// hours later at most; what an event brings begins anew, and so does what is not final. So does,
+// after a moment of the swap, what the chain said before its own time had come there.
 func TestUnchangedContractIsAskedSeldom(t *testing.T) {
 	for name, c := range map[string]struct {
 		fact  chains.EscrowFact
 		event bool // each hour, that changes nothing
+		due   time.Duration
 		asked int64
 	}{
 		"open":                       {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, asked: 10},
 		"by the word of one of many": {fact: chains.EscrowFact{State: chains.EscrowOpen, Unsettled: true}, asked: 10},
 		"not final":                  {fact: chains.EscrowFact{State: chains.EscrowOpen}, asked: 144},
-		"with events":                {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, event: true, asked: 72},
+		"after a moment":             {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true, Head: chains.Block{Time: math.MaxInt64}}, due: 12 * time.Hour, asked: 10},
+		"that the chain is behind":   {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, due: 12 * time.Hour, asked: 15},
+		"with events":                {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, event: true, asked: 96},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -325,6 +330,9 @@ func TestUnchangedContractIsAskedSeldom(t *testing.T) {
 				defer g.Close()
 				r := newToy("a")
 				r.Expiry = swap.At(time.Now().Add(48 * time.Hour))
+				if c.due > 0 {
+					r.Lightning = &swap.LightningPart{EndsAt: swap.At(time.Now().Add(c.due))}
+				}
 				if err := g.Create(t.Context(), r); err != nil {
 					t.Fatal(err)
 				}

@@ -169,8 +169,11 @@ func (g *Engine) follow(ctx context.Context, s *schedule, t *turn) {
 	}
 	began, urgent := g.Now(), s.begin(t)
 	why := asRoutine
-	if input != nil || urgent {
+	switch {
+	case input != nil:
 		why = forFacts
+	case urgent:
+		why = atMoment
 	}
 	res, err := g.advance(ctx, t.id, input, why)
 	if fault.CodeOf(err) == fault.NotFound { // deleted, by Purge or by another process

@@ -312,7 +312,9 @@ func TestHintIsOwedUntilItIsPaid(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := g.lookAt(ctx, "well"); err == nil {
+		create(t, g, "slow")
+		w.delay = time.Second // a pass that has ended would count
+		if err := g.lookAt(ctx, "slow"); err == nil {
 			t.Error("a hint that was cut off counts as looked at")
 		}
 		g.Close()

@@ -61,6 +61,7 @@ type Nodes struct {
 	breaks uint64                 // of them: what was not a hint
 	told   time.Time              // when the last hint came that no answer has explained; zero: none is open
 	taken  bool                   // by a [Poll]
+	used   time.Time              // when it mattered last what is heard: see [Nodes.Use]
 }
 
 // New connects to nothing yet. It returns nil if there are no URLs. Errors have the code
@@ -88,7 +89,7 @@ func (n *Nodes) take() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	took := !n.taken
-	n.taken = true
+	n.taken, n.used = true, time.Now()
 	return took
 }
 
@@ -135,10 +136,33 @@ func (n *Nodes) Heard() uint64 {
 	return n.turns
 }
 
+// Use notes that it matters what is heard. If it has not for long, what was left out meanwhile is
+// asked for at once.
+func (n *Nodes) Use() {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	rested := time.Since(n.used) >= restAfter
+	n.used = time.Now()
+	n.mu.Unlock()
+	if rested {
+		n.wake()
+	}
+}
+
+// Resting reports whether it has not mattered for long what is heard.
+func (n *Nodes) Resting() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return time.Since(n.used) >= restAfter
+}
+
 // Quiet marks how long a connection has been alive without a break, and is 0 while none is, or
 // while a hint waits for an answer of a [Poll] that explains it. What hints of the time between
 // two equal marks have meant was asked for meanwhile.
 func (n *Nodes) Quiet() uint64 {
+	n.Use()
 	if n == nil || !n.anyAlive() {
 		return 0
 	}

@@ -9,6 +9,10 @@ import (
 const (
 	// slow is the pause between questions while a connection is alive and nothing is heard.
 	slow = time.Minute
+	// resting is that pause while what is heard does not matter, and restAfter for how long it must
+	// not have: swaps that wait are looked at more often, and each look uses what is heard.
+	resting   = 5 * time.Minute
+	restAfter = 30 * time.Minute
 	// longestPause is the longest one of questions that fail.
 	longestPause = 2 * time.Minute
 	// burst is how many questions in a row hints can cause if the answers hold nothing new.
@@ -19,11 +23,14 @@ const (
 	attentive = 5 * time.Minute
 	// gap is the shortest time between two questions that hints cause.
 	gap = 200 * time.Millisecond
+	// gather is how long after a hint the question comes: a block's logs are told of one after the other.
+	gather = 30 * time.Millisecond
 )
 
 // Poll calls ask at once and then again and again, until ctx ends or ask returns a final
 // error, and returns that or ctx's. Without nodes, or while none is alive, it pauses between
-// the calls; while one is alive it asks once a minute and after each hint. A failure ends
+// the calls; while one is alive it asks once a minute and after each hint, or every five minutes
+// if that matters to no caller: see [Nodes.Use]. A failure ends
 // nothing: it is told to failed, unless ctx has ended, and doubles the pause, up to two
 // minutes, until a call succeeds. news says that the answer held something new. The nodes
 // are listened to until Poll returns; a second Poll with them at the same time has none.
@@ -78,6 +85,7 @@ type rhythm struct {
 	counted uint64    // hints that were heard until the last question
 	open    time.Time // when the last hint came that no answer has explained; zero: none is open
 	budget  float64   // of questions; it grows by one with each pause, and hints may cause some while there is any
+	spare   bool      // the next question without news costs nothing of it
 	grown   time.Time // when it was added to
 }
 
@@ -85,12 +93,15 @@ type rhythm struct {
 // asked at began; news says whether its answer held something new.
 func (r *rhythm) wait(ctx context.Context, began time.Time, news bool) {
 	r.grow(time.Now())
-	if news { // it costs nothing
-		r.open = time.Time{}
+	switch {
+	case news: // it costs nothing, nor does the next one: logs of a block are told of one after the other, some while it is asked
+		r.open, r.spare = time.Time{}, true
 		if r.nodes != nil {
 			r.nodes.explain(r.counted)
 		}
-	} else {
+	case r.spare:
+		r.spare = false
+	default:
 		r.budget = max(0, r.budget-1)
 	}
 	pause := time.NewTimer(r.next(began))
@@ -108,12 +119,17 @@ func (r *rhythm) wait(ctx context.Context, began time.Time, news bool) {
 		case <-ctx.Done():
 			return
 		case <-pause.C:
+			select {
+			case <-r.nodes.heard: // since the pause was set: the question comes after it
+				r.hinted(time.Now())
+			default:
+			}
 			return
 		case <-heard:
 		}
-		now := time.Now()
-		if counted := r.nodes.counted(); counted != r.counted {
-			r.counted, r.open = counted, now
+		now, soon := time.Now(), time.Duration(0)
+		if r.hinted(now) {
+			soon = gather
 		}
 		r.grow(now)
 		heard = nil
@@ -121,14 +137,27 @@ func (r *rhythm) wait(ctx context.Context, began time.Time, news bool) {
 			pause.Reset(max(0, r.pause-now.Sub(began)))
 			continue
 		}
-		pause.Reset(max(0, gap-now.Sub(began)))
+		pause.Reset(max(soon, gap-now.Sub(began)))
 	}
+}
+
+// hinted takes note of the hints until now, and reports whether there are new ones.
+func (r *rhythm) hinted(now time.Time) bool {
+	counted := r.nodes.counted()
+	if counted == r.counted {
+		return false
+	}
+	r.counted, r.open = counted, now
+	return true
 }
 
 // next is the pause if nothing is heard.
 func (r *rhythm) next(now time.Time) time.Duration {
 	if r.nodes == nil || !r.nodes.anyAlive() || !r.open.IsZero() && now.Sub(r.open) < attentive {
 		return r.pause
+	}
+	if r.nodes.Resting() {
+		return max(resting, r.pause)
 	}
 	return max(slow, r.pause)
 }

@@ -110,7 +110,7 @@ func TestPollFollowsAHintUntilItIsExplained(t *testing.T) {
 		n.count(0, true)
 	}, func(question int) bool { return question == 4 })
 	// At once, and every five seconds until the answer holds what the hint told of.
-	if want := append(seconds(0), 200*time.Millisecond, 30*time.Second, 35*time.Second, 40*time.Second, 100*time.Second); !slices.Equal(at, want) {
+	if want := append(seconds(0), 200*time.Millisecond, 30*time.Second+gather, 35*time.Second+gather, 40*time.Second+gather, 100*time.Second+gather); !slices.Equal(at, want) {
 		t.Errorf("asked at %v, want %v", at, want)
 	}
 }
@@ -123,6 +123,36 @@ func TestPollGivesUpAHintThatNothingExplains(t *testing.T) {
 	}, never)
 	if n := len(at); n < 60+25 || n > 60+30 { // five minutes every five seconds, the rest once a minute
 		t.Errorf("asked %d times in half an hour after one hint", n)
+	}
+}
+
+// What matters to no caller for half an hour is asked for every five minutes, and at once when it
+// matters again; a hint is followed nevertheless.
+func TestPollRestsWhileNothingIsUsed(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(n *Nodes)
+		want []time.Duration // after half an hour
+	}{
+		"at rest":               {func(*Nodes) {}, seconds(2100, 2400, 2700, 3000)},
+		"used again":            {func(n *Nodes) { n.Use() }, append(seconds(2100), seconds(2220, 2280, 2340, 2400, 2460, 2520, 2580, 2640, 2700, 2760, 2820, 2880, 2940, 3000)...)},
+		"used by who asks":      {func(n *Nodes) { n.Quiet() }, append(seconds(2100), seconds(2220, 2280, 2340, 2400, 2460, 2520, 2580, 2640, 2700, 2760, 2820, 2880, 2940, 3000)...)},
+		"something is told":     {func(n *Nodes) { n.count(0, true) }, seconds(2100, 2220, 2520, 2820)},
+		"the connection is cut": {func(n *Nodes) { n.lost(0); time.Sleep(2 * time.Second); n.alive(0) }, seconds(2100, 2220, 2222, 2522, 2822)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := heard(t, 50*time.Minute+30*time.Second, func(n *Nodes) {
+				n.alive(0)
+				time.Sleep(37 * time.Minute)
+				c.then(n)
+			}, always)
+			late := at[slices.IndexFunc(at, func(d time.Duration) bool { return d > 31*time.Minute }):]
+			for i := range late { // the first question after the connection came is not on the second
+				late[i] = late[i].Truncate(time.Second)
+			}
+			if early := len(at) - len(late); early < 30 || early > 33 || !slices.Equal(late, c.want) {
+				t.Errorf("asked %d times in the first half hour, then at %v, want %v", early, late, c.want)
+			}
+		})
 	}
 }
 
@@ -162,6 +192,42 @@ func TestQuiet(t *testing.T) {
 	}
 	if n.explain(1); n.Quiet() == 0 {
 		t.Error("a hint that was explained makes no rest")
+	}
+}
+
+// The logs of a block are told of one after the other. Those that come while the first is asked for
+// cause a question in vain, in each block, and delay nothing.
+func TestPollFollowsManyLogsOfManyBlocks(t *testing.T) {
+	var told []time.Duration
+	var began time.Time
+	asked := map[int]bool{}
+	at := heard(t, 299*time.Second+500*time.Millisecond, func(n *Nodes) {
+		start := time.Now()
+		n.alive(0)
+		for range 299 {
+			time.Sleep(time.Second)
+			told = append(told, time.Since(start))
+			n.count(0, true)
+			time.Sleep(time.Nanosecond)
+			n.count(0, true)
+		}
+	}, func(int) bool {
+		if began.IsZero() {
+			began = time.Now()
+		}
+		block := int(time.Since(began) / time.Second)
+		first := block > 0 && !asked[block]
+		asked[block] = true
+		return first
+	})
+	for _, when := range told {
+		i, _ := slices.BinarySearch(at, when)
+		if i == len(at) || at[i]-when > gap {
+			t.Fatalf("a log of %v is asked for too late; asked at %v", when, at)
+		}
+	}
+	if most := 2*len(told) + 5; len(told) < 290 || len(at) > most {
+		t.Errorf("asked %d times for %d blocks, want %d at most", len(at), len(told), most)
 	}
 }
 

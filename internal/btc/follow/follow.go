@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -19,11 +18,10 @@ import (
 // Bounds of what is heard.
 const (
 	pause        = 5 * time.Second // between questions for a block that was told of; without one it is a minute
-	mostIdle     = 30              // so many questions for the newest block while nothing else is asked are the last
 	mostFailures = 3               // questions for the newest block in a row, after which it is not known
 	mostBehind   = 12              // answers in a row below a block that was seen, after which that block does not count
 	blocksKept   = 12              // of the followed blocks, whose transactions are kept
-	askedKept    = 1 << 16         // transactions of which Unchanged was asked
+	askedKept    = 1 << 18         // transactions of which Unchanged was asked
 	mostBlockTx  = 1 << 16         // more transactions than fit into a block
 )
 
@@ -43,7 +41,6 @@ type Follower struct {
 	from  Source
 	log   *slog.Logger
 	asked *lru.Cache[bitcoin.Hash, struct{}]
-	used  atomic.Bool // it was of use since the last question for the newest block
 
 	mu     sync.Mutex
 	tip    bitcoin.Header
@@ -85,14 +82,10 @@ func (f *Follower) Follow(ctx context.Context, deliver func(confirmed []bitcoin.
 		return nil
 	}
 	defer f.lose()
-	idle := 0 // questions in a row
 	var failed failures
 	return subscribe.Poll(ctx, f.nodes, pause, func() (news bool, failure, final error) {
 		heard := f.nodes.Heard()
-		if idle++; heard == 0 || f.used.Swap(false) {
-			idle = 0
-		}
-		if heard == 0 || idle > mostIdle {
+		if heard == 0 || f.nodes.Resting() {
 			f.lose()
 			return false, nil, nil
 		}
@@ -166,7 +159,7 @@ func (f *Follower) Heard() uint64 {
 	if f.nodes == nil {
 		return 0
 	}
-	f.used.Store(true)
+	f.nodes.Use()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.heard == 0 || f.heard != f.nodes.Heard() {
