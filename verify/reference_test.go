@@ -1,0 +1,317 @@
+package verify_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/btcutil/psbt"
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/evm"
+	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/price"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/verify"
+)
+
+// reference is what the reference service answered on a private network: for each type of
+// swap that it offers there createSwap, and getSwapStatus before the user has done anything.
+type reference struct {
+	ChainID   uint64
+	Contracts struct {
+		SwapContract, BtcRelayContract, SpvVaultContract, ExecutionContract, WETH common.Address
+		HandlerContracts                                                          struct {
+			Refund struct{ Timelock common.Address }
+			Claim  map[string]common.Address
+		}
+	}
+	Swaps []*recorded
+}
+
+type recorded struct {
+	At      int64           // Unix milliseconds
+	Request json.RawMessage // of createSwap
+	Created json.RawMessage
+	Status  json.RawMessage
+}
+
+func readReference(t *testing.T) (r reference) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/reference.json")
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// chain is the recording's, with a node of the wallet that knows the newest block.
+func (r reference) chain(t *testing.T, now time.Time) chains.Factory {
+	t.Helper()
+	block := map[string]any{"number": "0x10", "hash": common.Hash{16}, "timestamp": hexutil.Uint64(now.Unix()), "baseFeePerGas": "0x34ef1", "l1FeeRate": "0x0"} // about the fee of the recording
+	node := serve(t, func(w http.ResponseWriter, q *http.Request) {
+		var calls []struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.NewDecoder(q.Body).Decode(&calls) != nil {
+			http.Error(w, "a batch is wanted", http.StatusBadRequest)
+			return
+		}
+		results := map[string]any{"eth_chainId": hexutil.Uint64(r.ChainID), "eth_getBlockByNumber": block}
+		var answers []map[string]any
+		for _, c := range calls {
+			if results[c.Method] == nil {
+				t.Errorf("the node is asked for %s", c.Method)
+			}
+			answers = append(answers, map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": results[c.Method]})
+		}
+		_ = json.NewEncoder(w).Encode(answers)
+	})
+	network, _ := evm.Preset("CITREA", bitcoin.Regtest) // its settings: the contracts are not published
+	c := r.Contracts
+	network.ChainID, network.WrappedNative = r.ChainID, c.WETH
+	network.Deployments = []evm.Deployment{{EscrowManager: evm.Contract{Address: c.SwapContract}, BtcRelay: evm.Contract{Address: c.BtcRelayContract}, VaultManager: evm.Contract{Address: c.SpvVaultContract},
+		Execution: c.ExecutionContract, RefundHandler: c.HandlerContracts.Refund.Timelock,
+		ClaimHandlers: [4]common.Address{c.HandlerContracts.Claim["0"], c.HandlerContracts.Claim["1"], c.HandlerContracts.Claim["2"], c.HandlerContracts.Claim["3"]}}}
+	return evm.Citrea(evm.Options{RPC: []string{node}, Network: &network})
+}
+
+func serve(t *testing.T, h http.HandlerFunc) (url string) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// wallet uses a service that answers as recorded, and does not trust it.
+func (r reference) wallet(t *testing.T, s *recorded) swapper.Service {
+	t.Helper()
+	service := serve(t, func(w http.ResponseWriter, q *http.Request) {
+		switch q.URL.Path {
+		case "/createSwap":
+			var got, want any
+			if err := errors.Join(json.NewDecoder(q.Body).Decode(&got), json.Unmarshal(s.Request, &want)); err != nil {
+				t.Error(err)
+			}
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Errorf("createSwap (-recorded +asked):\n%s", diff)
+			}
+			_, _ = w.Write(s.Created)
+		case "/getSwapStatus":
+			if q.Method != http.MethodGet || len(q.URL.Query()) != 1 {
+				t.Errorf("getSwapStatus is asked for as %s %s, want the swap's id and nothing else", q.Method, q.URL)
+			}
+			_, _ = w.Write(s.Status)
+		default:
+			http.NotFound(w, q)
+		}
+	})
+	client, err := httpapi.NewClient(service, httpapi.ClientOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.UnixMilli(s.At)
+	v, err := verify.Wrap(client, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{r.chain(t, now)}, Store: new(storage.Memory), Bitcoin: regtest{},
+		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14)}, USD: 1}, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// input is the request as a wallet makes it.
+func (s recorded) input(t *testing.T) swapper.CreateSwapInput {
+	t.Helper()
+	var q map[string]string
+	if err := json.Unmarshal(s.Request, &q); err != nil {
+		t.Fatal(err)
+	}
+	amount, ok := new(big.Int).SetString(q["amount"], 10)
+	if !ok {
+		t.Fatalf("the amount %q", q["amount"])
+	}
+	return swapper.CreateSwapInput{SrcToken: q["srcToken"], DstToken: q["dstToken"], Amount: amount, AmountType: swapper.AmountType(q["amountType"]),
+		SrcAddress: q["srcAddress"], DstAddress: q["dstAddress"], PaymentHash: q["paymentHash"]}
+}
+
+func (s recorded) status(t *testing.T) (out swapper.GetSwapStatusOutput) {
+	t.Helper()
+	if err := json.Unmarshal(s.Status, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// createSwap is taken as the reference answers it, and refused with a part changed.
+func TestReferenceQuotes(t *testing.T) {
+	r := readReference(t)
+	seen := map[swapper.SwapType]bool{}
+	for _, s := range r.Swaps {
+		var said swapper.CreateSwapOutput
+		if err := json.Unmarshal(s.Created, &said); err != nil {
+			t.Fatal(err)
+		}
+		seen[said.SwapType] = true
+		in := s.input(t)
+		got, err := r.wallet(t, s).CreateSwap(t.Context(), in)
+		if err != nil {
+			t.Errorf("%s: %v", said.SwapType, err)
+			continue
+		}
+		if said.SwapType == swapper.SwapFromBTCLNAuto || said.SwapType == swapper.SwapSPVVaultFromBTC {
+			said.Quote.Fees.NetworkOutput = nil // left out: part of the price
+		}
+		if got.SwapID != said.SwapID || got.SwapType != said.SwapType || asText(t, got.Quote) != asText(t, said.Quote) {
+			t.Errorf("%s: got %+v, the reference said %+v", said.SwapType, got, said)
+		}
+		for name, c := range map[string]struct {
+			reason string
+			lie    func(q *swapper.SwapQuote)
+		}{
+			"fixed side": {"quote", func(q *swapper.SwapQuote) {
+				fixed := map[swapper.AmountType]*swapper.Amount{swapper.ExactIn: &q.InputAmount, swapper.ExactOut: &q.OutputAmount}[in.AmountType]
+				fixed.RawAmount = new(big.Int).Add(fixed.RawAmount, big.NewInt(1))
+			}},
+			"price": {"quote", func(q *swapper.SwapQuote) { // a tenth worse
+				worse, tenths := q.OutputAmount.RawAmount, int64(9)
+				if in.AmountType == swapper.ExactOut {
+					worse, tenths = q.InputAmount.RawAmount, 11
+				}
+				worse.Mul(worse, big.NewInt(tenths)).Div(worse, big.NewInt(10))
+			}},
+			"recipient":   {"recipient", func(q *swapper.SwapQuote) { q.OutputAddress = r.Contracts.WETH.Hex() }},
+			"token taken": {"token", func(q *swapper.SwapQuote) { q.InputAmount.Symbol = "WBTC" }},
+			"token given": {"token", func(q *swapper.SwapQuote) { q.OutputAmount.Symbol = "WBTC" }},
+		} {
+			var changed swapper.CreateSwapOutput
+			if err := json.Unmarshal(s.Created, &changed); err != nil {
+				t.Fatal(err)
+			}
+			c.lie(&changed.Quote)
+			lying := *s
+			lying.Created = json.RawMessage(asText(t, changed))
+			_, err := r.wallet(t, &lying).CreateSwap(t.Context(), in)
+			if refused, _ := errors.AsType[*verify.RefusedError](err); refused == nil || refused.Reason != c.reason {
+				t.Errorf("%s, %s: got %v, want the reason %q", said.SwapType, name, err, c.reason)
+			}
+		}
+	}
+	if len(r.Swaps) != 4 || len(seen) != 4 {
+		t.Errorf("%d swaps of the types %v, want one of each of four", len(r.Swaps), seen)
+	}
+}
+
+// ask makes a recorded swap and asks for its status.
+func (r reference) ask(t *testing.T, s recorded) (*swapper.GetSwapStatusOutput, error) {
+	t.Helper()
+	v := r.wallet(t, &s)
+	made, err := v.CreateSwap(t.Context(), s.input(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: made.SwapID})
+}
+
+// What the reference asks its user to sign or to pay is verified over Lightning, and is
+// withheld on Bitcoin for what it does not say.
+func TestReferenceActions(t *testing.T) {
+	r := readReference(t)
+	for _, s := range r.Swaps {
+		said := s.status(t)
+		var changed swapper.GetSwapStatusOutput // to be refused
+		var withheld string
+		switch said.SwapType {
+		case swapper.SwapToBTC:
+			withheld = "does not say of the escrow which nonce and how many confirmations"
+		case swapper.SwapSPVVaultFromBTC:
+			changed = said // with coins that the service has chosen, as for a wallet that it knows
+			said.CurrentAction = &swapper.Action{SignPSBT: template(t, *said.CurrentAction.SignPSBT)}
+			withheld = "does not say which vault pays"
+		case swapper.SwapToBTCLN:
+			changed = s.status(t)
+			sign := changed.CurrentAction.SignSmartChainTransaction
+			sign.Txs[0] = strings.Replace(sign.Txs[0], "90f79bf6eb2c4f870365e785982e1f101e93b906", "90f79bf6eb2c4f870365e785982e1f101e93b907", 1) // to whom a refund goes
+		case swapper.SwapFromBTCLNAuto:
+			changed = s.status(t)
+			changed.CurrentAction.SendToAddress.Txs[0].Address = invoice(t, 50_000_000)
+		}
+		s := *s
+		if said.SwapType == swapper.SwapSPVVaultFromBTC {
+			s.Status = json.RawMessage(asText(t, said))
+		}
+		got, err := r.ask(t, s)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", said.SwapType, err)
+		case withheld != "":
+			if got.CurrentAction != nil || got.ActionError == nil || got.ActionError.Code != fault.Unsupported || !strings.Contains(got.ActionError.Error, withheld) {
+				t.Errorf("%s: got %+v, %+v, want it withheld because the service %s", said.SwapType, got.CurrentAction, got.ActionError, withheld)
+			}
+		default:
+			if a, want := payments(got), payments(&said); a == "" || a != want {
+				t.Errorf("%s: the wallet is asked for %q, %+v, want %q", said.SwapType, a, got.ActionError, want)
+			}
+		}
+		if changed.CurrentAction == nil {
+			continue
+		}
+		s.Status = json.RawMessage(asText(t, changed))
+		_, err = r.ask(t, s)
+		if refused, _ := errors.AsType[*verify.RefusedError](err); refused == nil || refused.Reason != "action" {
+			t.Errorf("%s, another action: got %v, want the reason %q", said.SwapType, err, "action")
+		}
+	}
+}
+
+// payments are what an action wants to be signed or paid.
+func payments(of *swapper.GetSwapStatusOutput) string {
+	switch a := of.CurrentAction; {
+	case a == nil:
+		return ""
+	case a.SignSmartChainTransaction != nil:
+		return strings.Join(a.SignSmartChainTransaction.Txs, " ")
+	case a.SendToAddress != nil:
+		return a.SendToAddress.Txs[0].Address
+	}
+	return ""
+}
+
+// template is the transaction as the reference gives it to a wallet that names no coins:
+// without the second input and its change.
+func template(t *testing.T, funded swapper.SignPSBT) *swapper.SignPSBT {
+	t.Helper()
+	p, err := psbt.NewFromRawBytes(strings.NewReader(funded.Funded[0].PSBTBase64), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := swapper.RawPSBT{In1Sequence: p.UnsignedTx.TxIn[1].Sequence, FeeRate: funded.Funded[0].FeeRate}
+	p.UnsignedTx.TxIn, p.UnsignedTx.TxOut, p.Inputs, p.Outputs = p.UnsignedTx.TxIn[:1], p.UnsignedTx.TxOut[:3], p.Inputs[:1], p.Outputs[:3]
+	if raw.PSBTBase64, err = p.B64Encode(); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := p.Serialize(&b); err != nil {
+		t.Fatal(err)
+	}
+	raw.PSBTHex = hex.EncodeToString(b.Bytes())
+	funded.Funded, funded.Raw = nil, []swapper.RawPSBT{raw}
+	return &funded
+}
