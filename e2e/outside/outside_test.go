@@ -63,7 +63,8 @@ func (s *stand) directions(chain, wallet string) []direction {
 	return []direction{
 		{from: token, to: "LIGHTNING-BTC", payer: wallet, recipient: "invoice", decimal: "0.0005", baseUnits: "50000", exactOut: true},
 		{from: "LIGHTNING-BTC", to: token, recipient: wallet, decimal: "0.0005", baseUnits: "50000"},
-		{from: "BITCOIN-BTC", to: token, recipient: wallet, decimal: "0.0005", baseUnits: "50000"},
+		// Enough for what it costs to bring a relay up to date: blocks come every half second, and only claims on the chain do it.
+		{from: "BITCOIN-BTC", to: token, recipient: wallet, decimal: "0.002", baseUnits: "200000"},
 		{from: token, to: "BITCOIN-BTC", payer: wallet, recipient: s.says.Users.Taproot.Address, decimal: "0.0005", baseUnits: "50000"},
 	}
 }
