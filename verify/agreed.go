@@ -144,23 +144,21 @@ func keyHash(key string) string {
 
 // keep stores what was agreed on since.
 func (v *verifier) keep(ctx context.Context, id string, version uint64, t terms) error {
-	if err := v.noteRecent(ctx, id, t); err != nil {
-		return err
-	}
 	body, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
-	return v.config.Store.Update(ctx, storage.Entry{ID: entryID(id), Version: version, Body: body, Keys: t.keys()})
+	err = v.config.Store.Update(ctx, storage.Entry{ID: entryID(id), Version: version, Body: body, Keys: t.keys()})
+	if err == nil {
+		v.noteRecent(ctx, id, t)
+	}
+	return err
 }
 
 // settleOn stores the escrow of a swap before its opening is handed out. From then on the
 // swap has no other one, and no other swap the same payment: a provider could claim two
 // escrows with one preimage, or with one bitcoin payment.
 func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t terms, payment string) error {
-	if err := v.noteRecent(ctx, id, t); err != nil {
-		return err
-	}
 	body, err := json.Marshal(t)
 	if err != nil {
 		return err
@@ -169,6 +167,9 @@ func (v *verifier) settleOn(ctx context.Context, id string, version uint64, t te
 	err = v.config.Store.Update(ctx, e)
 	if taken, ok := errors.AsType[*storage.KeyTakenError](err); ok {
 		return &RefusedError{Reason: reasonAgreed, Field: "currentAction.txs", Said: "an opening for a payment", True: "none: " + taken.Error() + ", which pays for it already"}
+	}
+	if err == nil {
+		v.noteRecent(ctx, id, t)
 	}
 	return err
 }

@@ -318,6 +318,43 @@ func TestListsAskMeanwhile(t *testing.T) {
 	}
 }
 
+// A note that cannot be read, or written, costs a list and a swap nothing but time.
+func TestListsNeedNoNote(t *testing.T) {
+	chain, store := &counting{heard: make(chan int, 9)}, &noteless{Memory: new(storage.Memory)}
+	s := &service{}
+	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opens(t, v, s, store.Memory, "0")
+	for name, err := range map[string]error{"not to be read": nil, "the store fails": storage.ErrUnknown} {
+		store.fails, chain.asked = err, 0
+		if got, err := v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"}); err != nil || len(got) != 1 || !got[0].IsSuccess || chain.asked != 1 {
+			t.Errorf("%s: got %+v, %v; own nodes were asked about %d escrows", name, got, err, chain.asked)
+		}
+	}
+}
+
+// noteless is a store whose note of recent swaps is broken.
+type noteless struct {
+	*storage.Memory
+	fails error
+}
+
+func (n *noteless) Note(ctx context.Context, name string) ([]byte, uint64, error) {
+	if name == "verify/recent" {
+		return []byte("{"), 1, n.fails
+	}
+	return n.Memory.Note(ctx, name)
+}
+
+func (n *noteless) SetNote(ctx context.Context, name string, data []byte, version uint64) error {
+	if name == "verify/recent" {
+		return storage.ErrUnknown
+	}
+	return n.Memory.SetNote(ctx, name, data, version)
+}
+
 // A wallet that has one chain less than it had still lists its swaps, and is told why it
 // cannot go on with them.
 func TestSwapOfAChainThatIsGone(t *testing.T) {

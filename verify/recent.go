@@ -4,17 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/storage"
 )
 
 // recentNote is the note with the swaps whose escrow or payment was agreed on last, the newest
 // at the end. A list asks the wallet's own nodes about them while the service is asked, so
-// that nothing is left to ask when its answer comes.
+// that nothing is left to ask when its answer comes. Nothing else depends on it: without it,
+// or with a wrong one, a list only asks later.
 const recentNote = "verify/recent"
 
 type recent struct {
@@ -27,14 +26,14 @@ func (t terms) shows() bool {
 	return t.Escrow != nil || t.Vault != nil && len(t.Vault.Sent) > 0
 }
 
-// recently reads the note.
+// recently reads the note. One that cannot be read counts as empty, and is written anew.
 func (v *verifier) recently(ctx context.Context) (all []recent, version uint64, err error) {
 	text, version, err := v.config.Store.Note(ctx, recentNote)
 	if err != nil || version == 0 {
 		return nil, version, err
 	}
-	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, 0, fmt.Errorf("%w: recent swaps: %w", storage.ErrCorrupt, err)
+	if json.Unmarshal(text, &all) != nil {
+		return nil, version, nil
 	}
 	return all, version, nil
 }
@@ -60,12 +59,13 @@ func (v *verifier) changeRecent(ctx context.Context, change func([]recent) ([]re
 	}
 }
 
-// noteRecent adds a swap to the note, once own nodes can say something of it.
-func (v *verifier) noteRecent(ctx context.Context, id string, t terms) error {
+// noteRecent adds a swap to the note, once own nodes can say something of it. A failure costs
+// lists time, and the swap nothing.
+func (v *verifier) noteRecent(ctx context.Context, id string, t terms) {
 	if !t.shows() {
-		return nil
+		return
 	}
-	return v.changeRecent(ctx, func(all []recent) ([]recent, bool) {
+	_ = v.changeRecent(ctx, func(all []recent) ([]recent, bool) {
 		if slices.ContainsFunc(all, func(r recent) bool { return r.ID == id }) {
 			return all, false
 		}
@@ -74,12 +74,13 @@ func (v *verifier) noteRecent(ctx context.Context, id string, t terms) error {
 	})
 }
 
-// noteEnded notes that swaps have ended, which lists of pending swaps need not ask about.
-func (v *verifier) noteEnded(ctx context.Context, ids []string) error {
+// noteEnded notes that swaps have ended, which lists of pending swaps need not ask about. A
+// failure costs them time.
+func (v *verifier) noteEnded(ctx context.Context, ids []string) {
 	if len(ids) == 0 {
-		return nil
+		return
 	}
-	return v.changeRecent(ctx, func(all []recent) (_ []recent, changed bool) {
+	_ = v.changeRecent(ctx, func(all []recent) (_ []recent, changed bool) {
 		for i, r := range all {
 			if !r.Ended && slices.Contains(ids, r.ID) {
 				all[i].Ended, changed = true, true
@@ -90,11 +91,11 @@ func (v *verifier) noteEnded(ctx context.Context, ids []string) error {
 }
 
 // askEarly asks the wallet's own nodes about the swaps that a list is likely to have, before
-// it is known which it has.
-func (v *verifier) askEarly(ctx context.Context, o *opened, in swapper.ListSwapsInput, pending bool) (map[string]entry, error) {
+// it is known which it has. What cannot be read is left to the list, if it has it.
+func (v *verifier) askEarly(ctx context.Context, o *opened, in swapper.ListSwapsInput, pending bool) map[string]entry {
 	all, _, err := v.recently(ctx)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	var ids []string
 	var likely []*entry
@@ -112,12 +113,7 @@ func (v *verifier) askEarly(ctx context.Context, o *opened, in swapper.ListSwaps
 		if in.Limit > 0 && len(ids) == in.Limit {
 			break
 		}
-		t, version, err := v.agreed(ctx, r.ID)
-		switch {
-		case fault.CodeOf(err) == fault.NotFound: // noted, but not stored any more
-		case err != nil:
-			return nil, err
-		case t.ofSigner(o, in):
+		if t, version, err := v.agreed(ctx, r.ID); err == nil && t.ofSigner(o, in) {
 			ids, likely = append(ids, r.ID), append(likely, &entry{terms: t, version: version})
 		}
 	}
@@ -130,7 +126,7 @@ func (v *verifier) askEarly(ctx context.Context, o *opened, in swapper.ListSwaps
 		e.asked = true
 		early[ids[i]] = *e
 	}
-	return early, nil
+	return early
 }
 
 // ofSigner reports whether a list is to have the swap.
