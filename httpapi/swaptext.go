@@ -342,8 +342,8 @@ func (t *swapText) action(a *swapper.Action) {
 	t.close('}')
 }
 
-func (t *swapText) about(name string, description, chain string) {
-	t.text("name", string(name))
+func (t *swapText) about(name, description, chain string) {
+	t.text("name", name)
 	t.text("description", description)
 	t.text("chain", chain)
 }

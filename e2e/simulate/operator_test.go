@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"encoding/hex"
 	"maps"
 	"math/big"
 	"net/http"
@@ -79,14 +78,7 @@ type claimer struct {
 }
 
 func (c claimer) Publish(ctx context.Context, m watchtower.Message) error {
-	c.p.point("hand over before")
-	if c.p.dead() {
-		return errDead
-	}
-	c.p.w.promises.told("its own watchtower", []byte(hex.EncodeToString(m.Preimage[:])))
-	err := c.Claimer.Publish(ctx, m)
-	c.p.point("hand over after")
-	return err
+	return c.p.publish(ctx, m, "its own watchtower", c.Claimer)
 }
 
 // audit compares the watchtower's books with what the chains say of its accounts, once it waits for

@@ -85,13 +85,18 @@ type messenger struct {
 }
 
 func (m messenger) Publish(ctx context.Context, msg watchtower.Message) error {
-	m.p.point("publish before")
-	if m.p.dead() {
+	return m.p.publish(ctx, msg, "watchtowers", m.Messenger)
+}
+
+// publish passes a preimage on to somebody.
+func (p *process) publish(ctx context.Context, msg watchtower.Message, whom string, to watchtower.Messenger) error {
+	p.point("publish before")
+	if p.dead() {
 		return errDead
 	}
-	m.p.w.promises.told("watchtowers", []byte(hex.EncodeToString(msg.Preimage[:])))
-	err := m.Messenger.Publish(ctx, msg)
-	m.p.point("publish after")
+	p.w.promises.told(whom, []byte(hex.EncodeToString(msg.Preimage[:])))
+	err := to.Publish(ctx, msg)
+	p.point("publish after")
 	return err
 }
 

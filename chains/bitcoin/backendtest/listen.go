@@ -44,7 +44,7 @@ func testListening(t *testing.T, s Setup) {
 	backend, spoil := s.Listening(t)
 	b, ok := backend.(hearing)
 	if !ok {
-		t.Fatalf("%T is no bitcoin.Listener", backend)
+		t.Fatalf("%T does not implement bitcoin.Listener, which Setup.Listening must return", backend)
 	}
 	l := &listening{T: t, s: s, b: b, confirmed: map[bitcoin.Hash]bool{}}
 	if b.Heard() != 0 || b.Subscriptions()[0] != (bitcoin.Subscription{}) {
