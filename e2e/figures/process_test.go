@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -50,12 +50,10 @@ func BenchmarkProcess(t *testing.B) {
 }
 
 func (b *bed) process(t *testing.B, program, dir string, swaps int) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	listener.Close()
 	for name, v := range map[string]any{"local.json": b.net.Describe(), "config.yaml": map[string]any{"listen": address, "local": "local.json", "logLevel": "ERROR",
 		"auth": []any{map[string]any{"type": "none", "name": "public"}}, "rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 1_000_000}, "limits": map[string]int{"requests": 10_000, "perSender": 10_000}}} {
 		text, err := json.Marshal(v)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
 var folder string // of the programs
@@ -84,12 +85,10 @@ func newStand(t *testing.T, solana string) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := free.Addr().String()
-	free.Close()
 	s.start(nil, "server", "-config", "config.yaml", "-listen", address)
 	s.base = "http://" + address
 	s.eventually("the service", func() error { return get(s.base+"/readyz", nil) })

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -122,12 +121,7 @@ func (v *town) serve(settings map[string]any) {
 	usual("rateLimit", map[string]int{"windowMs": 1000, "maxRequests": 10})
 	usual("logLevel", "error")
 	path := v.write("config.yaml", settings)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		v.Fatal(err)
-	}
-	address := free.Addr().String()
-	free.Close()
+	address := free(v)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- start(ctx, from{file: path}, address, false, v.environ, &v.log) }()

@@ -101,12 +101,7 @@ func TestReferenceConfigurationWrong(t *testing.T) {
 func TestReferenceConfigurationServes(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("STORAGE_DIR", dir)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(free.Addr().String())
-	free.Close()
+	_, port, _ := net.SplitHostPort(free(t))
 	path := reference(t, "port: "+port+"\nbitcoinNetwork: TESTNET4\ncitreaRpc: http://127.0.0.1:1\nrateLimit: {windowMs: 60000, maxRequests: 200}\nauth: [{type: none, name: Public}]\n")
 	environ := []string{"SWAPPER__BITCOIN__URLS=[http://127.0.0.1:1]", "SWAPPER__LPS__URLS=[https://127.0.0.1:1]", "SWAPPER__RELAYS=[]", "SWAPPER__PRICES__FIXED={CITREA-CBTC: \"100000000\"}"}
 	ctx, stop := context.WithCancel(t.Context())

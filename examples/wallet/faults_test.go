@@ -16,6 +16,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/events"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -126,7 +127,10 @@ func TestRestart(t *testing.T) {
 	chromium(t)
 	n := swappertest.Start(t, swappertest.Options{})
 	config := n.Config()
-	address := "127.0.0.1:0"
+	address, err := loopback.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
 	serve := func() (end func()) {
 		t.Helper()
 		client, err := swapper.Open(t.Context(), config)
@@ -140,7 +144,6 @@ func TestRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		address = socket.Addr().String()
 		pages, err := handler(n, client, streams, packed())
 		if err != nil {
 			t.Fatal(err)

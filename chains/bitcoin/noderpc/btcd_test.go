@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
 // btcd is a real btcd process on regtest.
@@ -92,12 +92,10 @@ func buildBtcd(t testing.TB) string {
 func startBtcd(t testing.TB, flags ...string) *btcd {
 	t.Helper()
 	dir, program := t.TempDir(), buildBtcd(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	listener.Close()
 	config := filepath.Join(dir, "btcd.conf")
 	if err := os.WriteFile(config, nil, 0o600); err != nil {
 		t.Fatal(err)

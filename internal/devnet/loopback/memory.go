@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -24,7 +25,7 @@ type Network struct {
 // Listen opens a listener; address is host:port, "" for a free port of 127.0.0.1.
 func (n *Network) Listen(address string) (net.Listener, error) {
 	if n == nil {
-		return net.Listen("tcp", cmp.Or(address, "127.0.0.1:0"))
+		return listen(address)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,6 +44,36 @@ func (n *Network) Listen(address string) (net.Listener, error) {
 	}
 	n.listeners[address] = l
 	return l, nil
+}
+
+// The ports that are drawn for listeners lie below those that systems give to outgoing
+// connections, one of which could otherwise take the port of a listener that is closed for
+// a while, or the one of [FreeAddress].
+const firstPort, endPort = 10_000, 32_768
+
+// listen opens a listener of the system; where the address has no port, one is drawn.
+func listen(address string) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(cmp.Or(address, "127.0.0.1:0"))
+	if err != nil || port != "0" {
+		return net.Listen("tcp", address)
+	}
+	var l net.Listener
+	for range 100 {
+		if l, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(firstPort+rand.IntN(endPort-firstPort)))); err == nil {
+			break
+		}
+	}
+	return l, err
+}
+
+// FreeAddress returns a host:port of 127.0.0.1 that nothing listens on and no outgoing
+// connection takes.
+func FreeAddress() (string, error) {
+	l, err := listen("")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // DialContext connects to a listener, as net.Dialer's method does.
