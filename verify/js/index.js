@@ -43,6 +43,12 @@ export async function load({ store = memory(), prices, now, fetch: asking = glob
   const go = new globalThis.Go();
   const name = `verify ${crypto.randomUUID()}`;
   go.argv = ['verify', name];
+  // The program keeps a timer after its last use: where node would wait for it, it does not
+  // while nothing is asked.
+  let running = 0;
+  const hold = (change) => { running += change; for (const timer of go._scheduledTimeouts.values()) running ? timer.ref?.() : timer.unref?.(); };
+  const schedule = go.importObject.gojs['runtime.scheduleTimeoutEvent'];
+  go.importObject.gojs['runtime.scheduleTimeoutEvent'] = (sp) => { schedule(sp); hold(0); };
   const instance = await WebAssembly.instantiate(module, go.importObject);
   let open;
   globalThis[name] = (f) => { open = f; };
@@ -59,7 +65,8 @@ export async function load({ store = memory(), prices, now, fetch: asking = glob
     const query = post ? '' : `?${new URLSearchParams(defined.map(([k, v]) => [k, String(v)]))}`;
     const body = post ? JSON.stringify(Object.fromEntries(defined)) : '';
     const asks = async () => ask(post ? 'POST' : 'GET', operation + query, body, given && JSON.stringify(given)); // throws if the program ends meanwhile
-    const [status, text] = await Promise.race([ended, go.exited ? ended : asks()]).catch((e) => { throw failed(e); });
+    hold(1);
+    const [status, text] = await Promise.race([ended, go.exited ? ended : asks()]).catch((e) => { throw failed(e); }).finally(() => hold(-1));
     const value = JSON.parse(text);
     if (status !== 200) throw new RefusedError(value);
     return value;

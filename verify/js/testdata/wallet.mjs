@@ -146,3 +146,6 @@ for (const part of [{ prices: broken }, { store: { get: broken, set: broken } },
   await refused(one.call('createSwap', receive), /^(upstream|internal) /);
 }
 if (facts.full) await refused((await load({ ...config, fetch: () => new Promise(() => {}) })).call('createSwap', receive), /^timeout /);
+
+// Nothing that waits for a time keeps node from ending.
+assert.deepEqual(process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout'), []);
