@@ -84,31 +84,20 @@ var grounds = []struct {
 	{"SOLANA", "WBTC", swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}}}, // at full depth
 }
 
-// Wallets that do not trust their service, on every family of chains.
+// part is something that wallets do through a service on one network.
+type part struct {
+	name string
+	run  func(*world)
+}
+
+// Wallets that do not trust their service, on every family of chains. What takes longest has
+// a network of its own beside the other parts'.
 func TestThroughAService(t *testing.T) {
 	t.Parallel()
 	for _, g := range depth.Of(3, grounds) {
 		t.Run(g.chain+g.options.Solana.Version, func(t *testing.T) {
 			t.Parallel()
-			net := swappertest.Start(t, g.options)
-			client, err := swapper.Open(t.Context(), net.Config())
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(context.Background())
-			ended := make(chan error, 1)
-			go func() { ended <- client.Run(ctx) }()
-			t.Cleanup(func() {
-				cancel()
-				<-ended
-				if err := client.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-			for _, part := range []struct {
-				name string
-				run  func(*world)
-			}{
+			through(t, g.chain, g.options, []part{
 				{"money is sent", sends},
 				{"transactions that are refused", refusesTransactions},
 				{"every byte of an opening", verifiesEveryByte},
@@ -137,14 +126,37 @@ func TestThroughAService(t *testing.T) {
 				{"deposits that are refused", refusesDeposits},
 				{"claim of a deposit without the service", claimsDepositAlone},
 				{"claim from a vault without the service", claimsFromVaultAlone},
-				{"every leaf of a status", verifiesEveryLeaf},
 				{"refund without the service", refundsAlone},
-			} {
-				t.Run(part.name, func(t *testing.T) {
-					net.Misbehave()
-					part.run(&world{T: t, net: net, service: &liar{Service: client}, chain: g.chain})
-				})
-			}
+			})
+		})
+		t.Run(g.chain+g.options.Solana.Version+" beside", func(t *testing.T) {
+			t.Parallel()
+			through(t, g.chain, g.options, []part{{"every leaf of a status", verifiesEveryLeaf}})
+		})
+	}
+}
+
+// through starts a network with a service, and does the parts one after another.
+func through(t *testing.T, chain string, options swappertest.Options, parts []part) {
+	net := swappertest.Start(t, options)
+	client, err := swapper.Open(t.Context(), net.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- client.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, part := range parts {
+		t.Run(part.name, func(t *testing.T) {
+			net.Misbehave()
+			part.run(&world{T: t, net: net, service: &liar{Service: client}, chain: chain})
 		})
 	}
 }
