@@ -174,7 +174,7 @@ func TestHoldPayouts(t *testing.T) {
 
 // A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.
 func TestFinishKeepsHeldPayments(t *testing.T) {
-	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
+	n := swappertest.Start(t, swappertest.Options{Hear: true, Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
 	client := open(t, n.Config())
 	before, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
 	if err != nil {

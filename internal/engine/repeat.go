@@ -136,6 +136,9 @@ type rule[A any] struct {
 	// head is the block of an answer that may change at the swap's moments, by the chain's time;
 	// nil of others.
 	head func(A) chains.Block
+	// settles reports whether an answer becomes final by later blocks alone, of which nothing is
+	// told: it is not repeated. nil of others.
+	settles func(A) bool
 }
 
 // repeater is the reader of one pass. It keeps what was answered, and repeats it while nothing
@@ -296,6 +299,9 @@ func (w *repeater) repeats(chain string, asOf uint64) {
 // shown, is soon asked again; the rest once it is twice as old. The chain's time may be behind ours:
 // if it had not reached the swap's last moment, the answer counts as new as that.
 func lasts[A any](w *repeater, old reply[A], by rule[A]) time.Duration {
+	if by.settles != nil && by.settles(old.Answer) {
+		return 0
+	}
 	if !w.routine || !by.steady(old.Answer) {
 		return by.least
 	}
@@ -354,19 +360,21 @@ var (
 	ofEscrow = rule[chains.EscrowFact]{repeatShown, func(f chains.EscrowFact) bool { return f.Final || f.Unsettled }, func(f chains.EscrowFact) chains.EscrowFact {
 		f.Head = chains.Block{}
 		return f
-	}, escrowHead}
+	}, escrowHead, func(f chains.EscrowFact) bool { return f.State != chains.EscrowNone && !f.Final && !f.Unsettled }}
 	ofWithdrawal = rule[chains.WithdrawalFact]{repeatShown, func(f chains.WithdrawalFact) bool { return f.Final || f.Unsettled }, func(f chains.WithdrawalFact) chains.WithdrawalFact {
 		f.Head = chains.Block{}
 		return f
-	}, withdrawalHead}
+	}, withdrawalHead, func(f chains.WithdrawalFact) bool {
+		return f.State != chains.WithdrawalNone && !f.Final && !f.Unsettled
+	}}
 	ofVault = rule[chains.VaultFact]{repeatShown, func(chains.VaultFact) bool { return true }, func(f chains.VaultFact) chains.VaultFact {
 		f.Head = chains.Block{}
 		return f
-	}, vaultHead}
+	}, vaultHead, nil}
 	ofLP = rule[lp.Status]{0, func(lp.Status) bool { return true }, func(s lp.Status) lp.Status {
 		s.Age = 0
 		return s
-	}, nil}
+	}, nil, nil}
 )
 
 // Escrow implements Reader.
@@ -395,7 +403,7 @@ func (w *repeater) BitcoinTx(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx,
 	if w.hearing == nil {
 		return w.Reader.BitcoinTx(ctx, id)
 	}
-	by := rule[*bitcoin.Tx]{repeatShown, func(*bitcoin.Tx) bool { return true }, func(tx *bitcoin.Tx) *bitcoin.Tx { return tx }, nil}
+	by := rule[*bitcoin.Tx]{repeatShown, func(*bitcoin.Tx) bool { return true }, func(tx *bitcoin.Tx) *bitcoin.Tx { return tx }, nil, nil}
 	if w.routine {
 		by.least = repeatTx
 	}
@@ -414,7 +422,7 @@ func (w *repeater) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin
 	if w.hearing == nil {
 		return w.Reader.Received(ctx, q)
 	}
-	by := rule[[]*bitcoin.Tx]{0, func([]*bitcoin.Tx) bool { return true }, func(all []*bitcoin.Tx) []*bitcoin.Tx { return all }, nil}
+	by := rule[[]*bitcoin.Tx]{0, func([]*bitcoin.Tx) bool { return true }, func(all []*bitcoin.Tx) []*bitcoin.Tx { return all }, nil, nil}
 	if w.routine {
 		by.least = repeatTx
 	}

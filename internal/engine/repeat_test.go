@@ -54,6 +54,7 @@ func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
 		view    swap.View
 		why     purpose
 		input   swap.Input
+		fact    chains.EscrowFact
 		failed  bool // the first question
 		due     time.Duration
 		asked   int64
@@ -75,6 +76,9 @@ func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
 		"something is to be decided":    {why: forFacts, asked: 2},
 		"an event was told":             {input: swap.Look{}, asked: 2},
 		"the question was not answered": {failed: true, asked: 2},
+		"open and final":                {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, asked: 1},
+		"open, by one of several nodes": {fact: chains.EscrowFact{State: chains.EscrowOpen, Unsettled: true}, asked: 1},
+		"open, to be final later":       {fact: chains.EscrowFact{State: chains.EscrowOpen}, asked: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -84,6 +88,7 @@ func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
 				if c.deaf {
 					w.mark.Store(0)
 				}
+				w.set(c.fact, nil)
 				if c.failed {
 					w.set(chains.EscrowFact{}, errors.New("the node is down"))
 				}
@@ -97,7 +102,7 @@ func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
 				if _, err := g.Advance(t.Context(), "a", nil); err != nil {
 					t.Fatal(err)
 				}
-				w.set(chains.EscrowFact{}, nil)
+				w.set(c.fact, nil)
 				if c.between != nil {
 					c.between(w)
 				}
