@@ -11,6 +11,7 @@ import (
 
 	"math/big"
 
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/price"
 )
 
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	depth.SideBySide()
 	os.Exit(m.Run())
 }
 

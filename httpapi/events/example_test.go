@@ -20,7 +20,7 @@ import (
 // A swap from Lightning, followed by a reader that asks nothing.
 func ExampleStreams_Operation() {
 	ctx := context.Background()
-	network, err := swappertest.New(ctx, swappertest.Options{})
+	network, err := swappertest.New(ctx, swappertest.Options{Hear: true})
 	if err != nil {
 		log.Fatal(err)
 	}

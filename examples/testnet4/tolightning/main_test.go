@@ -4,7 +4,13 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/examples/testnet4/internal/trial"
+	"github.com/swapper-go/swapper/internal/depth"
 )
+
+func TestMain(m *testing.M) {
+	depth.SideBySide()
+	m.Run()
+}
 
 func TestSwap(t *testing.T) { trial.Settles(t, swap, "CREATED", "COMMITED") }
 
