@@ -41,6 +41,8 @@ type reference struct {
 		}
 	}
 	Swaps []*recorded
+
+	shown *shownVault // by own nodes; nil for none
 }
 
 type recorded struct {
@@ -76,6 +78,9 @@ func (r reference) chain(t *testing.T, now time.Time) chains.Factory {
 			return
 		}
 		results := map[string]any{"eth_chainId": hexutil.Uint64(r.ChainID), "eth_getBlockByNumber": block}
+		if r.shown != nil {
+			results["eth_getLogs"], results["eth_call"] = r.shown.opened, r.shown.state
+		}
 		var answers []map[string]any
 		for _, c := range calls {
 			if results[c.Method] == nil {
@@ -129,7 +134,11 @@ func (r reference) wallet(t *testing.T, s *recorded) swapper.Service {
 		t.Fatal(err)
 	}
 	now := time.UnixMilli(s.At)
-	v, err := verify.Wrap(client, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{r.chain(t, now)}, Store: new(storage.Memory), Bitcoin: regtest{},
+	var backend bitcoin.Backend = regtest{}
+	if r.shown != nil {
+		backend = r.shown
+	}
+	v, err := verify.Wrap(client, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{r.chain(t, now)}, Store: new(storage.Memory), Bitcoin: backend,
 		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14)}, USD: 1}, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
@@ -230,8 +239,8 @@ func (r reference) ask(t *testing.T, s recorded) (*swapper.GetSwapStatusOutput, 
 	return v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: made.SwapID})
 }
 
-// What the reference asks its user to sign or to pay is verified over Lightning, and is
-// withheld on Bitcoin for what it does not say.
+// What the reference asks its user to sign or to pay is verified, and is withheld for a payment
+// to Bitcoin, of whose nonce it does not say anything.
 func TestReferenceActions(t *testing.T) {
 	r := readReference(t)
 	for _, s := range r.Swaps {
@@ -243,8 +252,8 @@ func TestReferenceActions(t *testing.T) {
 			withheld = "does not say of the escrow which nonce and how many confirmations"
 		case swapper.SwapSPVVaultFromBTC:
 			changed = said // with coins that the service has chosen, as for a wallet that it knows
+			r.showVault(t, &said)
 			said.CurrentAction = &swapper.Action{SignPSBT: template(t, *said.CurrentAction.SignPSBT)}
-			withheld = "does not say which vault pays"
 		case swapper.SwapToBTCLN:
 			changed = s.status(t)
 			sign := changed.CurrentAction.SignSmartChainTransaction
@@ -290,6 +299,13 @@ func payments(of *swapper.GetSwapStatusOutput) string {
 		return strings.Join(a.SignSmartChainTransaction.Txs, " ")
 	case a.SendToAddress != nil:
 		return a.SendToAddress.Txs[0].Address
+	case a.SignPSBT != nil: // but for the lock time, which is drawn
+		p, err := psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(a.SignPSBT.Raw[0].PSBTHex)), false)
+		if err != nil {
+			return err.Error()
+		}
+		p.UnsignedTx.LockTime = 0
+		return p.UnsignedTx.TxHash().String()
 	}
 	return ""
 }
