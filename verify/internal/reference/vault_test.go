@@ -1,4 +1,4 @@
-package verify_test
+package reference_test
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type shownVault struct {
 
 // showVault makes the vault that a recorded transaction spends. The transaction that made its
 // output was not recorded, so that another one has it.
-func (r *reference) showVault(t *testing.T, said *swapper.GetSwapStatusOutput) {
+func (r *reference) showVault(t testing.TB, said *swapper.GetSwapStatusOutput) {
 	t.Helper()
 	p, err := psbt.NewFromRawBytes(strings.NewReader(said.CurrentAction.SignPSBT.Funded[0].PSBTBase64), true)
 	if err != nil {
