@@ -29,7 +29,10 @@ type EscrowQuery struct {
 
 	ClaimHash        []byte // if Escrow is nil
 	Offerer, Claimer string
-	From             uint64 // lowest height at which it can have been opened
+	// From is the lowest height at which it can have been opened. With an Escrow it is not
+	// needed, and saves a round trip where that was lately; the time of the block may then be
+	// left out.
+	From uint64
 
 	Auth    *Auth  // also report the state of the authorisation to open it
 	FeeRate string // with Auth, as sent to the LP

@@ -1,6 +1,9 @@
 package chains
 
-import "math/big"
+import (
+	"encoding/json"
+	"math/big"
+)
 
 // PlanReader is implemented by contract sets that can read transactions that somebody else
 // has made, for wallets whose service is not trusted.
@@ -15,6 +18,17 @@ type PlanReader interface {
 	// Errors have the code fault.InvalidInput and name txs[i] or signedTxs[i]. Pure but for
 	// the clock, bounded, never panics.
 	ReadPlan(text PlanText) (Reading, error)
+}
+
+// PublicReader is implemented by contract sets that can read an escrow back from what a
+// service shows of it.
+type PublicReader interface {
+	Contract
+
+	// ReadPublic reads what [Contract.Public] returns, as any service of the published interface
+	// shows it, and demands the configured handlers. The rest is compared by the caller: an
+	// escrow is the one of its hash. Errors have the code fault.InvalidInput. Pure, bounded.
+	ReadPublic(data json.RawMessage) (Escrow, error)
 }
 
 // PlanText are transactions before they were read.

@@ -15,7 +15,7 @@ func TestDocumentNamesItsTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sources strings.Builder
-	for _, pattern := range []string{"*_test.go", "js/*_test.go", "../internal/lp/verify/*_test.go", "../internal/btc/psbt/*_test.go", "../chains/*/*_test.go", "../chains/chaintest/*.go", "../e2e/*_test.go", "../examples/wallet/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "js/*_test.go", "internal/reference/*_test.go", "../internal/lp/verify/*_test.go", "../internal/btc/psbt/*_test.go", "../chains/*/*_test.go", "../chains/chaintest/*.go", "../e2e/*_test.go", "../examples/wallet/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -245,19 +246,12 @@ func (v *verifier) delivered(ctx context.Context, o *opened, t terms, told *swap
 		if !ok || !version.LPInit {
 			continue
 		}
-		hash, err := contract.ClaimHash(chains.Condition{Kind: chains.HTLC, PaymentHash: t.Hash})
+		found, err := escrowFor(ctx, contract, t, told.Data, offerer)
 		if err != nil {
 			return nil, err
 		}
-		facts, err := contract.Escrows(ctx, []chains.EscrowQuery{{ClaimHash: hash, Offerer: offerer, Claimer: t.Recipient, From: t.From, Settled: true}})
-		if err == nil {
-			err = facts[0].Err
-		}
-		if err != nil {
-			return nil, err
-		}
-		if facts[0].Escrow != nil {
-			k, fact = contract, &facts[0]
+		if found.Escrow != nil {
+			k, fact = contract, found
 			break
 		}
 	}
@@ -275,6 +269,40 @@ func (v *verifier) delivered(ctx context.Context, o *opened, t terms, told *swap
 		return nil, &RefusedError{Reason: reasonChain, Field: "requiresSecretReveal", Said: "true", True: fmt.Sprintf("false: the escrow ends at %s, too soon to claim it safely", time.Unix(fact.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
 	}
 	return fact.Escrow, nil
+}
+
+// escrowFor is what the wallet's own nodes say of the escrow for the payment's hash; without an
+// Escrow if they show none. They are asked about the one that the service shows, by its hash,
+// which takes one trip. If that was not opened, they search those of the offerer.
+func escrowFor(ctx context.Context, k chains.Contract, t terms, told json.RawMessage, offerer string) (*chains.EscrowFact, error) {
+	hash, err := k.ClaimHash(chains.Condition{Kind: chains.HTLC, PaymentHash: t.Hash})
+	if err != nil {
+		return nil, err
+	}
+	ask := func(q chains.EscrowQuery) (*chains.EscrowFact, error) {
+		q.From, q.Settled = t.From, true
+		facts, err := k.Escrows(ctx, []chains.EscrowQuery{q})
+		if err == nil {
+			err = facts[0].Err
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &facts[0], nil
+	}
+	if r, ok := k.(chains.PublicReader); ok {
+		if shown, err := r.ReadPublic(told); err == nil && bytes.Equal(shown.ClaimHash, hash) && shown.Claimer == t.Recipient {
+			fact, err := ask(chains.EscrowQuery{Escrow: &shown})
+			if err != nil {
+				return nil, err
+			}
+			if fact.State != chains.EscrowNone {
+				fact.Escrow = &shown
+				return fact, nil
+			}
+		}
+	}
+	return ask(chains.EscrowQuery{ClaimHash: hash, Offerer: offerer, Claimer: t.Recipient})
 }
 
 // offererOf finds who offers an escrow in the chain's own form of it.

@@ -201,15 +201,15 @@ func (v *verifier) vaultPayment(ctx context.Context, o *opened, version uint64, 
 	if err != nil {
 		return nil, refusedPSBT(err)
 	}
-	vault, err := v.toldVault(o, t, got.Vault)
-	if err != nil {
-		return nil, err
-	}
 	caller, err := v.caller(in)
 	if err != nil {
 		return nil, err
 	}
 	k, raw, err := v.vaultContract(o, t, read)
+	if err != nil {
+		return nil, err
+	}
+	vault, err := v.vaultOf(ctx, o, t, k, got.Vault, read.Vault)
 	if err != nil {
 		return nil, err
 	}
@@ -284,10 +284,7 @@ func (t terms) signPSBT(what string, todo swap.BuiltAction) *swapper.SignPSBT {
 
 // toldVault reads which vault pays, by the service's word. Whether it does is asked of the
 // chain.
-func (v *verifier) toldVault(o *opened, t terms, told *swapper.VaultInfo) (chains.VaultID, error) {
-	if told == nil {
-		return chains.VaultID{}, fault.New(fault.Unsupported, "the service does not say which vault pays, without which the chain's nodes cannot be asked about it, so that the payment cannot be verified")
-	}
+func (v *verifier) toldVault(o *opened, t terms, told swapper.VaultInfo) (chains.VaultID, error) {
 	owner, err := o.byID[t.Dst.Chain].Address(told.Owner)
 	if err != nil {
 		return chains.VaultID{}, &RefusedError{Reason: reasonAction, Field: "vault.owner", Said: told.Owner, True: "an address on " + t.Dst.Chain, Err: err}

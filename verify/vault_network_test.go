@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -44,6 +45,7 @@ func (w *world) throughVault() *swapper.CreateSwapOutput {
 // A wallet pays bitcoin through a service that it does not trust, and is paid by a vault.
 func paysVaults(w *world) {
 	w.throughVault()
+	w.service.status = func(out *swapper.GetSwapStatusOutput) { out.Vault = nil } // as of the reference: own nodes show whose output is spent
 	v := w.wallet()
 	before := w.balance()
 	s := w.fromBitcoin(v)
@@ -186,6 +188,17 @@ func refusesVaults(w *world) {
 			s.Raw, s.Funded = nil, []swapper.FundedPSBT{{PSBTHex: s.Raw[0].PSBTHex}}
 		},
 		"a transaction on another chain": func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignPSBT.Chain = "LIGHTNING" },
+		"another output is spent, of a vault without a name": func(out *swapper.GetSwapStatusOutput) {
+			tx(func(tx *wire.MsgTx) { tx.TxIn[0].PreviousOutPoint.Hash[3] ^= 1 })(out)
+			out.Vault = nil
+		},
+		"the vault without a name pays somebody else": func(out *swapper.GetSwapStatusOutput) {
+			out.CurrentAction.SignPSBT.Raw[0], out.Vault = theirs, nil
+		},
+		"the provider of a vault without a name gets more": func(out *swapper.GetSwapStatusOutput) {
+			tx(func(tx *wire.MsgTx) { tx.TxOut[2].Value++ })(out)
+			out.Vault = nil
+		},
 	} {
 		v := w.wallet()
 		w.service.status = nil
@@ -200,13 +213,37 @@ func refusesVaults(w *world) {
 			w.Errorf("%s: after the lie the truth is refused: %+v, %v", name, out, err)
 		}
 	}
-	// Without the vault's name nothing can be asked about it.
-	v := w.wallet()
-	s := w.fromBitcoin(v)
-	w.service.status = func(out *swapper.GetSwapStatusOutput) { out.Vault = nil }
-	out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
-	if err != nil || out.CurrentAction != nil || out.ActionError == nil || out.ActionError.Code != fault.Unsupported {
-		w.Errorf("without the vault's name: got %+v, %v, want the action withheld", out, err)
+	findsVaults(w, mallory)
+}
+
+// A service that does not name the vault: it is the one whose output is spent, by what own
+// nodes list, and no other is taken for it.
+func findsVaults(w *world, mallory *swappertest.User) {
+	store := new(storage.Memory)
+	v := w.walletOf(w.service, store)
+	for _, note := range []string{"", "{", `{"Next":1000000000000,"All":[{"Owner":"` + mallory.Address(w.chain) + `","ID":7}]}`} { // the last misleads: the search begins anew once it has found nothing
+		s := w.fromBitcoin(v)
+		_, vault := w.psbtOf(s.SwapID)
+		name := "verify/vaults/" + w.chain + "/v1"
+		_, version, err := store.Note(w.Context(), name)
+		if err == nil {
+			err = store.SetNote(w.Context(), name, []byte(note), version)
+		}
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.service.status = func(out *swapper.GetSwapStatusOutput) { out.Vault = nil }
+		out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
+		if strings.HasPrefix(note, `{"Next"`) {
+			if !refuses(err) {
+				w.Errorf("no vault that is known: got %+v, %v, want a refusal", out, err)
+			}
+			out, err = v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
+		}
+		if err != nil || out.CurrentAction == nil || out.CurrentAction.SignPSBT == nil || !strings.Contains(out.CurrentAction.SignPSBT.Description, "the vault "+vault.VaultID+" of "+vault.Owner) {
+			w.Errorf("after the note %q: got %+v, %v, want a payment through the vault %+v", note, out, err, vault)
+		}
+		w.service.status = nil
 	}
 }
 

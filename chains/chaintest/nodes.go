@@ -2,6 +2,7 @@ package chaintest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 )
@@ -88,6 +90,9 @@ func testTrips(k *kit) {
 	k.net.Mine(k.T, 80) // deep enough that nothing can change it
 	k.trips("Escrows, deep, again", f.EscrowsAgain, escrows(1))
 	k.trips("Escrows, searched and found", f.SearchFound, bySearch)
+	if r, ok := k.k.(chains.PublicReader); ok {
+		k.shown(r)
+	}
 	k.proofTrips(f)
 	nobody := k.net.Account(k.T)
 	k.trips("History", f.History, func() error {
@@ -261,4 +266,37 @@ func testConcurrency(k *kit) {
 		})
 	}
 	wait.Wait()
+}
+
+// shown reads an open escrow back from what a service shows of it, and asks about it in one
+// round trip, since it was opened lately.
+func (k *kit) shown(r chains.PublicReader) {
+	k.Helper()
+	heads, err := k.chain.Heads(k.Context())
+	k.must(err)
+	e := k.expect(k.payOut(lock(secret(151)), k.facts.Token))
+	opening := k.open(e)
+	text, err := k.k.Public(e)
+	k.must(err)
+	got, err := r.ReadPublic(text)
+	k.must(err)
+	if string(got.Hash) != string(e.Hash) || string(got.ClaimHash) != string(e.ClaimHash) || got.Version != e.Version || got.Kind != e.Kind || got.Claimer != e.Claimer {
+		k.Errorf("%s is read back as %+v, want %+v", text, got, e)
+	}
+	var f chains.EscrowFact
+	k.trips("Escrows, opened lately", 1, func() error {
+		facts, err := k.k.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &got, From: heads.Latest.Height}})
+		if err == nil {
+			f = facts[0]
+		}
+		return err
+	})
+	if f.Err != nil || f.State != chains.EscrowOpen || f.InitTx != opening[len(opening)-1].ID || f.Opened.Height <= heads.Latest.Height || f.Opened.Hash == "" {
+		k.Errorf("opened lately: %+v", f)
+	}
+	for _, bad := range []string{``, `{}`, `[]`, strings.Replace(string(text), `"0x`, `"1x`, 1)} {
+		if e, err := r.ReadPublic(json.RawMessage(bad)); fault.CodeOf(err) != fault.InvalidInput {
+			k.Errorf("%s is read as %+v, %v", bad, e, err)
+		}
+	}
 }

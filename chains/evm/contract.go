@@ -25,7 +25,10 @@ type contracts struct {
 	memory memory
 }
 
-var _ chains.VaultList = (*contracts)(nil)
+var (
+	_ chains.VaultList    = (*contracts)(nil)
+	_ chains.PublicReader = (*contracts)(nil)
+)
 
 func (k *contracts) Version() string { return k.Deployment.Version }
 
@@ -64,6 +67,18 @@ func (k *contracts) Decode(data json.RawMessage) (chains.Escrow, error) {
 		k.memory.decoded.Add(string(data), e)
 	}
 	return e, err
+}
+
+// ReadPublic implements [chains.PublicReader].
+func (k *contracts) ReadPublic(data json.RawMessage) (chains.Escrow, error) {
+	s, err := k.ParsePublic(data)
+	if err == nil {
+		err = k.CheckSwapData(s)
+	}
+	if err != nil {
+		return chains.Escrow{}, err
+	}
+	return k.neutral(s)
 }
 
 func (k *contracts) Diff(want, got chains.Escrow, may chains.Tolerance) error {
@@ -140,7 +155,7 @@ func (k *contracts) VerifyRefund(_ context.Context, e chains.Escrow, auth chains
 }
 
 // Escrows takes one round trip, a second one if something happened to an escrow
-// since it was last looked at, and another one if an authorisation seems to be over. Queries by
+// since it was last looked at, unless the query says from which height on, and another one if an authorisation seems to be over. Queries by
 // claim hash take those of [contracts.findEscrows] before. A settled query goes to all nodes,
 // each of which takes these round trips.
 func (k *contracts) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([]chains.EscrowFact, error) {
@@ -166,7 +181,7 @@ func (k *contracts) escrows(ctx context.Context, queries []chains.EscrowQuery) (
 	}
 	hashes := make([]common.Hash, len(queries))
 	var asked []common.Hash // each once
-	place := map[common.Hash]int{}
+	place, since := map[common.Hash]int{}, map[common.Hash]uint64{}
 	for i, q := range queries {
 		e := q.Escrow
 		if e == nil {
@@ -183,8 +198,11 @@ func (k *contracts) escrows(ctx context.Context, queries []chains.EscrowQuery) (
 			place[hashes[i]] = len(asked)
 			asked = append(asked, hashes[i])
 		}
+		if _, opened := k.memory.known.Opened(hashes[i]); q.Escrow != nil && q.From != 0 && !opened {
+			since[hashes[i]] = max(q.From, k.EscrowManager.Height)
+		}
 	}
-	read, heads, h, err := k.readStates(ctx, asked)
+	read, heads, h, err := k.readStates(ctx, asked, since)
 	if err != nil {
 		return nil, err
 	}
@@ -207,10 +225,10 @@ func (k *contracts) escrows(ctx context.Context, queries []chains.EscrowQuery) (
 }
 
 // readStates reads escrows and the heads that they were read at.
-func (k *contracts) readStates(ctx context.Context, hashes []common.Hash) ([]chains.EscrowFact, chains.Heads, headsRequest, error) {
+func (k *contracts) readStates(ctx context.Context, hashes []common.Hash, since map[common.Hash]uint64) ([]chains.EscrowFact, chains.Heads, headsRequest, error) {
 	var h headsRequest
 	node := &along{Node: k.chain.node, extra: h.requests(k.chain.net)}
-	read, err := k.ReadEscrows(ctx, node, hashes, chains.Heads{}, evmread.Known{Opened: k.memory.known.Opened, Likely: k.memory.known.Likely})
+	read, err := k.ReadEscrows(ctx, node, hashes, chains.Heads{}, evmread.Known{Opened: k.memory.known.Opened, Likely: k.memory.known.Likely, Since: since})
 	if err == nil && node.extra != nil { // there was nothing to ask: only the heads are left
 		err = node.Batch(ctx, nil)
 	}

@@ -86,7 +86,7 @@ func (c *chain) poll(ctx context.Context, at hintCursor, tip uint64) ([]chains.H
 			f := &feed{k: k, member: i, of: of, cursor: at[k.Version()][i]}
 			if f.cursor.Block != 0 && tip >= f.cursor.Block && tip-f.cursor.Block < rpc.LogRange/2 {
 				f.asked = true
-				requests = append(requests, rpc.NewLogsRequest(of, f.cursor.Block, c.net.SafeTag, &f.logs))
+				requests = append(requests, rpc.NewLogsRequest(of, f.cursor.Block, c.net.SafeTag, nil, &f.logs))
 			}
 			feeds = append(feeds, f)
 		}

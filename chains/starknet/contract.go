@@ -17,7 +17,10 @@ type contract struct {
 	reader *read.Reader
 }
 
-var _ chains.VaultList = (*contract)(nil)
+var (
+	_ chains.VaultList    = (*contract)(nil)
+	_ chains.PublicReader = (*contract)(nil)
+)
 
 func (k *contract) Version() string { return k.Deployment.Version }
 
@@ -36,6 +39,18 @@ func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
 		return chains.Escrow{}, err
 	}
 	if err := k.CheckSwapData(s); err != nil {
+		return chains.Escrow{}, err
+	}
+	return k.Deployment.Escrow(s)
+}
+
+// ReadPublic implements [chains.PublicReader].
+func (k *contract) ReadPublic(data json.RawMessage) (chains.Escrow, error) {
+	s, err := k.ParsePublic(data)
+	if err == nil {
+		err = k.CheckSwapData(s)
+	}
+	if err != nil {
 		return chains.Escrow{}, err
 	}
 	return k.Deployment.Escrow(s)

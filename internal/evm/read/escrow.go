@@ -21,19 +21,27 @@ const escrowsPerCall = 256
 type Known struct {
 	Opened func(common.Hash) (settle.Opening, bool) // that cannot be undone
 	Likely func(common.Hash) (settle.Blocks, bool)  // where it was seen to happen last
+	Since  map[common.Hash]uint64                   // heights from which they were opened lately
 }
 
 // ReadEscrows returns the raw facts of escrows, in order. It takes two round
-// trips, one if none was ever opened. The state is read at at.Latest (at the
+// trips, one if none was ever opened, or if all that happened is known or is found
+// since a height. The state is read at at.Latest (at the
 // newest block if its height is 0), what happened from the logs of the blocks
 // that the state names. An escrow whose log is missing has Err set.
 func (d Contracts) ReadEscrows(ctx context.Context, node rpc.Node, escrows []common.Hash, at chains.Heads, known Known) ([]chains.EscrowFact, error) {
 	lookups := make([]escrowLookup, len(escrows))
 	likely := d.searchHistory(escrows, likelyPlaces(escrows, known), blockTimes{})
-	records, err := d.ReadStates(ctx, node, escrows, at, likely.requests)
+	var lately []types.Log
+	more := likely.requests
+	if len(known.Since) > 0 {
+		more = append(more, d.sinceRequest(known.Since, at, &lately))
+	}
+	records, err := d.ReadStates(ctx, node, escrows, at, more)
 	if err != nil {
 		return nil, err
 	}
+	copy(likely.requests, more)
 	for i, r := range records {
 		lookups[i].record = r
 		if known.Opened != nil && r.State != uint8(chains.EscrowNone) {
@@ -43,6 +51,15 @@ func (d Contracts) ReadEscrows(ctx context.Context, node rpc.Node, escrows []com
 		}
 	}
 	likely.handOut(lookups, false)
+	for _, l := range lately {
+		if l.Address == d.EscrowManager.Address && !l.Removed && len(l.Topics) == 4 && l.BlockTimestamp != 0 { // else the time is asked for
+			for i, e := range escrows {
+				if l.Topics[3] == e {
+					lookups[i].logs = append(lookups[i].logs, l)
+				}
+			}
+		}
+	}
 	rest := d.searchHistory(escrows, d.placesLeft(escrows, lookups), likely.times)
 	if len(rest.requests) > 0 {
 		if err := node.Batch(ctx, rest.requests); err != nil {

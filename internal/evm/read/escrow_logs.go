@@ -2,6 +2,7 @@ package read
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -81,8 +82,6 @@ func (d Contracts) searchHistory(escrows []common.Hash, places []escrowPlace, ti
 		}
 		return a.escrow - b.escrow
 	})
-	events := wire.EscrowABI().Events
-	kinds := []common.Hash{events["Initialize"].ID, events["Claim"].ID, events["Refund"].ID}
 	s := &escrowSearch{of: d.EscrowManager.Address, escrows: escrows, groups: groupPlaces(places), times: times}
 	s.found = make([][]types.Log, len(s.groups))
 	for g, group := range s.groups {
@@ -93,7 +92,7 @@ func (d Contracts) searchHistory(escrows []common.Hash, places []escrowPlace, ti
 			}
 		}
 		s.requests = append(s.requests, rpc.LogRequest(s.of, rpc.BlockRange{From: group[0].height, To: group[len(group)-1].height},
-			[][]common.Hash{kinds, nil, nil, hashes}, &s.found[g]))
+			[][]common.Hash{escrowEvents(), nil, nil, hashes}, &s.found[g]))
 	}
 	heights := slices.CompactFunc(slices.Clone(places), func(a, b escrowPlace) bool { return a.height == b.height })
 	if len(heights) <= timesAsked {
@@ -102,6 +101,19 @@ func (d Contracts) searchHistory(escrows []common.Hash, places []escrowPlace, ti
 		}
 	}
 	return s
+}
+
+// sinceRequest asks for what happened to escrows since the lowest of the heights. A node that
+// finds the range too long, or that lags behind, refuses it, and the state says where to look.
+func (d Contracts) sinceRequest(since map[common.Hash]uint64, at chains.Heads, result *[]types.Log) rpc.Request {
+	hashes, from := slices.Collect(maps.Keys(since)), slices.Min(slices.Collect(maps.Values(since)))
+	return rpc.NewLogsRequest(d.EscrowManager.Address, from, rpc.BlockParam(at.Latest), [][]common.Hash{escrowEvents(), nil, nil, hashes[:min(len(hashes), rpc.LogTopicValues)]}, result)
+}
+
+// escrowEvents are the kinds of what happens to escrows.
+func escrowEvents() []common.Hash {
+	events := wire.EscrowABI().Events
+	return []common.Hash{events["Initialize"].ID, events["Claim"].ID, events["Refund"].ID}
 }
 
 // handOut gives the logs that were found to their escrows, and, where the search

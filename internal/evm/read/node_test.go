@@ -190,6 +190,13 @@ func TestReadEscrowsPartly(t *testing.T) {
 	if _, err := (Contracts{d}).ReadEscrows(context.Background(), node, make([]common.Hash, 1000), at, Known{}); err != nil || node.trips != 1 {
 		t.Errorf("1000 unknown escrows: %d round trips, %v", node.trips, err)
 	}
+	for stamp, trips := range map[uint64]int{0: 2, 1_700_000_010: 1} { // with a log that has no time, the block is asked for it
+		node.trips, node.logs[0].BlockTimestamp = 0, stamp
+		facts, err := Contracts{d}.ReadEscrows(context.Background(), node, hashes[1:2], at, Known{Since: map[common.Hash]uint64{hashes[1]: 9}})
+		if err != nil || node.trips != trips || facts[0].State != chains.EscrowOpen || facts[0].Opened.Height != 10 || facts[0].Opened.Time != 1_700_000_010 {
+			t.Errorf("opened since a height, by a log of the time %d: %+v in %d round trips, %v", stamp, facts, node.trips, err)
+		}
+	}
 }
 
 // viewStates serves escrow states.

@@ -47,13 +47,15 @@ func LogRequest(of common.Address, blocks BlockRange, topics [][]common.Hash, re
 	return Request{Method: "eth_getLogs", Params: []any{f}, Result: result}
 }
 
-// NewLogsRequest asks for all logs of a contract from a block up to a tag.
-func NewLogsRequest(of common.Address, from uint64, tag string, result *[]types.Log) Request {
+// NewLogsRequest asks for the logs of a contract, all of them if topics are nil, from a block
+// up to a tag.
+func NewLogsRequest(of common.Address, from uint64, tag string, topics [][]common.Hash, result *[]types.Log) Request {
 	f := struct {
-		Address   common.Address `json:"address"`
-		FromBlock hexutil.Uint64 `json:"fromBlock"`
-		ToBlock   string         `json:"toBlock"`
-	}{of, hexutil.Uint64(from), tag}
+		Address   common.Address  `json:"address"`
+		FromBlock hexutil.Uint64  `json:"fromBlock"`
+		ToBlock   string          `json:"toBlock"`
+		Topics    [][]common.Hash `json:"topics,omitempty"`
+	}{of, hexutil.Uint64(from), tag, topics}
 	return Request{Method: "eth_getLogs", Params: []any{f}, Result: result}
 }
 

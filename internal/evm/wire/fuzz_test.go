@@ -43,8 +43,15 @@ func FuzzParseSwapData(f *testing.F) {
 		if Diff(s, again, chains.Tolerance{}) != nil {
 			t.Fatal("the escrow hash changed")
 		}
-		if _, err := s.Public(); err != nil {
+		public, err := s.Public()
+		if err != nil {
 			t.Fatal(err)
+		}
+		if d.CheckSwapData(s) == nil {
+			b, err := d.ParsePublic(public)
+			if b.ExtraData = s.ExtraData; err != nil || Diff(s, b, chains.Tolerance{}) != nil || b.Kind != s.Kind {
+				t.Fatalf("%s is read back as %+v, %v", public, b, err)
+			}
 		}
 		encoded, _ := s.Encode()
 		tuple, err := fromTuple(s.tuple(), s.Kind, s.ExtraData)

@@ -11,6 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/members"
 )
 
@@ -129,6 +130,34 @@ func (s SwapData) Public() (json.RawMessage, error) {
 		hexutil.EncodeBig(s.Flags()), s.ClaimData.Hex(), s.RefundData.Hex(), hexutil.EncodeBig(s.Amount),
 		s.DepositToken.Hex(), hexutil.EncodeBig(s.SecurityDeposit), hexutil.EncodeBig(s.ClaimerBounty), s.SuccessAction.Hex(),
 	})
+}
+
+// ParsePublic reads an escrow back from what [SwapData.Public] returns. Its kind is that of
+// the claim handler, which must be one of the deployment.
+func (d Deployment) ParsePublic(data []byte) (SwapData, error) {
+	fields, err := members.Read(data)
+	if err != nil {
+		return SwapData{}, err
+	}
+	r := memberReader{fields}
+	t := abiEscrow{
+		Offerer: r.address("offerer"), Claimer: r.address("claimer"), Token: r.address("token"),
+		RefundHandler: r.address("refundHandler"), ClaimHandler: r.address("claimHandler"), Flags: r.number("flags"),
+		ClaimData: r.hash("claimData"), RefundData: r.hash("refundData"), Amount: r.number("amount"), DepositToken: r.address("depositToken"),
+		SecurityDeposit: r.number("securityDeposit"), ClaimerBounty: r.number("claimerBounty"), SuccessActionCommitment: r.hash("successActionCommitment"),
+	}
+	kind, known := d.KindOf(t.ClaimHandler)
+	if !known {
+		r.Fail("claimHandler", "%s is not a claim handler of this chain", t.ClaimHandler)
+	}
+	if r.Err != nil {
+		return SwapData{}, r.Err
+	}
+	s, err := fromTuple(t, kind, nil)
+	if err != nil {
+		return SwapData{}, fault.Invalid("", "%w", err)
+	}
+	return s, nil
 }
 
 // memberReader also reads what only EVM chains have.

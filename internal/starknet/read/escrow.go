@@ -14,7 +14,8 @@ import (
 const escrowsPerCall = 256
 
 // Escrows answers queries, in their order. It takes one round trip, a second one if
-// something happened to an escrow since it was last looked at, and another one if an
+// something happened to an escrow since it was last looked at, unless the query says from
+// which height on, and another one if an
 // authorisation seems to be over. Queries by claim hash take one before for all of them,
 // and one or two more where an escrow is found that was not read before.
 //
@@ -64,7 +65,7 @@ func (r *Reader) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 	}
 	hashes := make([]*wire.Felt, len(queries)) // nil: unknown
 	var asked []wire.Felt                      // each once
-	at := map[wire.Felt]int{}
+	at, since := map[wire.Felt]int{}, map[wire.Felt]uint64{}
 	for i, q := range queries {
 		e := q.Escrow
 		if e == nil {
@@ -85,8 +86,11 @@ func (r *Reader) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 			at[hash] = len(asked)
 			asked = append(asked, hash)
 		}
+		if _, opened := r.memory.known.Opened(hash); q.Escrow != nil && q.From != 0 && !opened {
+			since[hash] = max(q.From, r.EscrowManager.Height)
+		}
 	}
-	read, head, err := r.states(ctx, asked)
+	read, head, err := r.states(ctx, asked, since)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +125,9 @@ type lookup struct {
 	err    error
 }
 
-// states reads what became of escrows, and the head that was there before.
-func (r *Reader) states(ctx context.Context, escrows []wire.Felt) ([]chains.EscrowFact, *rpc.Head, error) {
+// states reads what became of escrows, and the head that was there before. What happened since
+// the heights is asked for at once, and its times are not asked for.
+func (r *Reader) states(ctx context.Context, escrows []wire.Felt, since map[wire.Felt]uint64) ([]chains.EscrowFact, *rpc.Head, error) {
 	var places []place
 	for i, e := range escrows {
 		if at, ok := r.memory.known.Likely(e); ok {
@@ -130,6 +135,7 @@ func (r *Reader) states(ctx context.Context, escrows []wire.Felt) ([]chains.Escr
 		}
 	}
 	guess := r.pastOf(escrows, places, nil)
+	guess.since(since)
 	var head rpc.Head
 	records, err := r.records(ctx, escrows, rpc.Latest, &head, guess)
 	if err != nil {
@@ -151,7 +157,7 @@ func (r *Reader) states(ctx context.Context, escrows []wire.Felt) ([]chains.Escr
 		if e == nil {
 			places = append(places, place{height, i})
 		}
-		if e == nil || !r.ledger.timed(e.Block) {
+		if _, lately := since[escrows[i]]; e == nil || !lately && !r.ledger.timed(e.Block) {
 			untimed = append(untimed, height)
 		}
 	}
@@ -187,17 +193,21 @@ func (r *Reader) records(ctx context.Context, escrows []wire.Felt, at rpc.At, he
 		answers = append(answers, answer)
 		requests = append(requests, r.call(r.EscrowManager, wire.EntryHashStates, wire.EscrowStatesCall(escrows[first:min(first+escrowsPerCall, len(escrows))]), at, answer))
 	}
+	along := requests
 	var scans []*scan
 	if guess != nil {
-		scans = guess.scans
+		along, scans = append(along, guess.asks...), guess.scans
 	}
-	if err := r.ledger.run(ctx, requests, scans); err != nil {
+	if err := r.ledger.run(ctx, along, scans); err != nil {
 		return nil, err
 	}
-	for _, one := range requests {
+	for _, one := range along[:len(requests)] {
 		if one.Err != nil {
 			return nil, upstream(one)
 		}
+	}
+	if guess != nil {
+		copy(guess.asks, along[len(requests):])
 	}
 	records := make([]wire.EscrowRecord, 0, len(escrows))
 	for i, answer := range answers {

@@ -2,6 +2,7 @@ package read
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
@@ -52,7 +53,8 @@ type pastOf struct {
 	groups  [][]place
 	scans   []*scan
 	blocks  []*rpc.Block
-	asks    []rpc.Request // for the blocks
+	asks    []rpc.Request // for the blocks, and for lately
+	lately  rpc.Page      // what happened since a height, as far as one page has it
 }
 
 // timesAsked is up to how many blocks are asked for their times at once. Where more are
@@ -65,7 +67,6 @@ func (r *Reader) pastOf(escrows []wire.Felt, places []place, untimed []uint64) *
 		return cmp.Or(cmp.Compare(a.height, b.height), a.escrow-b.escrow)
 	})
 	p := &pastOf{r: r, escrows: escrows, groups: group(places)}
-	kinds := []wire.Felt{wire.SelectorInitialize, wire.SelectorClaim, wire.SelectorRefund}
 	for _, g := range p.groups {
 		var hashes []wire.Felt
 		for _, at := range g {
@@ -73,7 +74,7 @@ func (r *Reader) pastOf(escrows []wire.Felt, places []place, untimed []uint64) *
 				hashes = append(hashes, h)
 			}
 		}
-		p.scans = append(p.scans, newScan(rpc.Filter{From: r.EscrowManager.Address, Keys: [][]wire.Felt{kinds, nil, nil, nil, hashes},
+		p.scans = append(p.scans, newScan(rpc.Filter{From: r.EscrowManager.Address, Keys: [][]wire.Felt{escrowEvents(), nil, nil, nil, hashes},
 			Blocks: rpc.Range{First: g[0].height, Last: g[len(g)-1].height}}))
 	}
 	slices.Sort(untimed)
@@ -86,12 +87,33 @@ func (r *Reader) pastOf(escrows []wire.Felt, places []place, untimed []uint64) *
 	return p
 }
 
+// since asks for what happened to escrows since the lowest of the heights. What is not on
+// the first page is asked for where the state says that it is.
+func (p *pastOf) since(from map[wire.Felt]uint64) {
+	if len(from) == 0 {
+		return
+	}
+	hashes := slices.Collect(maps.Keys(from))
+	p.asks = append(p.asks, rpc.EventsRequest(rpc.Filter{From: p.r.EscrowManager.Address, Keys: [][]wire.Felt{escrowEvents(), nil, nil, nil, hashes[:min(len(hashes), rpc.KeyValues)]},
+		Blocks: rpc.Range{First: slices.Min(slices.Collect(maps.Values(from))), Last: rpc.Newest}}, "", &p.lately))
+}
+
+// escrowEvents are the kinds of what happens to escrows.
+func escrowEvents() []wire.Felt {
+	return []wire.Felt{wire.SelectorInitialize, wire.SelectorClaim, wire.SelectorRefund}
+}
+
 // handOut gives what was found to its escrows, and, where a search must have found
 // something, why it failed.
 func (p *pastOf) handOut(lookups []lookup, must bool) {
 	for i, b := range p.blocks {
 		if p.asks[i].Err == nil && !b.Hash.IsZero() {
 			p.r.ledger.times.Add(b.Hash, b.Time)
+		}
+	}
+	for _, e := range p.lately.Events {
+		if i := slices.Index(p.escrows, e.Keys[4]); i >= 0 { // the filter demands five
+			lookups[i].events = append(lookups[i].events, e)
 		}
 	}
 	for i, g := range p.groups {

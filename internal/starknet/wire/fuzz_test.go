@@ -131,11 +131,15 @@ func FuzzParseSwapData(f *testing.F) {
 		if b, err := ParseSwapData(again); err != nil || Diff(s, b, chains.Tolerance{}) != nil {
 			t.Fatalf("%s is read back as %+v, %v", again, b, err)
 		}
-		if _, err := s.Public(); err != nil {
+		public, err := s.Public()
+		if err != nil {
 			t.Fatal(err)
 		}
 		if d.CheckSwapData(s) != nil {
 			return
+		}
+		if b, err := d.ParsePublic(public); err != nil || escrowHash(t, b) != escrowHash(t, s) || b.Kind != s.Kind {
+			t.Fatalf("%s is read back as %+v, %v", public, b, err)
 		}
 		all, err := s.Felts()
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/members"
 )
 
@@ -160,4 +161,41 @@ func (s SwapData) Public() (json.RawMessage, error) {
 		Hex64(s.Offerer), Hex64(s.Claimer), Hex64(s.Token), Hex64(s.RefundHandler), Hex64(s.ClaimHandler), Hex(s.Flags()), Hex64(s.ClaimData), Hex64(s.RefundData),
 		halves(s.Amount), Hex64(s.FeeToken), halves(s.SecurityDeposit), halves(s.ClaimerBounty), success,
 	})
+}
+
+// ParsePublic reads an escrow back from what [SwapData.Public] returns, unless it has a
+// success action. Its kind is that of the claim handler, which must be one of the deployment.
+func (d Deployment) ParsePublic(data []byte) (SwapData, error) {
+	fields, err := members.Read(data)
+	if err != nil {
+		return SwapData{}, err
+	}
+	r := &memberReader{fields}
+	var all felts
+	for _, name := range []string{"offerer", "claimer", "token", "refund_handler", "claim_handler", "flags", "claim_data", "refund_data"} {
+		all = all.add(r.felt(name))
+	}
+	number := func(name string) {
+		halves := r.object(name)
+		if r.Err != nil {
+			return
+		}
+		all = all.add(halves.felt("low"), halves.felt("high"))
+		r.FailWith(halves.Err)
+	}
+	number("amount")
+	all = all.add(r.felt("fee_token"))
+	number("security_deposit")
+	number("claimer_bounty")
+	if action := r.object("success_action"); r.Err == nil && action.Has("Some") {
+		r.Fail("success_action", "must not be set")
+	}
+	if r.Err != nil {
+		return SwapData{}, r.Err
+	}
+	s, _, err := d.decodeSwapData(all.uint(1))
+	if err != nil {
+		return SwapData{}, fault.Invalid("", "%w", err)
+	}
+	return s, nil
 }

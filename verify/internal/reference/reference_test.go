@@ -1,10 +1,11 @@
-package verify_test
+package reference_test
 
 import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"github.com/btcsuite/btcd/btcutil/psbt"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
+	evmtypes "github.com/ethereum/go-ethereum/core/types"
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
@@ -41,6 +43,8 @@ type reference struct {
 		}
 	}
 	Swaps []*recorded
+
+	shown *shownVault // by own nodes; nil for none
 }
 
 type recorded struct {
@@ -50,7 +54,7 @@ type recorded struct {
 	Status  json.RawMessage
 }
 
-func readReference(t *testing.T) (r reference) {
+func readReference(t testing.TB) (r reference) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/reference.json")
 	if err == nil {
@@ -62,49 +66,99 @@ func readReference(t *testing.T) (r reference) {
 	return r
 }
 
-// chain is the recording's, with a node of the wallet that knows the newest block.
-func (r reference) chain(t *testing.T, now time.Time) chains.Factory {
+type regtest struct{ bitcoin.Backend }
+
+func (regtest) Network() bitcoin.Network { return bitcoin.Regtest }
+
+func asText(t testing.TB, v any) string {
 	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// hosts are a network in this process.
+type hosts map[string]http.HandlerFunc
+
+func (a hosts) RoundTrip(q *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	a[q.URL.Host](w, q)
+	return w.Result(), nil
+}
+
+// node is the wallet's own, which knows the newest block, the vault that is shown, and no escrow.
+func (r reference) node(t testing.TB, now time.Time) http.HandlerFunc {
 	block := map[string]any{"number": "0x10", "hash": common.Hash{16}, "timestamp": hexutil.Uint64(now.Unix()), "baseFeePerGas": "0x34ef1", "l1FeeRate": "0x0"} // about the fee of the recording
-	node := serve(t, func(w http.ResponseWriter, q *http.Request) {
-		var calls []struct {
-			ID     json.RawMessage
-			Method string
+	results := map[string]any{"eth_chainId": hexutil.Uint64(r.ChainID), "eth_getBlockByNumber": block}
+	if r.shown != nil {
+		results["eth_getLogs"], results["eth_call"] = r.shown.opened, r.shown.state
+	}
+	ofEscrows := func(params json.RawMessage) any {
+		var asked []struct {
+			Address, To common.Address
+			Data        hexutil.Bytes
 		}
-		if json.NewDecoder(q.Body).Decode(&calls) != nil {
-			http.Error(w, "a batch is wanted", http.StatusBadRequest)
+		_ = json.Unmarshal(params, &asked) // the rest of the list is a block
+		switch {
+		case len(asked) == 0 || asked[0].To != r.Contracts.SwapContract && asked[0].Address != r.Contracts.SwapContract:
+			return nil
+		case asked[0].Data == nil:
+			return []evmtypes.Log{}
+		}
+		n := (len(asked[0].Data) - 4 - 64) / 32
+		none := make(hexutil.Bytes, 64+n*3*32)
+		none[31], none[62], none[63] = 32, byte(n>>8), byte(n)
+		return none
+	}
+	return func(w http.ResponseWriter, q *http.Request) {
+		text, err := io.ReadAll(q.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		answer := func(text []byte) map[string]any {
+			var c struct {
+				ID, Params json.RawMessage
+				Method     string
+			}
+			err := json.Unmarshal(text, &c)
+			result := results[c.Method]
+			if none := ofEscrows(c.Params); none != nil {
+				result = none
+			}
+			if err != nil || result == nil {
+				t.Errorf("the node is asked for %s, %v", text, err)
+			}
+			return map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": result}
+		}
+		var calls []json.RawMessage
+		if json.Unmarshal(text, &calls) != nil {
+			_ = json.NewEncoder(w).Encode(answer(text))
 			return
 		}
-		results := map[string]any{"eth_chainId": hexutil.Uint64(r.ChainID), "eth_getBlockByNumber": block}
-		var answers []map[string]any
-		for _, c := range calls {
-			if results[c.Method] == nil {
-				t.Errorf("the node is asked for %s", c.Method)
-			}
-			answers = append(answers, map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": results[c.Method]})
+		answers := make([]map[string]any, len(calls))
+		for i, c := range calls {
+			answers[i] = answer(c)
 		}
 		_ = json.NewEncoder(w).Encode(answers)
-	})
+	}
+}
+
+// chain is the recording's.
+func (r reference) chain() chains.Factory {
 	network, _ := evm.Preset("CITREA", bitcoin.Regtest) // its settings: the contracts are not published
 	c := r.Contracts
 	network.ChainID, network.WrappedNative = r.ChainID, c.WETH
 	network.Deployments = []evm.Deployment{{EscrowManager: evm.Contract{Address: c.SwapContract}, BtcRelay: evm.Contract{Address: c.BtcRelayContract}, VaultManager: evm.Contract{Address: c.SpvVaultContract},
 		Execution: c.ExecutionContract, RefundHandler: c.HandlerContracts.Refund.Timelock,
 		ClaimHandlers: [4]common.Address{c.HandlerContracts.Claim["0"], c.HandlerContracts.Claim["1"], c.HandlerContracts.Claim["2"], c.HandlerContracts.Claim["3"]}}}
-	return evm.Citrea(evm.Options{RPC: []string{node}, Network: &network})
+	return evm.Citrea(evm.Options{RPC: []string{"http://node"}, Network: &network})
 }
 
-func serve(t *testing.T, h http.HandlerFunc) (url string) {
-	t.Helper()
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	return s.URL
-}
-
-// wallet uses a service that answers as recorded, and does not trust it.
-func (r reference) wallet(t *testing.T, s *recorded) swapper.Service {
-	t.Helper()
-	service := serve(t, func(w http.ResponseWriter, q *http.Request) {
+// service answers as recorded.
+func (s recorded) service(t testing.TB) http.HandlerFunc {
+	return func(w http.ResponseWriter, q *http.Request) {
 		switch q.URL.Path {
 		case "/createSwap":
 			var got, want any
@@ -123,22 +177,37 @@ func (r reference) wallet(t *testing.T, s *recorded) swapper.Service {
 		default:
 			http.NotFound(w, q)
 		}
-	})
-	client, err := httpapi.NewClient(service, httpapi.ClientOptions{})
+	}
+}
+
+// wallet uses a service that answers as recorded, and does not trust it.
+func (r reference) wallet(t testing.TB, s *recorded) swapper.Service {
+	t.Helper()
+	return r.walletOf(t, time.UnixMilli(s.At), s.service(t))
+}
+
+func (r reference) walletOf(t testing.TB, now time.Time, service http.HandlerFunc) swapper.Service {
+	t.Helper()
+	network := hosts{"service": service, "node": r.node(t, now)}
+	client, err := httpapi.NewClient("http://service", httpapi.ClientOptions{HTTP: &http.Client{Transport: network}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := time.UnixMilli(s.At)
-	v, err := verify.Wrap(client, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{r.chain(t, now)}, Store: new(storage.Memory), Bitcoin: regtest{},
+	var backend bitcoin.Backend = regtest{}
+	if r.shown != nil {
+		backend = r.shown
+	}
+	v, err := verify.Wrap(client, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{r.chain()}, HTTP: network, Store: new(storage.Memory), Bitcoin: backend,
 		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14)}, USD: 1}, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = v.(io.Closer).Close() })
 	return v
 }
 
 // input is the request as a wallet makes it.
-func (s recorded) input(t *testing.T) swapper.CreateSwapInput {
+func (s recorded) input(t testing.TB) swapper.CreateSwapInput {
 	t.Helper()
 	var q map[string]string
 	if err := json.Unmarshal(s.Request, &q); err != nil {
@@ -152,7 +221,7 @@ func (s recorded) input(t *testing.T) swapper.CreateSwapInput {
 		SrcAddress: q["srcAddress"], DstAddress: q["dstAddress"], PaymentHash: q["paymentHash"]}
 }
 
-func (s recorded) status(t *testing.T) (out swapper.GetSwapStatusOutput) {
+func (s recorded) status(t testing.TB) (out swapper.GetSwapStatusOutput) {
 	t.Helper()
 	if err := json.Unmarshal(s.Status, &out); err != nil {
 		t.Fatal(err)
@@ -230,8 +299,8 @@ func (r reference) ask(t *testing.T, s recorded) (*swapper.GetSwapStatusOutput, 
 	return v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: made.SwapID})
 }
 
-// What the reference asks its user to sign or to pay is verified over Lightning, and is
-// withheld on Bitcoin for what it does not say.
+// What the reference asks its user to sign or to pay is verified, and is withheld for a payment
+// to Bitcoin, of whose nonce it does not say anything.
 func TestReferenceActions(t *testing.T) {
 	r := readReference(t)
 	for _, s := range r.Swaps {
@@ -243,15 +312,15 @@ func TestReferenceActions(t *testing.T) {
 			withheld = "does not say of the escrow which nonce and how many confirmations"
 		case swapper.SwapSPVVaultFromBTC:
 			changed = said // with coins that the service has chosen, as for a wallet that it knows
+			r.showVault(t, &said)
 			said.CurrentAction = &swapper.Action{SignPSBT: template(t, *said.CurrentAction.SignPSBT)}
-			withheld = "does not say which vault pays"
 		case swapper.SwapToBTCLN:
 			changed = s.status(t)
 			sign := changed.CurrentAction.SignSmartChainTransaction
 			sign.Txs[0] = strings.Replace(sign.Txs[0], "90f79bf6eb2c4f870365e785982e1f101e93b906", "90f79bf6eb2c4f870365e785982e1f101e93b907", 1) // to whom a refund goes
 		case swapper.SwapFromBTCLNAuto:
 			changed = s.status(t)
-			changed.CurrentAction.SendToAddress.Txs[0].Address = invoice(t, 50_000_000)
+			changed.CurrentAction.SendToAddress.Txs[0].Address = r.Swaps[1].input(t).DstAddress
 		}
 		s := *s
 		if said.SwapType == swapper.SwapSPVVaultFromBTC {
@@ -290,13 +359,20 @@ func payments(of *swapper.GetSwapStatusOutput) string {
 		return strings.Join(a.SignSmartChainTransaction.Txs, " ")
 	case a.SendToAddress != nil:
 		return a.SendToAddress.Txs[0].Address
+	case a.SignPSBT != nil: // but for the lock time, which is drawn
+		p, err := psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(a.SignPSBT.Raw[0].PSBTHex)), false)
+		if err != nil {
+			return err.Error()
+		}
+		p.UnsignedTx.LockTime = 0
+		return p.UnsignedTx.TxHash().String()
 	}
 	return ""
 }
 
 // template is the transaction as the reference gives it to a wallet that names no coins:
 // without the second input and its change.
-func template(t *testing.T, funded swapper.SignPSBT) *swapper.SignPSBT {
+func template(t testing.TB, funded swapper.SignPSBT) *swapper.SignPSBT {
 	t.Helper()
 	p, err := psbt.NewFromRawBytes(strings.NewReader(funded.Funded[0].PSBTBase64), true)
 	if err != nil {
