@@ -13,36 +13,20 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/signer"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/storage"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
-// operator signs for a watchtower of the service.
-type operator struct {
-	address string
-	sign    func([]string) ([]string, error)
-}
-
-func (o operator) Address() string { return o.address }
-func (o operator) Sign(_ context.Context, unsigned []string) ([]string, error) {
-	return o.sign(unsigned)
-}
-
 // operators are the watchtower's accounts of the local network, by chain.
 func (w *world) operators() map[string]pub.Signer {
-	wallet := &wallet.Wallet{EVM: w.net.EVM.Watchtower}
-	all := map[string]pub.Signer{"CITREA": operator{w.net.EVM.Watchtower.Address.Hex(), wallet.SignEVM}}
+	all := map[string]pub.Signer{"CITREA": signer.EVM(w.net.EVM.Watchtower)}
 	if w.net.Solana != nil {
-		wallet.Solana = w.net.Solana.Watchtower
-		all["SOLANA"] = operator{w.net.Solana.Watchtower.Address.String(), wallet.SignSolana}
+		all["SOLANA"] = signer.Solana(w.net.Solana.Watchtower)
 	}
 	if w.net.Starknet != nil {
-		k := w.net.Starknet.Watchtower.Key
-		wallet.Starknet = &k
-		all["STARKNET"] = operator{wire.Hex64(w.net.Starknet.Watchtower.Address), wallet.SignStarknet}
+		all["STARKNET"] = signer.Starknet(w.net.Starknet.Watchtower.Key)
 	}
 	return all
 }

@@ -78,11 +78,7 @@ func start(t testing.TB, o options) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.relay.Close() })
-	tower := watchtower.Options{EVM: w.net.EVM, Relays: []string{w.relay.URL()}, Every: 20 * time.Millisecond, Starknet: w.net.WatchtowerOnStarknet()}
-	if tower.Solana, err = w.net.WatchtowerOnSolana(); err != nil {
-		t.Fatal(err)
-	}
-	if w.tower, err = watchtower.Start(t.Context(), tower); err != nil {
+	if w.tower, err = w.net.Watch(t.Context(), watchtower.Options{Relays: []string{w.relay.URL()}, Every: 20 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	w.ground = groundOf(o.on, w)

@@ -13,11 +13,11 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/signer"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	solparty "github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
@@ -40,9 +40,7 @@ func onEVM(t testing.TB, n *devnet.Net) *side {
 	net := n.EVM
 	sequence := int64(0)
 	s := &side{name: "EVM", version: net.Deployment().Version, factory: n.Chain(), user: net.User.Address.Hex(), token: net.Contracts().Token.Hex(), fair: 5e6}
-	tower, user := &wallet.Wallet{EVM: net.Watchtower}, &wallet.Wallet{EVM: net.User}
-	s.wallet = signer{s.user, user.SignEVM}
-	s.signer = signer{net.Watchtower.Address.Hex(), tower.SignEVM}
+	s.wallet, s.signer = signer.EVM(net.User), signer.EVM(net.Watchtower)
 	s.native = func(address string) *big.Int {
 		return must[*big.Int](t)(net.Balance(t.Context(), evm.Native, common.HexToAddress(address)))
 	}
@@ -88,10 +86,9 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 			t.Fatal(err)
 		}
 		sequence := uint64(0)
-		tower, user := &wallet.Wallet{Solana: net.Watchtower}, &wallet.Wallet{Solana: net.User}
 		return &side{name: "Solana", version: version, factory: n.SolanaChain(), user: net.User.Address.String(), token: solana.WBTC.String(), fair: 5e6,
-			wallet: signer{net.User.Address.String(), user.SignSolana},
-			signer: signer{net.Watchtower.Address.String(), tower.SignSolana},
+			wallet: signer.Solana(net.User),
+			signer: signer.Solana(net.Watchtower),
 			native: func(address string) *big.Int {
 				return new(big.Int).SetUint64(net.Lamports(must[solwire.Key](t)(solwire.ParseKey(address))))
 			},
@@ -131,10 +128,9 @@ func onStarknet(t testing.TB, n *devnet.Net) *side {
 		t.Fatal(err)
 	}
 	sequence := uint64(0)
-	tower, user := &wallet.Wallet{Starknet: &net.Watchtower.Key}, &wallet.Wallet{Starknet: &net.User.Key}
 	return &side{name: "Starknet", version: "v1", factory: n.StarknetChain(), user: starkwire.Hex64(net.User.Address), token: starkwire.Hex64(starknet.WBTC), fair: 3e8,
-		wallet: signer{starkwire.Hex64(net.User.Address), user.SignStarknet},
-		signer: signer{starkwire.Hex64(net.Watchtower.Address), tower.SignStarknet},
+		wallet: signer.Starknet(net.User.Key),
+		signer: signer.Starknet(net.Watchtower.Key),
 		native: func(address string) *big.Int {
 			return must[*big.Int](t)(net.Balance(starkwire.STRK, must[starkwire.Felt](t)(starkwire.ParseFelt(address))))
 		},

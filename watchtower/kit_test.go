@@ -89,17 +89,6 @@ func everywhere(t *testing.T, run func(k *kit)) {
 	}
 }
 
-// signer signs as a wallet of the local network does.
-type signer struct {
-	address string
-	sign    func([]string) ([]string, error)
-}
-
-func (s signer) Address() string { return s.address }
-func (s signer) Sign(_ context.Context, unsigned []string) ([]string, error) {
-	return s.sign(unsigned)
-}
-
 // notes keep nothing.
 type notes struct{}
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/swap"
@@ -101,8 +102,8 @@ func (c *collusion) String() string { return fmt.Sprintf("%+v", *c) }
 // story is a chain as the node tells it that colludes.
 type story struct {
 	land                        // the chain in it
+	net   *devnet.Net           // with that chain alone
 	of    func(*lp.LP) lp.Story // an LP's place in it
-	tower watchtower.Options    // of a watchtower that claims in it alone
 	loses func(node int, on bool)
 	end   func() error
 }
@@ -150,8 +151,7 @@ func (w *world) tell(ctx context.Context, c *collusion) error {
 	if err := l.FillVaults(ctx, g.token(), 10*small); err != nil {
 		return err
 	}
-	s.tower.Relays, s.tower.Network, s.tower.Every = []string{w.net.Nostr.URL()}, w.network, 20*time.Second
-	tower, err := watchtower.Start(ctx, s.tower)
+	tower, err := s.net.Watch(ctx, watchtower.Options{Relays: []string{w.net.Nostr.URL()}, Network: w.network, Every: 20 * time.Second}) // claims in it alone
 	if err != nil {
 		w.note("the watchtower that colludes does not start: %v", err) // no relay is there
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -121,8 +120,9 @@ func (g solanaLand) part(node int) (*story, error) {
 	n := p.Net()
 	programs := g.net.LPs[0].Solana().Programs
 	as := func(a *solana.Account) *party.Party { return &party.Party{Net: n, Account: a, Programs: programs} }
-	return &story{land: solanaLand{&devnet.Net{Solana: n, LPs: g.net.LPs}, nil, nil, g.version}, of: func(l *lp.LP) lp.Story { return lp.Story{Solana: as(n.AccountOf(l.Solana().Account.Key))} },
-		tower: watchtower.Options{Solana: as(n.Watchtower)}, end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
+	told := g.net.Told(nil, n, nil)
+	return &story{land: solanaLand{told, nil, nil, g.version}, net: told, of: func(l *lp.LP) lp.Story { return lp.Story{Solana: as(n.AccountOf(l.Solana().Account.Key))} },
+		end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
 }
 
 func (g solanaLand) factory() chains.Factory {

@@ -16,7 +16,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -143,8 +142,9 @@ func (g starknetLand) part(node int) (*story, error) {
 		return nil, err
 	}
 	n := p.Net()
-	return &story{land: starknetLand{&devnet.Net{Starknet: n}, nil, nil}, of: func(l *lp.LP) lp.Story { return lp.Story{Starknet: n.Party(n.AccountOf(l.Starknet().Key))} },
-		tower: watchtower.Options{Starknet: n.Party(n.Watchtower)}, end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
+	told := g.net.Told(nil, nil, n)
+	return &story{land: starknetLand{told, nil, nil}, net: told, of: func(l *lp.LP) lp.Story { return lp.Story{Starknet: n.Party(n.AccountOf(l.Starknet().Key))} },
+		end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
 }
 
 func (g starknetLand) factory() chains.Factory {

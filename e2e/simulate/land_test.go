@@ -19,7 +19,6 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
-	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 )
 
@@ -273,8 +272,9 @@ func (g evmLand) part(node int) (*story, error) {
 		return nil, err
 	}
 	n := p.Net()
-	return &story{land: evmLand{&devnet.Net{EVM: n}, nil, nil}, of: func(l *lp.LP) lp.Story { return lp.Story{EVM: n, Account: n.AccountOf(l.Account().Key)} },
-		tower: watchtower.Options{EVM: n}, end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(devevm.Fault{LoseTransaction: on}) }}, nil
+	told := g.net.Told(n, nil, nil)
+	return &story{land: evmLand{told, nil, nil}, net: told, of: func(l *lp.LP) lp.Story { return lp.Story{EVM: n, Account: n.AccountOf(l.Account().Key)} },
+		end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(devevm.Fault{LoseTransaction: on}) }}, nil
 }
 
 func (g evmLand) factory() chains.Factory {

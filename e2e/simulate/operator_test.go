@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/bigs"
+	"github.com/swapper-go/swapper/internal/devnet/signer"
 	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -37,15 +38,6 @@ func (w *world) newOperator(ctx context.Context) (*operator, error) {
 	return o, nil
 }
 
-// signer signs for the operator's account on one chain.
-type signer struct {
-	address string
-	sign    func([]string) ([]string, error)
-}
-
-func (s signer) Address() string                                             { return s.address }
-func (s signer) Sign(_ context.Context, unsigned []string) ([]string, error) { return s.sign(unsigned) }
-
 // tower opens the process's watchtower.
 func (o *operator) tower(p *process, c swapper.Config, via func(string) http.RoundTripper) (*watchtower.Tower, error) {
 	heard, err := watchtower.NewNostrSource(watchtower.NostrOptions{Relays: []string{p.w.net.Nostr.URL()}, Network: bitcoin.Regtest, HTTP: via("nostr")})
@@ -58,12 +50,14 @@ func (o *operator) tower(p *process, c swapper.Config, via func(string) http.Rou
 		config.Store = sharedHandle{handle{o.disk, p}}
 	}
 	for i, g := range p.w.lands {
-		s := signer{g.address(&o.Wallet), o.SignEVM}
+		var s signer.Signer
 		switch g.(type) {
 		case solanaLand:
-			s.sign = o.SignSolana
+			s = signer.Solana(o.Solana)
 		case starknetLand:
-			s.sign = o.SignStarknet
+			s = signer.Starknet(*o.Starknet)
+		default:
+			s = signer.EVM(o.EVM)
 		}
 		policy := watchtower.Policy{Allowance: new(big.Int).Rsh(o.coins[g.chain()], 6)}
 		config.Chains = append(config.Chains, watchtower.Account{Chain: c.Chains[i], Signer: s, Policy: policy})

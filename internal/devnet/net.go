@@ -138,11 +138,7 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Watchtower {
-		tower := watchtower.Options{EVM: n.EVM, Starknet: n.WatchtowerOnStarknet(), Relays: []string{n.Nostr.URL()}, Network: o.Network, Every: o.TowerEvery}
-		if tower.Solana, err = n.WatchtowerOnSolana(); err != nil {
-			return err
-		}
-		if n.Tower, err = watchtower.Start(ctx, tower); err != nil {
+		if n.Tower, err = n.Watch(ctx, watchtower.Options{Relays: []string{n.Nostr.URL()}, Network: o.Network, Every: o.TowerEvery}); err != nil {
 			return err
 		}
 		n.closers = append(n.closers, n.Tower)
@@ -369,6 +365,10 @@ func (n *Net) sockets(url string) []string {
 
 // Chain returns the EVM chain for the library's configuration.
 func (n *Net) Chain() chains.Factory {
+	return n.evmChain(n.EVM.URL(), n.sockets(n.EVM.Server().SocketURL()))
+}
+
+func (n *Net) evmChain(url string, sockets []string) chains.Factory {
 	network := n.EVM.Config()
-	return chainevm.Custom(chainevm.Options{RPC: []string{n.EVM.URL()}, WebSocket: n.sockets(n.EVM.Server().SocketURL()), Network: &network, Tokens: n.Tokens()})
+	return chainevm.Custom(chainevm.Options{RPC: []string{url}, WebSocket: sockets, Network: &network, Tokens: n.Tokens()})
 }

@@ -34,8 +34,12 @@ func (n *Net) SolanaConfig() chainsolana.Network {
 // SolanaChain returns Solana for the library's configuration. New swaps use the
 // version of the program that the LPs use.
 func (n *Net) SolanaChain() chains.Factory {
+	return n.solanaChain(n.Solana.URL(), n.sockets(n.Solana.Server().SocketURL()))
+}
+
+func (n *Net) solanaChain(url string, sockets []string) chains.Factory {
 	network := n.SolanaConfig()
-	return chainsolana.Custom(chainsolana.Options{RPC: []string{n.Solana.URL()}, WebSocket: n.sockets(n.Solana.Server().SocketURL()), Version: n.version, Network: &network, Tokens: n.SolanaTokens()})
+	return chainsolana.Custom(chainsolana.Options{RPC: []string{url}, WebSocket: sockets, Version: n.version, Network: &network, Tokens: n.SolanaTokens()})
 }
 
 // SolanaTokens are the tokens that exist on the Solana network.
@@ -84,11 +88,6 @@ func (n *Net) party(of func() (*solana.Account, error)) (*party.Party, error) {
 	}
 	a, err := of()
 	return &party.Party{Net: n.Solana, Account: a, Programs: p}, err
-}
-
-// WatchtowerOnSolana is the watchtower's account there; nil without Options.Solana.
-func (n *Net) WatchtowerOnSolana() (*party.Party, error) {
-	return n.party(func() (*solana.Account, error) { return n.Solana.Watchtower, nil })
 }
 
 // lpOnSolana is the account of the i-th LP, which owns as much as the first.

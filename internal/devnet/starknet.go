@@ -41,8 +41,12 @@ func (n *Net) StarknetConfig() chainstarknet.Network {
 
 // StarknetChain returns Starknet for the library's configuration.
 func (n *Net) StarknetChain() chains.Factory {
+	return n.starknetChain(n.Starknet.URL(), n.sockets(n.Starknet.Server().SocketURL()))
+}
+
+func (n *Net) starknetChain(url string, sockets []string) chains.Factory {
 	network := n.StarknetConfig()
-	return chainstarknet.Custom(chainstarknet.Options{RPC: []string{n.Starknet.URL()}, WebSocket: n.sockets(n.Starknet.Server().SocketURL()), Network: &network, Tokens: n.StarknetTokens()})
+	return chainstarknet.Custom(chainstarknet.Options{RPC: []string{url}, WebSocket: sockets, Network: &network, Tokens: n.StarknetTokens()})
 }
 
 // StarknetTokens are the tokens of the Starknet network that the LPs deal in.
@@ -53,15 +57,6 @@ func (n *Net) StarknetTokens() (all []tokens.Token) {
 		}
 	}
 	return all
-}
-
-// WatchtowerOnStarknet is the watchtower as a party of Starknet; nil without
-// Options.Starknet.
-func (n *Net) WatchtowerOnStarknet() *party.Party {
-	if n.Starknet == nil {
-		return nil
-	}
-	return n.Starknet.Party(n.Starknet.Watchtower)
 }
 
 // lpOnStarknet is the account of the i-th LP, which owns at least as much as the first.

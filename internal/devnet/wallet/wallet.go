@@ -8,29 +8,23 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/btcsuite/btcd/btcutil/psbt"
 	"github.com/btcsuite/btcd/wire"
-	"github.com/ethereum/go-ethereum/common/hexutil"
-	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	evmchain "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/devnet/signer"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	solwire "github.com/swapper-go/swapper/internal/solana/wire"
-	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // Identifiers of the chains that are not EVM chains.
@@ -189,7 +183,7 @@ func (w *Wallet) pay(ctx context.Context, a *swapper.SendToAddress) error {
 func (w *Wallet) Sign(a *swapper.SignSmartChainTransaction) ([]string, error) {
 	switch {
 	case a.Chain == solanaChain && w.Solana != nil:
-		return w.SignSolana(a.Txs)
+		return signer.Solana(w.Solana).Sign(context.Background(), a.Txs)
 	case a.Chain == starknetChain && w.Starknet != nil:
 		return w.SignStarknet(a.Txs)
 	case a.Chain != solanaChain && a.Chain != starknetChain && w.EVM != nil:
@@ -200,68 +194,12 @@ func (w *Wallet) Sign(a *swapper.SignSmartChainTransaction) ([]string, error) {
 
 // SignStarknet signs transactions in the string form of Starknet.
 func (w *Wallet) SignStarknet(unsigned []string) ([]string, error) {
-	signed := make([]string, len(unsigned))
-	for i, text := range unsigned {
-		tx, err := starkwire.ParseTransaction(text)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.Starknet.SignTransaction(tx); err != nil {
-			return nil, err
-		}
-		signed[i] = tx.String()
-	}
-	return signed, nil
-}
-
-// SignSolana signs transactions in the string form of Solana: it adds its signature,
-// and those of the keys that come with a transaction, to what is signed already.
-func (w *Wallet) SignSolana(unsigned []string) ([]string, error) {
-	signed := make([]string, len(unsigned))
-	for i, text := range unsigned {
-		tx, err := solwire.ParseText(text)
-		if err != nil {
-			return nil, err
-		}
-		message, err := tx.Message.MarshalBinary()
-		if err != nil {
-			return nil, err
-		}
-		raw := slices.Clone(tx.Raw)
-		for _, key := range append([]solwire.SecretKey{w.Solana.Key}, tx.Signers...) {
-			at := slices.Index(tx.Message.AccountKeys[:tx.Message.Header.NumRequiredSignatures], key.PublicKey())
-			if at < 0 {
-				return nil, fmt.Errorf("transaction %d does not ask for the signature of %s", i, key.PublicKey())
-			}
-			sig, err := key.Sign(message)
-			if err != nil {
-				return nil, err
-			}
-			copy(raw[1+len(sig)*at:], sig[:]) // behind the number of signatures, which is one byte
-		}
-		signed[i] = hex.EncodeToString(raw)
-	}
-	return signed, nil
+	return signer.Starknet(*w.Starknet).Sign(context.Background(), unsigned)
 }
 
 // SignEVM signs transactions in the string form of the EVM chains.
 func (w *Wallet) SignEVM(unsigned []string) ([]string, error) {
-	signed := make([]string, len(unsigned))
-	for i, text := range unsigned {
-		tx, err := evmchain.UnsignedTransaction(text)
-		if err != nil {
-			return nil, err
-		}
-		if tx, err = types.SignTx(tx, types.LatestSignerForChainID(tx.ChainId()), w.EVM.Key); err != nil {
-			return nil, err
-		}
-		raw, err := tx.MarshalBinary()
-		if err != nil {
-			return nil, err
-		}
-		signed[i] = hexutil.Encode(raw)
-	}
-	return signed, nil
+	return signer.EVM(w.EVM).Sign(context.Background(), unsigned)
 }
 
 // SignPSBT signs the inputs that a funded transaction names.

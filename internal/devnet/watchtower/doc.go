@@ -1,15 +1,7 @@
-// Package watchtower is a watchtower of the local network: it claims for users
-// who are not there, and earns what escrows and withdrawals offer for that.
+// Package watchtower runs a watchtower of package watchtower in the local network: it claims
+// for users who are away, and can be made deaf, lazy or slow.
 //
-// Escrows it learns from Nostr messages: it believes none of them, but checks that
-// the preimage opens the escrow, and waits until the contract has it. Vaults it
-// finds in the chain's logs; a withdrawal is claimed once Bitcoin has confirmed it
-// as often as the vault demands, oldest first, after the relay was brought up to
-// date. (protocol: utilities.md §14, chain-evm.md §11, chain-starknet.md §15)
-//
-// On Solana it also claims the escrows of legacy swaps, which wait for a Bitcoin
-// payment: it finds them and the hash of the output in the program's events, and the
-// output in Bitcoin's blocks. (protocol: chain-solana.md §8-§10)
-//
-// It can be made deaf, lazy or slow.
+// It takes whoever needs it for an own user, and whatever a withdrawal offers for enough, so that
+// it never leaves a claim because it costs too much. Escrows of legacy swaps on Solana, which wait
+// for a Bitcoin payment, it finds in the program's events, and their payments in Bitcoin's blocks.
 package watchtower

@@ -3,37 +3,38 @@ package watchtower
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync"
 	"time"
 
-	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/ethclient"
-	"github.com/ethereum/go-ethereum/rpc"
-
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/devnet/solana/party"
-	starkparty "github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/nostr"
-	"github.com/swapper-go/swapper/internal/starknet/wire"
+	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/storage"
+	"github.com/swapper-go/swapper/watchtower"
 )
 
 // Options of a watchtower.
 type Options struct {
-	EVM      *evm.Net          // nil: nothing is claimed there
-	Solana   *party.Party      // the watchtower's own on Solana; nil: nothing is claimed there
-	Starknet *starkparty.Party // the same on Starknet
+	Chains   []watchtower.Account // where it claims; policies are its own
+	Servers  []io.Closer          // of those chains, closed with the watchtower
+	Bitcoin  *devbitcoin.Net
+	Solana   *solana.Net       // where it finds escrows that wait for a Bitcoin payment; nil: nowhere
+	Programs solwire.Programs  // of those escrows
 	Relays   []string          // Nostr relays; empty: no escrows are claimed for their preimage
-	Account  *evm.Account      // that pays for claims on EVM and earns; nil: the network's Watchtower
 	Every    time.Duration     // how often it looks; 0: 50 ms
+	Now      func() time.Time  // nil: the system's clock
 	Log      *slog.Logger      // nil: silence
 	Network  *loopback.Network // that leads to the servers and the relays; nil: loopback sockets
 }
@@ -47,55 +48,30 @@ type Behaviour struct {
 	Delay     time.Duration // between seeing that something can be claimed and claiming it
 }
 
-// Claim is one claim that was sent.
-type Claim struct {
-	Escrow     [32]byte     // hash of an escrow; zero for a withdrawal
-	Withdrawal bitcoin.Hash // the Bitcoin transaction; zero for an escrow
-	Tx         string       // id of the transaction that claims
-}
-
 // Tower is a running watchtower. Its methods are safe for concurrent use.
 type Tower struct {
 	options   Options
-	node      *ethclient.Client
-	bitcoin   bitcoin.Backend
 	transport *http.Transport
-	close     []func()
+	tower     *watchtower.Tower
+	close     []io.Closer
 	cancel    context.CancelFunc
 	working   sync.WaitGroup
 	once      sync.Once
 
 	mu        sync.Mutex
 	behaviour Behaviour
-	escrows   map[common.Hash]*escrow // that a good message told of
-	claims    []Claim
-
-	// Used by the working goroutine alone.
-	solana   *solana   // nil: it does not watch that chain
-	starknet *starknet // the same
-	vaults   *vaults
-	due      map[any]time.Time         // since when something can be claimed
-	sent     map[any]common.Hash       // the claim that was sent for it
-	gone     map[common.Hash]time.Time // since when the node does not know a claim
+	since     map[string]time.Time // when something could be claimed first
+	claims    []watchtower.Claim
 }
 
 // Start starts a watchtower and returns once it is subscribed to a relay, if
-// there are any.
+// there are any. It closes the servers even if it fails.
 func Start(ctx context.Context, o Options) (*Tower, error) {
-	if o.Account == nil && o.EVM != nil {
-		o.Account = o.EVM.Watchtower
-	}
 	o.Every = cmp.Or(o.Every, 50*time.Millisecond)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := &Tower{options: o, escrows: map[common.Hash]*escrow{}, due: map[any]time.Time{}, transport: o.Network.Transport(), sent: map[any]common.Hash{}, gone: map[common.Hash]time.Time{}, vaults: &vaults{}}
-	if o.Solana != nil {
-		t.solana = newSolana(o.Solana)
-	}
-	if o.Starknet != nil {
-		t.starknet = &starknet{Party: o.Starknet, secrets: map[wire.Felt]*starknetSecret{}}
-	}
+	t := &Tower{options: o, transport: o.Network.Transport(), close: o.Servers, since: map[string]time.Time{}}
 	if err := t.start(ctx); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -103,60 +79,37 @@ func Start(ctx context.Context, o Options) (*Tower, error) {
 }
 
 func (t *Tower) start(ctx context.Context) error {
-	if err := t.dial(ctx); err != nil {
+	rest, err := t.options.Bitcoin.Serve("")
+	if err != nil {
 		return err
 	}
+	t.close = append(t.close, rest)
+	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{rest.URL()}, TipAge: -1, HTTP: &http.Client{Transport: t.transport}})
+	if err != nil {
+		return err
+	}
+	t.close = append(t.close, backend)
+	for i, a := range t.options.Chains {
+		t.options.Chains[i].Chain, t.options.Chains[i].Policy.Allowance = lavish{a.Chain}, plenty
+	}
+	t.tower, err = watchtower.Open(ctx, watchtower.Config{
+		Network: bitcoin.Regtest, Bitcoin: backend, Store: &storage.Memory{}, Chains: t.options.Chains, Vaults: true, Prices: generous{},
+		Approve: t.approve, Every: t.options.Every, HTTP: t.transport, Now: t.options.Now, Log: t.options.Log,
+	})
+	if err != nil {
+		return err
+	}
+	t.close = append(t.close, t.tower)
 	running, cancel := context.WithCancel(context.Background())
 	t.cancel = cancel
 	if err := t.listen(ctx, running); err != nil {
 		return err
 	}
-	t.working.Go(func() { t.work(running) })
+	t.working.Go(func() { _ = t.tower.Run(running) })
+	if t.options.Solana != nil {
+		t.working.Go(func() { t.findPayments(running) })
+	}
 	return nil
-}
-
-// dial connects to the EVM chain and to Bitcoin, by servers of its own: those of the
-// network can be told to misbehave.
-func (t *Tower) dial(ctx context.Context) error {
-	var coins *devbitcoin.Net
-	if t.starknet != nil {
-		coins = t.starknet.Net.Bitcoin()
-	}
-	if t.options.EVM != nil {
-		coins = t.options.EVM.Bitcoin()
-		chain, err := t.options.EVM.Serve("")
-		if err != nil {
-			return err
-		}
-		t.close = append(t.close, func() { _ = chain.Close() })
-		if t.node, err = dialEVM(ctx, chain.URL(), t.transport); err != nil {
-			return err
-		}
-		t.close = append(t.close, t.node.Close)
-	}
-	if coins == nil {
-		return nil // no vaults to watch
-	}
-	rest, err := coins.Serve("")
-	if err != nil {
-		return err
-	}
-	t.close = append(t.close, func() { _ = rest.Close() })
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{rest.URL()}, TipAge: -1, HTTP: &http.Client{Transport: t.transport}})
-	if err != nil {
-		return err
-	}
-	t.bitcoin = backend
-	t.close = append(t.close, func() { _ = backend.Close() })
-	return nil
-}
-
-func dialEVM(ctx context.Context, url string, transport http.RoundTripper) (*ethclient.Client, error) {
-	client, err := rpc.DialOptions(ctx, url, rpc.WithHTTPClient(&http.Client{Transport: transport}))
-	if err != nil {
-		return nil, err
-	}
-	return ethclient.NewClient(client), nil
 }
 
 // listen subscribes to the relays and waits for the first.
@@ -165,27 +118,10 @@ func (t *Tower) listen(ctx, running context.Context) error {
 		return nil
 	}
 	subscribed := make(chan struct{}, 1)
-	types := map[string]func(json.RawMessage) error{}
-	if t.options.EVM != nil {
-		types["evm"] = func(data json.RawMessage) error {
-			_, err := t.parse(data)
-			return err
-		}
-	}
-	if t.solana != nil {
-		types["sol"] = func(data json.RawMessage) error {
-			_, err := t.solana.parse(data)
-			return err
-		}
-	}
-	if t.starknet != nil {
-		types["strk"] = func(data json.RawMessage) error {
-			_, err := t.starknet.parse(data)
-			return err
-		}
-	}
+	any := func(json.RawMessage) error { return nil } // the watchtower judges
 	receiver, err := nostr.NewReceiver(nostr.ReceiverOptions{
-		Network: bitcoin.Regtest, Relays: t.options.Relays, Pause: 100 * time.Millisecond, Types: types, HTTP: t.transport,
+		Network: bitcoin.Regtest, Relays: t.options.Relays, Pause: 100 * time.Millisecond, HTTP: t.transport,
+		Types: map[string]func(json.RawMessage) error{"evm": any, "sol": any, "strk": any},
 		Status: func(_ string, err error) {
 			if err == nil {
 				select {
@@ -198,7 +134,7 @@ func (t *Tower) listen(ctx, running context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.working.Go(func() { _ = receiver.Listen(running, t.take) })
+	t.working.Go(func() { _ = receiver.Listen(running, func(m nostr.Message) { t.hear(running, m) }) })
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	select {
@@ -209,6 +145,35 @@ func (t *Tower) listen(ctx, running context.Context) error {
 	}
 }
 
+// hear takes a message for that of an own user.
+func (t *Tower) hear(ctx context.Context, m nostr.Message) {
+	preimage, err := hex.DecodeString(m.Preimage)
+	if err != nil || len(preimage) != len(chains.Preimage{}) || t.behaves().Deaf {
+		return
+	}
+	if err := t.tower.Publish(ctx, watchtower.Message{Chain: m.ChainID, Escrow: m.SwapData, Preimage: chains.Preimage(preimage)}); err != nil {
+		t.options.Log.Info("a message is not for the watchtower", "err", err)
+	}
+}
+
+// approve lets the watchtower claim, unless it is to be lazy.
+func (t *Tower) approve(c watchtower.Claim) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	since, seen := t.since[c.ID]
+	if !seen {
+		since = time.Now()
+		t.since[c.ID] = since
+	}
+	b := t.behaviour
+	off := map[chains.StepKind]bool{chains.StepClaimSecret: b.NoEscrows, chains.StepVaultClaim: b.NoVaults, chains.StepClaimBitcoin: b.NoProofs}[c.Kind]
+	if off || time.Since(since) < b.Delay {
+		return false
+	}
+	t.claims = append(t.claims, c)
+	return true
+}
+
 // Behave changes what the watchtower leaves undone.
 func (t *Tower) Behave(b Behaviour) {
 	t.mu.Lock()
@@ -216,79 +181,30 @@ func (t *Tower) Behave(b Behaviour) {
 	t.behaviour = b
 }
 
-// Claims returns the claims sent so far, in order.
-func (t *Tower) Claims() []Claim {
+func (t *Tower) behaves() Behaviour {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]Claim(nil), t.claims...)
+	return t.behaviour
+}
+
+// Claims returns the claims that were signed so far, in order.
+func (t *Tower) Claims() []watchtower.Claim {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]watchtower.Claim(nil), t.claims...)
 }
 
 // Close ends the watchtower. It may be called more than once.
-func (t *Tower) Close() error {
+func (t *Tower) Close() (err error) {
 	t.once.Do(func() {
 		if t.cancel != nil {
 			t.cancel()
 		}
 		t.working.Wait()
 		for i := len(t.close) - 1; i >= 0; i-- {
-			t.close[i]()
+			err = errors.Join(err, t.close[i].Close())
 		}
 		t.transport.CloseIdleConnections()
 	})
-	return nil
-}
-
-func (t *Tower) work(ctx context.Context) {
-	tick := time.NewTicker(t.options.Every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		t.mu.Lock()
-		b := t.behaviour
-		t.mu.Unlock()
-		for _, round := range t.rounds(b) {
-			if round.off {
-				continue
-			}
-			if err := round.do(ctx, b); err != nil && ctx.Err() == nil {
-				t.options.Log.Warn("the watchtower tries again", "what", round.name, "err", err)
-			}
-		}
-	}
-}
-
-// perRound is how many claims that are waited for a round makes at most: other chains'
-// wait for its end.
-const perRound = 8
-
-// round is a part of what a watchtower does.
-type round struct {
-	off  bool
-	name string
-	do   func(context.Context, Behaviour) error
-}
-
-func (t *Tower) rounds(b Behaviour) (all []round) {
-	if t.options.EVM != nil {
-		all = append(all, round{b.NoEscrows, "escrows", t.claimEscrows}, round{b.NoVaults, "vaults", t.claimVaults})
-	}
-	if t.solana != nil {
-		all = append(all, round{b.NoEscrows, "escrows on Solana", t.claimSecrets}, round{b.NoProofs, "payments", t.claimPayments})
-	}
-	if t.starknet != nil {
-		all = append(all, round{b.NoEscrows, "escrows on Starknet", t.claimStarknetSecrets}, round{b.NoVaults, "vaults on Starknet", t.claimStarknetVaults})
-	}
-	return all
-}
-
-// done notes a claim that was sent.
-func (t *Tower) done(c Claim) {
-	t.mu.Lock()
-	t.claims = append(t.claims, c)
-	t.mu.Unlock()
-	t.options.Log.Info("the watchtower claims", "escrow", common.Hash(c.Escrow), "withdrawal", c.Withdrawal, "tx", c.Tx)
+	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
@@ -41,7 +42,8 @@ func newKit(t *testing.T) *kit {
 	t.Cleanup(func() { _ = k.Net.Close() })
 	k.relay = must[*relays.Relay](t)(relays.Start(""))
 	t.Cleanup(func() { _ = k.relay.Close() })
-	k.tower = must[*watchtower.Tower](t)(watchtower.Start(k.ctx, watchtower.Options{EVM: k.Net, Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))
+	network := &devnet.Net{Clock: new(devnet.Clock), Bitcoin: k.Net.Bitcoin(), EVM: k.Net}
+	k.tower = must[*watchtower.Tower](t)(network.Watch(k.ctx, watchtower.Options{Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))
 	t.Cleanup(func() { _ = k.tower.Close() })
 	k.messenger = publisher(t, k.relay)
 	return k
@@ -111,13 +113,6 @@ func (k *kit) state(s evmwire.SwapData) chains.EscrowState {
 	return chains.EscrowState(must[[]evmwire.EscrowRecord](k.T)(evmwire.DecodeStates(answer, 1))[0].State)
 }
 
-func (k *kit) balance(of, token common.Address) *big.Int {
-	k.Helper()
-	data := must[[]byte](k.T)(evmwire.BalanceCall(of))
-	answer := must[[]byte](k.T)(k.Read(k.ctx, of, evmwire.Call{To: token, Data: data}))
-	return must[*big.Int](k.T)(evmwire.DecodeAmount(answer))
-}
-
 func (k *kit) eventually(what string, is func() bool) {
 	k.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
@@ -135,59 +130,6 @@ func (k *kit) never(what string, is func() bool) {
 			k.Fatal(what)
 		}
 	}
-}
-
-func TestClaimsAnOpenEscrow(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	secret := chains.Preimage{1, 2, 3}
-	s := k.escrow(secret)
-	k.open(s)
-	before := k.balance(k.User.Address, s.Token)
-	k.publish(s, secret)
-	k.eventually("claimed", func() bool { return k.state(s) == chains.EscrowClaimed })
-	if gained := new(big.Int).Sub(k.balance(k.User.Address, s.Token), before); gained.Cmp(s.Amount) != 0 {
-		t.Errorf("the user got %s of %s", gained, s.Amount)
-	}
-	claims := k.tower.Claims()
-	if hash := must[common.Hash](t)(s.EscrowHash()); len(claims) != 1 || claims[0].Escrow != hash {
-		t.Fatalf("%+v", claims)
-	}
-	if r, err := k.Wait(k.ctx, common.HexToHash(claims[0].Tx)); err != nil || r.GasUsed == 0 {
-		t.Error(err)
-	}
-}
-
-func TestWaitsForAnEscrowToBeOpened(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	secret := chains.Preimage{4}
-	s := k.escrow(secret)
-	k.publish(s, secret)
-	k.never("claimed before it was opened", func() bool { return len(k.tower.Claims()) > 0 })
-	k.open(s)
-	k.eventually("claimed", func() bool { return k.state(s) == chains.EscrowClaimed })
-}
-
-func TestBelievesNoMessage(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	secret := chains.Preimage{5}
-	s := k.escrow(secret)
-	k.open(s)
-	k.publish(s, chains.Preimage{6}) // does not open it
-	onchain := s
-	onchain.ClaimHandler = s.RefundHandler
-	k.publish(onchain, secret)
-	foreign := s
-	foreign.Kind = chains.Onchain
-	k.publish(foreign, secret)
-	other := s
-	other.Amount = big.NewInt(5) // an escrow that is not there
-	k.publish(other, secret)
-	k.never("claimed", func() bool { return len(k.tower.Claims()) > 0 })
-	k.publish(s, secret)
-	k.eventually("claimed", func() bool { return k.state(s) == chains.EscrowClaimed })
 }
 
 func TestLazyTowers(t *testing.T) {
@@ -215,22 +157,6 @@ func TestLazyTowers(t *testing.T) {
 	if took := time.Since(start); took < 400*time.Millisecond {
 		t.Errorf("claimed after %s", took)
 	}
-}
-
-func TestSomebodyElseClaims(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	secret := chains.Preimage{7}
-	s := k.escrow(secret)
-	k.open(s)
-	k.tower.Behave(watchtower.Behaviour{NoEscrows: true})
-	k.publish(s, secret)
-	call := must[evmwire.Call](t)(k.Deployment().ClaimBySecret(s, secret))
-	if _, err := k.User.Send(k.ctx, call); err != nil {
-		t.Fatal(err)
-	}
-	k.tower.Behave(watchtower.Behaviour{})
-	k.never("claimed twice", func() bool { return len(k.tower.Claims()) > 0 })
 }
 
 // vault opens a vault and returns what makes withdrawals from it.
@@ -265,29 +191,6 @@ func (k *kit) vault(confirmations int64) (evmwire.Vault, func(v btc.OutPoint, to
 	}
 }
 
-func TestClaimsWithdrawalsInOrder(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	v, withdraw := k.vault(2)
-	to := must[*evm.Account](t)(k.NewAccount()).Address
-	earned := k.balance(k.Watchtower.Address, k.Contracts().Token)
-	first := withdraw(v.UTXO, to)
-	second := withdraw(btc.OutPoint{Hash: first.TxHash()}, to) // its funding confirms the first once
-	k.never("claimed with one confirmation of two", func() bool { return len(k.tower.Claims()) > 0 })
-	must[[]btc.Hash](t)(k.Bitcoin().Mine(2))
-	k.eventually("both claimed", func() bool { return must[evmwire.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 2 })
-	claims := k.tower.Claims()
-	if len(claims) != 2 || claims[0].Withdrawal != btc.Hash(first.TxHash()) || claims[1].Withdrawal != btc.Hash(second.TxHash()) {
-		t.Errorf("%+v", claims)
-	}
-	if got := k.balance(to, k.Contracts().Token); got.Int64() != 2*100_000*10 {
-		t.Errorf("the recipient got %s", got)
-	}
-	if got := new(big.Int).Sub(k.balance(k.Watchtower.Address, k.Contracts().Token), earned); got.Int64() != 2*1000*10 {
-		t.Errorf("the watchtower earned %s", got)
-	}
-}
-
 func TestVaultsCanWait(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -301,30 +204,14 @@ func TestVaultsCanWait(t *testing.T) {
 	k.eventually("claimed", func() bool { return must[evmwire.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 1 })
 }
 
-// A Bitcoin reorganisation takes the withdrawal out of the chain before it could
-// be claimed; it is claimed when it is back.
-func TestReorganisedWithdrawal(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	v, withdraw := k.vault(2)
-	to := must[*evm.Account](t)(k.NewAccount()).Address
-	withdraw(v.UTXO, to)
-	must[[]btc.Hash](t)(k.Bitcoin().Mine(1))
-	if err := k.Bitcoin().Reorg(1); err != nil {
-		t.Fatal(err)
-	}
-	k.never("claimed", func() bool { return len(k.tower.Claims()) > 0 })
-	must[[]btc.Hash](t)(k.Bitcoin().Mine(2))
-	k.eventually("claimed", func() bool { return must[evmwire.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 1 })
-}
-
 func TestNeedsARelay(t *testing.T) {
 	t.Parallel()
 	net := must[*evm.Net](t)(evm.Start(evm.Options{}))
 	defer net.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if tower, err := watchtower.Start(ctx, watchtower.Options{EVM: net, Relays: []string{"ws://127.0.0.1:1"}}); err == nil {
+	network := &devnet.Net{Clock: new(devnet.Clock), Bitcoin: net.Bitcoin(), EVM: net}
+	if tower, err := network.Watch(ctx, watchtower.Options{Relays: []string{"ws://127.0.0.1:1"}}); err == nil {
 		_ = tower.Close()
 		t.Error("started without any relay")
 	}

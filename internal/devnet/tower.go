@@ -1,0 +1,60 @@
+package devnet
+
+import (
+	"context"
+	"io"
+
+	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/signer"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	pub "github.com/swapper-go/swapper/watchtower"
+)
+
+// Watch starts a watchtower that claims on the network's chains, with the network's account for
+// it on each. It has servers of its own: those of the network can be told to misbehave.
+func (n *Net) Watch(ctx context.Context, o watchtower.Options) (*watchtower.Tower, error) {
+	o.Bitcoin, o.Now = n.Bitcoin, n.Clock.Now
+	if n.EVM != nil {
+		if err := watch(&o, n.EVM.Serve, n.evmChain, signer.EVM(n.EVM.Watchtower)); err != nil {
+			return nil, err
+		}
+	}
+	if n.Solana != nil {
+		if err := watch(&o, n.Solana.Serve, n.solanaChain, signer.Solana(n.Solana.Watchtower)); err != nil {
+			return nil, err
+		}
+		var err error
+		if o.Programs, err = n.Solana.Network().Version(n.version); err != nil {
+			return nil, err
+		}
+		o.Solana = n.Solana
+	}
+	if n.Starknet != nil {
+		if err := watch(&o, n.Starknet.Serve, n.starknetChain, signer.Starknet(n.Starknet.Watchtower.Key)); err != nil {
+			return nil, err
+		}
+	}
+	return watchtower.Start(ctx, o)
+}
+
+// Told is the network as nodes tell it that tell another story of its chains, nil where they tell none.
+func (n *Net) Told(e *evm.Net, s *solana.Net, k *starknet.Net) *Net {
+	return &Net{Clock: n.Clock, Bitcoin: n.Bitcoin, EVM: e, Solana: s, Starknet: k, LPs: n.LPs, version: n.version}
+}
+
+// watch adds a chain to a watchtower's.
+func watch[S interface {
+	io.Closer
+	URL() string
+}](o *watchtower.Options, serve func(address string) (S, error), chain func(url string, sockets []string) chains.Factory, by signer.Signer) error {
+	s, err := serve("")
+	if err != nil {
+		return err
+	}
+	o.Servers = append(o.Servers, s)
+	o.Chains = append(o.Chains, pub.Account{Chain: chain(s.URL(), nil), Signer: by})
+	return nil
+}
