@@ -23,6 +23,7 @@ type hearingReader struct {
 	mark    atomic.Uint64
 	changed atomic.Bool // TxUnchanged says no
 	txs     atomic.Int64
+	etas    atomic.Int64
 }
 
 func (w *hearingReader) Heard(string) uint64  { return w.mark.Load() }
@@ -34,7 +35,12 @@ func (w *hearingReader) TxUnchanged(*bitcoin.Tx, uint64) (uint32, bool) {
 
 func (w *hearingReader) BitcoinTx(context.Context, bitcoin.Hash) (*bitcoin.Tx, error) {
 	w.txs.Add(1)
-	return &bitcoin.Tx{}, nil
+	return &bitcoin.Tx{ID: bitcoin.Hash{1}}, nil
+}
+
+func (w *hearingReader) ETA(context.Context, swap.ETAAsk) (int, error) {
+	w.etas.Add(1)
+	return 600, nil
 }
 
 func hearing(t *testing.T, mark uint64, f *swap.Flow) (*Engine, *hearingReader) {
@@ -302,6 +308,49 @@ func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
 					t.Errorf("asked %d times, want %d", got, c.asked)
 				}
 				g.Close()
+			})
+		})
+	}
+}
+
+// How long a payment will take is asked once a minute for callers, and whenever a block has come.
+func TestTimeOfUnchangedPaymentIsAskedSeldom(t *testing.T) {
+	f := lamp()
+	f.Ask = func(in swap.Decision) swap.Ask {
+		if in.Obs.ETA.Asked {
+			return swap.Ask{}
+		}
+		return swap.Ask{Payment: &bitcoin.Hash{1}, ETA: &swap.ETAAsk{TxID: bitcoin.Hash{1}, Confirmations: 3}}
+	}
+	for name, c := range map[string]struct {
+		between func(w *hearingReader)
+		after   time.Duration
+		asked   int64
+	}{
+		"unchanged":            {asked: 1},
+		"a minute later":       {after: time.Minute, asked: 2},
+		"a block has come":     {between: func(w *hearingReader) { w.mark.Add(1) }, asked: 2},
+		"the payment is in it": {between: func(w *hearingReader) { w.changed.Store(true) }, asked: 2},
+		"nothing is heard":     {between: func(w *hearingReader) { w.mark.Store(0) }, asked: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, w := hearing(t, 7, f)
+				defer g.Close()
+				create(t, g, "a")
+				for i := range 2 {
+					if i == 1 && c.between != nil {
+						c.between(w)
+					}
+					res, err := g.Advance(t.Context(), "a", nil)
+					if err != nil || res.Observation.ETA.Value != 600 {
+						t.Errorf("it takes %d seconds, %v; want 600", res.Observation.ETA.Value, err)
+					}
+					time.Sleep(2*time.Second + c.after) // the pass before is not fresh
+				}
+				if got := w.etas.Load(); got != c.asked {
+					t.Errorf("asked %d times, want %d", got, c.asked)
+				}
 			})
 		})
 	}
