@@ -365,7 +365,7 @@ var (
 		f.Head = chains.Block{}
 		return f
 	}, vaultHead}
-	ofLP = rule[lp.Status]{0, func(lp.Status) bool { return true }, func(s lp.Status) lp.Status {
+	ofLP = rule[lp.Status]{repeatShown, func(lp.Status) bool { return true }, func(s lp.Status) lp.Status {
 		s.Age = 0
 		return s
 	}, nil}
@@ -453,18 +453,18 @@ func (w *repeater) ETA(ctx context.Context, q swap.ETAAsk) (seconds int, err err
 }
 
 // LPStatus implements Reader. What an LP says of a swap whose escrow is open is repeated, while no
-// caller waits, for as long as it has said so: what it does is told of by the chain, and all
-// that it may say earlier is that it has paid, or gives the escrow back.
+// caller waits, for as long as it has said so, and to a caller for a twentieth of that: what it does
+// is told of by the chain, and all that it may say earlier is that it has paid, or gives the escrow back.
 func (w *repeater) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
 	if w.hearing == nil {
 		return w.Reader.LPStatus(ctx, q)
 	}
 	w.mu.Lock()
-	chain, escrow := w.of.Chain, w.said.Escrow
+	chain, escrow, before := w.of.Chain, w.said.Escrow, w.said.LP
 	w.mu.Unlock()
 	mark, by := func() uint64 { return w.hearing.Heard(chain) }, ofLP
-	if w.routine {
-		by.least = repeatShown
+	if !w.routine {
+		by.least = min(before.Asked.Sub(before.Since)/20, repeatShown)
 	}
 	return repeat(ctx, w, &w.said.LP, chain, q, by, mark, func(old reply[lp.Status]) (uint64, bool) {
 		open := escrow.Answer.State == chains.EscrowOpen && escrow.Heard == old.Heard

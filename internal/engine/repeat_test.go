@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
@@ -24,6 +25,7 @@ type hearingReader struct {
 	changed atomic.Bool // TxUnchanged says no
 	txs     atomic.Int64
 	etas    atomic.Int64
+	lps     atomic.Int64
 }
 
 func (w *hearingReader) Heard(string) uint64  { return w.mark.Load() }
@@ -41,6 +43,11 @@ func (w *hearingReader) BitcoinTx(context.Context, bitcoin.Hash) (*bitcoin.Tx, e
 func (w *hearingReader) ETA(context.Context, swap.ETAAsk) (int, error) {
 	w.etas.Add(1)
 	return 600, nil
+}
+
+func (w *hearingReader) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
+	w.lps.Add(1)
+	return lp.Status{Code: lp.CodeUnpaid}, nil
 }
 
 func hearing(t *testing.T, mark uint64, f *swap.Flow) (*Engine, *hearingReader) {
@@ -349,6 +356,58 @@ func TestTimeOfUnchangedPaymentIsAskedSeldom(t *testing.T) {
 					time.Sleep(2*time.Second + c.after) // the pass before is not fresh
 				}
 				if got := w.etas.Load(); got != c.asked {
+					t.Errorf("asked %d times, want %d", got, c.asked)
+				}
+			})
+		})
+	}
+}
+
+// A provider whose escrow is open is asked for a caller every second at first, and then whenever what
+// it says is a twentieth older; without an escrow, or when something was told, as often as he asks.
+func TestProviderIsAskedForCallersAsTheSwapAges(t *testing.T) {
+	f := lamp()
+	f.Ask = func(in swap.Decision) swap.Ask {
+		if in.Obs.Escrow.Asked {
+			return swap.Ask{}
+		}
+		return swap.Ask{Escrow: &chains.EscrowQuery{}, LP: &lp.StatusQuery{URL: "https://lp"}}
+	}
+	open := chains.EscrowFact{State: chains.EscrowOpen, Final: true}
+	for name, c := range map[string]struct {
+		fact  chains.EscrowFact
+		deaf  bool
+		event bool
+		asked int64 // in ten minutes, every two seconds
+	}{
+		"open":             {fact: open, asked: 71},
+		"not open":         {asked: 300},
+		"nothing is heard": {fact: open, deaf: true, asked: 300},
+		"events are told":  {fact: open, event: true, asked: 300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, w := hearing(t, 7, f)
+				defer g.Close()
+				w.set(c.fact, nil)
+				if c.deaf {
+					w.mark.Store(0)
+				}
+				r := newToy("a")
+				r.CreatedAt, r.Expiry = swap.At(time.Now()), swap.At(time.Now().Add(time.Hour))
+				if err := g.Create(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				for range 300 {
+					if _, err := g.Advance(t.Context(), "a", nil); err != nil {
+						t.Fatal(err)
+					}
+					if c.event {
+						w.mark.Add(1)
+					}
+					time.Sleep(2 * time.Second)
+				}
+				if got := w.lps.Load(); got != c.asked {
 					t.Errorf("asked %d times, want %d", got, c.asked)
 				}
 			})
