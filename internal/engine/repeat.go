@@ -466,8 +466,15 @@ func (w *repeater) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, e
 	if !w.routine {
 		by.least = min(before.Asked.Sub(before.Since)/20, repeatShown)
 	}
+	quiet := func() bool {
+		return escrow.Answer.State == chains.EscrowOpen && escrow.Heard != 0 && escrow.Heard == mark()
+	}
 	return repeat(ctx, w, &w.said.LP, chain, q, by, mark, func(old reply[lp.Status]) (uint64, bool) {
-		open := escrow.Answer.State == chains.EscrowOpen && escrow.Heard == old.Heard
-		return escrow.Answer.Head.Height, open && mark() == old.Heard
-	}, func(ctx context.Context) (lp.Status, error) { return w.Reader.LPStatus(ctx, q) })
+		return escrow.Answer.Head.Height, quiet() && old.Heard == escrow.Heard
+	}, func(ctx context.Context) (lp.Status, error) {
+		if w.routine && quiet() { // what came too late for the pass before will do
+			ctx = async.Patient(ctx, mostPatience)
+		}
+		return w.Reader.LPStatus(ctx, q)
+	})
 }

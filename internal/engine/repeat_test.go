@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
@@ -26,6 +27,7 @@ type hearingReader struct {
 	txs     atomic.Int64
 	etas    atomic.Int64
 	lps     atomic.Int64
+	late    func(ctx context.Context) error // of the provider's answer; nil: it comes
 }
 
 func (w *hearingReader) Heard(string) uint64  { return w.mark.Load() }
@@ -45,8 +47,11 @@ func (w *hearingReader) ETA(context.Context, swap.ETAAsk) (int, error) {
 	return 600, nil
 }
 
-func (w *hearingReader) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
+func (w *hearingReader) LPStatus(ctx context.Context, _ lp.StatusQuery) (lp.Status, error) {
 	w.lps.Add(1)
+	if w.late != nil {
+		return lp.Status{}, w.late(ctx)
+	}
 	return lp.Status{Code: lp.CodeUnpaid}, nil
 }
 
@@ -409,6 +414,54 @@ func TestProviderIsAskedForCallersAsTheSwapAges(t *testing.T) {
 				}
 				if got := w.lps.Load(); got != c.asked {
 					t.Errorf("asked %d times, want %d", got, c.asked)
+				}
+			})
+		})
+	}
+}
+
+// An answer of a provider that came too late for one pass will do for the next, where the chain says that the
+// escrow is open and tells of what happens; else it is asked anew.
+func TestLateAnswerOfProviderWillDoWhileTheChainIsHeard(t *testing.T) {
+	f := lamp()
+	f.Ask = func(in swap.Decision) swap.Ask {
+		if in.Obs.Escrow.Asked {
+			return swap.Ask{}
+		}
+		return swap.Ask{Escrow: &chains.EscrowQuery{}, LP: &lp.StatusQuery{URL: "https://lp"}}
+	}
+	open := chains.EscrowFact{State: chains.EscrowOpen, Final: true}
+	for name, c := range map[string]struct {
+		fact    chains.EscrowFact
+		mark    uint64
+		why     purpose
+		patient bool // in the second pass
+	}{
+		"open":                     {open, 7, asRoutine, true},
+		"not open":                 {chains.EscrowFact{}, 7, asRoutine, false},
+		"nothing is heard":         {open, 0, asRoutine, false},
+		"a caller waits":           {open, 7, forView, false},
+		"something has come about": {open, 7, forFacts, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, w := hearing(t, c.mark, f)
+				defer g.Close()
+				w.set(c.fact, nil)
+				var patience []bool
+				w.late = func(ctx context.Context) error {
+					patience = append(patience, async.PatienceOf(ctx) > 0)
+					return errors.New("it takes too long")
+				}
+				create(t, g, "a")
+				for range 2 {
+					if _, err := g.advance(t.Context(), "a", nil, c.why); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(2 * time.Second)
+				}
+				if len(patience) != 2 || patience[1] != c.patient {
+					t.Errorf("the provider is asked with patience %v, want %v in the second pass", patience, c.patient)
 				}
 			})
 		})
