@@ -1,11 +1,13 @@
 package figures
 
 import (
+	"context"
 	"crypto/rand"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +35,7 @@ type bed struct {
 	far     *distance
 	version string // of the program on Solana, or onStarknet, if one of these is measured
 	hears   bool   // of blocks and logs
+	follows func() // ends the following of swaps; nil: nothing is followed
 	user    *wallet.Wallet
 	urls    struct {
 		bitcoin, evm, other string
@@ -96,6 +99,61 @@ func startOn(tb testing.TB, version string) *bed {
 	return b
 }
 
+// startFollowing is startOn with a client that follows its swaps, and that hears of blocks and
+// logs or not. A block comes this often; 0: with each transaction.
+func startFollowing(tb testing.TB, version string, hears bool, blocks time.Duration) *bed {
+	tb.Helper()
+	b := &bed{tb: tb, far: new(distance), version: version, hears: hears}
+	b.startNet()
+	b.reach(func(url string) string { return b.far.before(tb, url) })
+	if blocks > 0 {
+		tb.Cleanup(b.pace(blocks))
+	}
+	b.keep()
+	b.follow()
+	return b
+}
+
+// pace has a block of the measured chain come this often.
+func (b *bed) pace(every time.Duration) (stop func()) {
+	switch b.version {
+	case "":
+		return b.net.EVM.Pace(every)
+	case onStarknet:
+		return b.net.Starknet.Pace(every)
+	}
+	return b.net.Solana.Pace(every)
+}
+
+// follow has the client follow its swaps until it is closed.
+func (b *bed) follow() {
+	ctx, cancel := context.WithCancel(b.tb.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = b.client.Run(ctx) })
+	b.follows = func() { cancel(); running.Wait() }
+}
+
+// listens waits until all nodes are heard.
+func (b *bed) listens() {
+	b.tb.Helper()
+	for b.tb.Context().Err() == nil {
+		stats, err := b.client.Stats(b.tb.Context())
+		if err != nil {
+			b.tb.Fatal(err)
+		}
+		subscribed, alive := 0, true
+		for _, part := range stats.Parts {
+			for _, s := range part.Subscriptions {
+				subscribed, alive = subscribed+1, alive && s.Alive
+			}
+		}
+		if alive && subscribed == 2 { // Bitcoin's and the chain's
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 // reach says where the parts of the network are reached.
 func (b *bed) reach(at func(url string) string) {
 	b.urls.bitcoin, b.urls.evm, b.urls.lps = at(b.net.Bitcoin.URL()), at(b.net.EVM.URL()), nil
@@ -128,7 +186,15 @@ func (b *bed) nodes() (bitcoin.Backend, chains.Factory) {
 	b.tb.Helper()
 	var blocks, logs []string
 	if b.hears {
-		blocks, logs = []string{b.net.Bitcoin.Server().SocketURL()}, []string{b.net.EVM.Server().SocketURL()}
+		blocks = []string{b.net.Bitcoin.Server().SocketURL()}
+		switch b.version {
+		case "":
+			logs = []string{b.net.EVM.Server().SocketURL()}
+		case onStarknet:
+			logs = []string{b.net.Starknet.Server().SocketURL()}
+		default:
+			logs = []string{b.net.Solana.Server().SocketURL()}
+		}
 	}
 	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{b.urls.bitcoin}, WebSocket: blocks})
 	if err != nil {
@@ -138,10 +204,10 @@ func (b *bed) nodes() (bitcoin.Backend, chains.Factory) {
 	case "":
 	case onStarknet:
 		network := b.net.StarknetConfig()
-		return backend, starknet.Custom(starknet.Options{RPC: []string{b.urls.other}, Network: &network, Tokens: b.net.StarknetTokens()})
+		return backend, starknet.Custom(starknet.Options{RPC: []string{b.urls.other}, WebSocket: logs, Network: &network, Tokens: b.net.StarknetTokens()})
 	default:
 		network := b.net.SolanaConfig()
-		return backend, solana.Custom(solana.Options{RPC: []string{b.urls.other}, Version: b.version, Network: &network, Tokens: b.net.SolanaTokens()})
+		return backend, solana.Custom(solana.Options{RPC: []string{b.urls.other}, WebSocket: logs, Version: b.version, Network: &network, Tokens: b.net.SolanaTokens()})
 	}
 	network := b.net.EVM.Config()
 	return backend, evm.Custom(evm.Options{RPC: []string{b.urls.evm}, WebSocket: logs, Network: &network, Tokens: b.net.Tokens()})
@@ -171,6 +237,9 @@ func (b *bed) open() {
 }
 
 func (b *bed) close() {
+	if b.follows != nil {
+		b.follows()
+	}
 	b.server.Close()
 	b.client.Close()
 }

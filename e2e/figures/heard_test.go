@@ -26,16 +26,7 @@ import (
 func BenchmarkHeard(t *testing.B) {
 	for name, hears := range map[string]bool{"asking": false, "hearing": true} {
 		t.Run(name, func(t *testing.B) {
-			b := &bed{tb: t, far: new(distance), hears: hears}
-			b.startNet()
-			b.reach(func(url string) string { return b.far.before(t, url) })
-			b.keep()
-			defer b.net.EVM.Pace(5 * time.Second)()
-			ctx, cancel := context.WithCancel(t.Context())
-			var running sync.WaitGroup
-			running.Go(func() { _ = b.client.Run(ctx) })
-			defer running.Wait()
-			defer cancel()
+			b := startFollowing(t, "", hears, 5*time.Second)
 			const idle = 3 * time.Minute
 			time.Sleep(20 * time.Second) // it has begun
 			n := b.far.requests.Load()
@@ -44,7 +35,7 @@ func BenchmarkHeard(t *testing.B) {
 
 			streams := httptest.NewServer(events.New(b.client, events.Options{}))
 			defer streams.Close()
-			seen := b.sawBlocks(ctx, &running)
+			seen := b.sawBlocks()
 			var late []time.Duration
 			for range t.N {
 				late = append(late, b.claimIsTold(streams.URL, seen))
@@ -65,28 +56,19 @@ const tellers = 2
 func BenchmarkTold(t *testing.B) {
 	for name, hears := range map[string]bool{"asking": false, "hearing": true} {
 		t.Run(name, func(t *testing.B) {
-			b := &bed{tb: t, far: new(distance), hears: hears}
-			b.startNet()
-			b.reach(func(url string) string { return b.far.before(t, url) })
-			b.keep()
-			defer b.net.EVM.Pace(time.Second)()
-			ctx, cancel := context.WithCancel(t.Context())
-			var running sync.WaitGroup
-			running.Go(func() { _ = b.client.Run(ctx) })
-			defer running.Wait()
-			defer cancel()
+			b := startFollowing(t, "", hears, time.Second)
 			streams := httptest.NewServer(events.New(b.client, events.Options{}))
 			defer streams.Close()
-			seen := b.sawBlocks(ctx, &running)
+			seen := b.sawBlocks()
 			var mu sync.Mutex
 			var late []time.Duration
 			b.manyApart(t, t.N, tellers, func() (string, error) {
-				made, err := b.client.CreateSwap(ctx, b.small(swapper.SwapFromBTCLNAuto))
+				made, err := b.client.CreateSwap(t.Context(), b.small(swapper.SwapFromBTCLNAuto))
 				if err != nil {
 					return "", err
 				}
 				id := made.SwapID
-				s, err := b.user.Look(ctx, id)
+				s, err := b.user.Look(t.Context(), id)
 				if err != nil {
 					return "", err
 				}
@@ -95,7 +77,7 @@ func BenchmarkTold(t *testing.B) {
 					return "", err
 				}
 				defer stream.Body.Close()
-				if err := b.user.Do(ctx, id, s.CurrentAction); err != nil {
+				if err := b.user.Do(t.Context(), id, s.CurrentAction); err != nil {
 					return "", err
 				}
 				d := b.isTold(stream.Body, seen, "CLAIM_COMMITED", func(s swapper.Step) string { return s.InitTxID })
@@ -119,14 +101,7 @@ func BenchmarkStatusAsking(t *testing.B)  { statusUnderWay(t, false) }
 func BenchmarkStatusHearing(t *testing.B) { statusUnderWay(t, true) }
 
 func statusUnderWay(t *testing.B, hears bool) {
-	b := &bed{tb: t, far: new(distance), hears: hears}
-	b.startNet()
-	b.reach(func(url string) string { return b.far.before(t, url) })
-	b.keep()
-	running := make(chan struct{})
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { defer close(running); _ = b.client.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-running })
+	b := startFollowing(t, "", hears, 0)
 	b.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
 	ids := b.manyUnderWay(t, underWay{swapper.SwapToBTCLN, "COMMITED"}, many)
 	t.Cleanup(b.net.EVM.Pace(5 * time.Second))
@@ -141,7 +116,10 @@ func statusUnderWay(t *testing.B, hears bool) {
 }
 
 // sawBlocks returns when each block of the chain was there.
-func (b *bed) sawBlocks(ctx context.Context, running *sync.WaitGroup) func(number uint64) time.Time {
+func (b *bed) sawBlocks() func(number uint64) time.Time {
+	ctx, cancel := context.WithCancel(b.tb.Context())
+	var running sync.WaitGroup
+	b.tb.Cleanup(func() { cancel(); running.Wait() })
 	var mu sync.Mutex
 	at := map[uint64]time.Time{}
 	running.Go(func() {

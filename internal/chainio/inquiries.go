@@ -55,7 +55,7 @@ const (
 	longestRest   = 5 * time.Minute
 	lpPatience    = 4 * time.Second  // of a pass: what an LP says only helps, and it may be silent on purpose
 	lpTime        = 60 * time.Second // for an answer, repetitions included
-	lpFresh       = 10 * time.Second // after which an unused answer is requested again
+	lpFresh       = 10 * time.Second // after which an unused answer is requested again, by who is not patient
 	lpKept        = 20 * time.Minute // of such an answer: longer than the pauses between the passes of an old swap
 	mostInquiries = 32_768           // in progress and kept; beyond that the oldest answers are dropped
 	mostRoutine   = 64               // questions of routine in progress with one LP, for which no caller waits: an LP takes few at once
@@ -73,7 +73,11 @@ func newInquiries(base context.Context, reader StatusReader) *inquiries {
 func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
 	key := q.URL + " " + q.Endpoint + " " + q.ID + " " + bigs.OrZero(q.Sequence).String()
 	began := time.Now()
-	i, patience := n.begin(key, q, async.IsRoutine(ctx))
+	fresh := lpFresh
+	if async.PatienceOf(ctx) > 0 {
+		fresh = lpKept
+	}
+	i, patience := n.begin(key, q, async.IsRoutine(ctx), fresh)
 	if i == nil {
 		return lp.Status{}, errLPSilent
 	}
@@ -103,14 +107,15 @@ func (n *inquiries) ask(ctx context.Context, q lp.StatusQuery) (lp.Status, error
 // begin returns the inquiry that answers a question, and how long it may be
 // waited for; nil if too many are in progress. Those of one LP that is slow or asked much
 // leave room for the others', and its routine ones for those that somebody waits for. None
-// of the latter begin while it rests.
-func (n *inquiries) begin(key string, q lp.StatusQuery, unhurried bool) (*inquiry, time.Duration) {
+// of the latter begin while it rests. An answer that was not used yet is one for so long as it is
+// fresh.
+func (n *inquiries) begin(key string, q lp.StatusQuery, unhurried bool, fresh time.Duration) (*inquiry, time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
 	host := lp.Host(q.URL)
 	i := n.asked[key]
-	if i == nil || !i.ended.IsZero() && now.Sub(i.ended) > lpFresh {
+	if i == nil || !i.ended.IsZero() && now.Sub(i.ended) > fresh {
 		if n.base.Err() != nil {
 			return nil, 0
 		}

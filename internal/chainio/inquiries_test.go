@@ -126,6 +126,30 @@ func TestLateAnswerIsKeptForOldSwaps(t *testing.T) {
 	})
 }
 
+// Who is patient takes the answer that came too late for the pass before, without another call, once, and
+// unless it is too old.
+func TestLateAnswerIsEnoughForThePatient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader, calls := lpAt(func(lp.StatusQuery) time.Duration { return 5 * time.Second })
+		w := New(nil, nil, reader)
+		defer w.Close()
+		patient := async.Patient(async.Routine(t.Context()), time.Second)
+		q := lp.StatusQuery{URL: "https://lp/tobtc", Endpoint: lp.GetRefundAuthorization, ID: "ab"}
+		for _, c := range []struct {
+			after time.Duration
+			code  int
+			calls int64
+		}{{0, 0, 1}, {10 * time.Minute, 1, 1}, {10 * time.Minute, 0, 2}, {lpKept + time.Minute, 0, 3}} {
+			time.Sleep(c.after)
+			s, err := w.LPStatus(patient, q)
+			synctest.Wait()
+			if s.Code != c.code || (err == nil) != (c.code != 0) || calls.Load() != c.calls {
+				t.Errorf("%s later: %+v, %v after %d calls; want code %d after %d", c.after, s, err, calls.Load(), c.code, c.calls)
+			}
+		}
+	})
+}
+
 // A failure is told to who waited, and kept for nobody.
 func TestFailedInquiryIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -372,6 +372,7 @@ func TestWhenTheNextLookIsStored(t *testing.T) {
 		} {
 			r := newToy(id)
 			r.Expiry = swap.At(time.Now().Add(c.expiry))
+			r.Lightning = &swap.LightningPart{EndsAt: r.Expiry} // a moment in every state
 			if err := g.Create(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}

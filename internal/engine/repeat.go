@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,6 +59,7 @@ type said struct {
 	Tx         reply[*bitcoin.Tx]
 	LP         reply[lp.Status]
 	Received   reply[[]*bitcoin.Tx]
+	ETA        reply[int]
 }
 
 type reply[A any] struct {
@@ -83,7 +85,7 @@ func digestOf(question any) (d digest, err error) {
 // packed is what is kept of s; "" if nothing may be repeated. Transactions of users may be large:
 // those that are, are asked for each time.
 func (s *said) packed() string {
-	if s.Escrow.Heard|s.Withdrawal.Heard|s.Vault.Heard|s.Tx.Heard|s.LP.Heard|s.Received.Heard == 0 {
+	if s.Escrow.Heard|s.Withdrawal.Heard|s.Vault.Heard|s.Tx.Heard|s.LP.Heard|s.Received.Heard|s.ETA.Heard == 0 {
 		return ""
 	}
 	text, err := pack(nil, reflect.ValueOf(*s))
@@ -371,7 +373,7 @@ var (
 		f.Head = chains.Block{}
 		return f
 	}, vaultHead, nil}
-	ofLP = rule[lp.Status]{0, func(lp.Status) bool { return true }, func(s lp.Status) lp.Status {
+	ofLP = rule[lp.Status]{repeatShown, func(lp.Status) bool { return true }, func(s lp.Status) lp.Status {
 		s.Age = 0
 		return s
 	}, nil, nil}
@@ -438,22 +440,49 @@ func (w *repeater) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin
 	}, func(ctx context.Context) ([]*bitcoin.Tx, error) { return w.Reader.Received(ctx, q) })
 }
 
+// ETA implements Reader. How long a payment will take is repeated for as long as the payment is the
+// same, unless a block was told of.
+func (w *repeater) ETA(ctx context.Context, q swap.ETAAsk) (seconds int, err error) {
+	if w.hearing == nil {
+		return w.Reader.ETA(ctx, q)
+	}
+	by := rule[int]{repeatShown, func(int) bool { return false }, func(seconds int) int { return seconds }, nil, nil}
+	return repeat(ctx, w, &w.said.ETA, tokens.Bitcoin, q, by, w.hearing.HeardBitcoin, func(old reply[int]) (uint64, bool) {
+		w.mu.Lock()
+		txs := append(slices.Clip(w.said.Received.Answer), w.said.Tx.Answer)
+		w.mu.Unlock()
+		i := slices.IndexFunc(txs, func(tx *bitcoin.Tx) bool { return tx != nil && tx.ID == q.TxID })
+		if i < 0 || w.hearing.HeardBitcoin() != old.Heard {
+			return 0, false
+		}
+		asOf, ok := w.hearing.TxUnchanged(txs[i], old.Heard)
+		return uint64(asOf), ok
+	}, func(ctx context.Context) (int, error) { return w.Reader.ETA(ctx, q) })
+}
+
 // LPStatus implements Reader. What an LP says of a swap whose escrow is open is repeated, while no
-// caller waits, for as long as it has said so: what it does is told of by the chain, and all
-// that it may say earlier is that it has paid, or gives the escrow back.
+// caller waits, for as long as it has said so, and to a caller for a twentieth of that: what it does
+// is told of by the chain, and all that it may say earlier is that it has paid, or gives the escrow back.
 func (w *repeater) LPStatus(ctx context.Context, q lp.StatusQuery) (lp.Status, error) {
 	if w.hearing == nil {
 		return w.Reader.LPStatus(ctx, q)
 	}
 	w.mu.Lock()
-	chain, escrow := w.of.Chain, w.said.Escrow
+	chain, escrow, before := w.of.Chain, w.said.Escrow, w.said.LP
 	w.mu.Unlock()
 	mark, by := func() uint64 { return w.hearing.Heard(chain) }, ofLP
-	if w.routine {
-		by.least = repeatShown
+	if !w.routine {
+		by.least = min(before.Asked.Sub(before.Since)/20, repeatShown)
+	}
+	quiet := func() bool {
+		return escrow.Answer.State == chains.EscrowOpen && escrow.Heard != 0 && escrow.Heard == mark()
 	}
 	return repeat(ctx, w, &w.said.LP, chain, q, by, mark, func(old reply[lp.Status]) (uint64, bool) {
-		open := escrow.Answer.State == chains.EscrowOpen && escrow.Heard == old.Heard
-		return escrow.Answer.Head.Height, open && mark() == old.Heard
-	}, func(ctx context.Context) (lp.Status, error) { return w.Reader.LPStatus(ctx, q) })
+		return escrow.Answer.Head.Height, quiet() && old.Heard == escrow.Heard
+	}, func(ctx context.Context) (lp.Status, error) {
+		if w.routine && quiet() { // what came too late for the pass before will do
+			ctx = async.Patient(ctx, mostPatience)
+		}
+		return w.Reader.LPStatus(ctx, q)
+	})
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
@@ -23,6 +25,9 @@ type hearingReader struct {
 	mark    atomic.Uint64
 	changed atomic.Bool // TxUnchanged says no
 	txs     atomic.Int64
+	etas    atomic.Int64
+	lps     atomic.Int64
+	late    func(ctx context.Context) error // of the provider's answer; nil: it comes
 }
 
 func (w *hearingReader) Heard(string) uint64  { return w.mark.Load() }
@@ -34,7 +39,20 @@ func (w *hearingReader) TxUnchanged(*bitcoin.Tx, uint64) (uint32, bool) {
 
 func (w *hearingReader) BitcoinTx(context.Context, bitcoin.Hash) (*bitcoin.Tx, error) {
 	w.txs.Add(1)
-	return &bitcoin.Tx{}, nil
+	return &bitcoin.Tx{ID: bitcoin.Hash{1}}, nil
+}
+
+func (w *hearingReader) ETA(context.Context, swap.ETAAsk) (int, error) {
+	w.etas.Add(1)
+	return 600, nil
+}
+
+func (w *hearingReader) LPStatus(ctx context.Context, _ lp.StatusQuery) (lp.Status, error) {
+	w.lps.Add(1)
+	if w.late != nil {
+		return lp.Status{}, w.late(ctx)
+	}
+	return lp.Status{Code: lp.CodeUnpaid}, nil
 }
 
 func hearing(t *testing.T, mark uint64, f *swap.Flow) (*Engine, *hearingReader) {
@@ -307,6 +325,149 @@ func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
 					t.Errorf("asked %d times, want %d", got, c.asked)
 				}
 				g.Close()
+			})
+		})
+	}
+}
+
+// How long a payment will take is asked once a minute for callers, and whenever a block has come.
+func TestTimeOfUnchangedPaymentIsAskedSeldom(t *testing.T) {
+	f := lamp()
+	f.Ask = func(in swap.Decision) swap.Ask {
+		if in.Obs.ETA.Asked {
+			return swap.Ask{}
+		}
+		return swap.Ask{Payment: &bitcoin.Hash{1}, ETA: &swap.ETAAsk{TxID: bitcoin.Hash{1}, Confirmations: 3}}
+	}
+	for name, c := range map[string]struct {
+		between func(w *hearingReader)
+		after   time.Duration
+		asked   int64
+	}{
+		"unchanged":            {asked: 1},
+		"a minute later":       {after: time.Minute, asked: 2},
+		"a block has come":     {between: func(w *hearingReader) { w.mark.Add(1) }, asked: 2},
+		"the payment is in it": {between: func(w *hearingReader) { w.changed.Store(true) }, asked: 2},
+		"nothing is heard":     {between: func(w *hearingReader) { w.mark.Store(0) }, asked: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, w := hearing(t, 7, f)
+				defer g.Close()
+				create(t, g, "a")
+				for i := range 2 {
+					if i == 1 && c.between != nil {
+						c.between(w)
+					}
+					res, err := g.Advance(t.Context(), "a", nil)
+					if err != nil || res.Observation.ETA.Value != 600 {
+						t.Errorf("it takes %d seconds, %v; want 600", res.Observation.ETA.Value, err)
+					}
+					time.Sleep(2*time.Second + c.after) // the pass before is not fresh
+				}
+				if got := w.etas.Load(); got != c.asked {
+					t.Errorf("asked %d times, want %d", got, c.asked)
+				}
+			})
+		})
+	}
+}
+
+// A provider whose escrow is open is asked for a caller every second at first, and then whenever what
+// it says is a twentieth older; without an escrow, or when something was told, as often as he asks.
+func TestProviderIsAskedForCallersAsTheSwapAges(t *testing.T) {
+	f := lamp()
+	f.Ask = func(in swap.Decision) swap.Ask {
+		if in.Obs.Escrow.Asked {
+			return swap.Ask{}
+		}
+		return swap.Ask{Escrow: &chains.EscrowQuery{}, LP: &lp.StatusQuery{URL: "https://lp"}}
+	}
+	open := chains.EscrowFact{State: chains.EscrowOpen, Final: true}
+	for name, c := range map[string]struct {
+		fact  chains.EscrowFact
+		deaf  bool
+		event bool
+		asked int64 // in ten minutes, every two seconds
+	}{
+		"open":             {fact: open, asked: 71},
+		"not open":         {asked: 300},
+		"nothing is heard": {fact: open, deaf: true, asked: 300},
+		"events are told":  {fact: open, event: true, asked: 300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, w := hearing(t, 7, f)
+				defer g.Close()
+				w.set(c.fact, nil)
+				if c.deaf {
+					w.mark.Store(0)
+				}
+				r := newToy("a")
+				r.CreatedAt, r.Expiry = swap.At(time.Now()), swap.At(time.Now().Add(time.Hour))
+				if err := g.Create(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				for range 300 {
+					if _, err := g.Advance(t.Context(), "a", nil); err != nil {
+						t.Fatal(err)
+					}
+					if c.event {
+						w.mark.Add(1)
+					}
+					time.Sleep(2 * time.Second)
+				}
+				if got := w.lps.Load(); got != c.asked {
+					t.Errorf("asked %d times, want %d", got, c.asked)
+				}
+			})
+		})
+	}
+}
+
+// An answer of a provider that came too late for one pass will do for the next, where the chain says that the
+// escrow is open and tells of what happens; else it is asked anew.
+func TestLateAnswerOfProviderWillDoWhileTheChainIsHeard(t *testing.T) {
+	f := lamp()
+	f.Ask = func(in swap.Decision) swap.Ask {
+		if in.Obs.Escrow.Asked {
+			return swap.Ask{}
+		}
+		return swap.Ask{Escrow: &chains.EscrowQuery{}, LP: &lp.StatusQuery{URL: "https://lp"}}
+	}
+	open := chains.EscrowFact{State: chains.EscrowOpen, Final: true}
+	for name, c := range map[string]struct {
+		fact    chains.EscrowFact
+		mark    uint64
+		why     purpose
+		patient bool // in the second pass
+	}{
+		"open":                     {open, 7, asRoutine, true},
+		"not open":                 {chains.EscrowFact{}, 7, asRoutine, false},
+		"nothing is heard":         {open, 0, asRoutine, false},
+		"a caller waits":           {open, 7, forView, false},
+		"something has come about": {open, 7, forFacts, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, w := hearing(t, c.mark, f)
+				defer g.Close()
+				w.set(c.fact, nil)
+				var patience []bool
+				w.late = func(ctx context.Context) error {
+					patience = append(patience, async.PatienceOf(ctx) > 0)
+					return errors.New("it takes too long")
+				}
+				create(t, g, "a")
+				for range 2 {
+					if _, err := g.advance(t.Context(), "a", nil, c.why); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(2 * time.Second)
+				}
+				if len(patience) != 2 || patience[1] != c.patient {
+					t.Errorf("the provider is asked with patience %v, want %v in the second pass", patience, c.patient)
+				}
 			})
 		})
 	}

@@ -5,17 +5,21 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/deadline"
+	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // NextMoment returns the next time after now at which a swap changes by the
 // clock alone: the quote expires, the time for a payment ends, an escrow
 // becomes refundable or too old to claim. It returns 0 if there is none.
 func (r *Record) NextMoment(now time.Time) Millis {
-	moments := []Millis{r.Expiry}
+	var moments []Millis
+	if !r.begun() {
+		moments = append(moments, r.Expiry)
+	}
 	if r.Lightning != nil {
 		moments = append(moments, r.Lightning.EndsAt)
 	}
-	if r.Vault != nil {
+	if r.Vault != nil && !r.begun() {
 		moments = append(moments, r.Vault.Deadline)
 	}
 	if r.Escrow != nil && r.Escrow.Real != nil {
@@ -37,4 +41,20 @@ func (r *Record) NextMoment(now time.Time) Millis {
 		}
 	}
 	return next
+}
+
+// begun reports whether the escrow is open, or Bitcoin has the payment to a vault: then the
+// end of the quote changes nothing. A swap that goes back is stored anew, with its next moment.
+func (r *Record) begun() bool {
+	switch r.Type {
+	case ToBTC, ToBTCLN:
+		return r.State == swapstate.OutCommitted
+	case FromBTC:
+		return r.State == swapstate.InCommitted || r.State == swapstate.InConfirmed
+	case FromBTCLN, FromBTCLNAuto:
+		return r.State == swapstate.LnCommitted
+	case SPVFromBTC:
+		return r.State == swapstate.SPVBroadcasted || r.State == swapstate.SPVConfirmed
+	}
+	return false
 }
