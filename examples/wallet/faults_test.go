@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +18,6 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/events"
-	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -127,10 +128,7 @@ func TestRestart(t *testing.T) {
 	chromium(t)
 	n := swappertest.Start(t, swappertest.Options{})
 	config := n.Config()
-	address, err := loopback.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(10_000+rand.IntN(20_000))) // no outgoing connection takes it meanwhile
 	serve := func() (end func()) {
 		t.Helper()
 		client, err := swapper.Open(t.Context(), config)
