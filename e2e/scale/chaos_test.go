@@ -209,10 +209,14 @@ func (d *driver) tell(ctx context.Context, t *testing.T) (stop func()) {
 	return func() { cancel(); done.Wait() }
 }
 
-// finish waits until all swaps of some kinds are over. One that has not moved for long is asked about,
-// as its user would.
+// finish waits until all swaps of some kinds are over. One that is in the same state for long is asked
+// about, as its user would: what is tried again and again changes it too.
 func (d *driver) finish(ctx context.Context, t *testing.T, kinds ...string) (left int) {
-	asked, told := map[string]time.Time{}, time.Now()
+	type stay struct {
+		state int
+		since time.Time // or when it was asked about last
+	}
+	stays, told := map[string]stay{}, time.Now()
 	for {
 		left = 0
 		open := map[string]int{}
@@ -230,9 +234,10 @@ func (d *driver) finish(ctx context.Context, t *testing.T, kinds ...string) (lef
 			if r == nil || ctx.Err() != nil {
 				continue
 			}
-			still := time.Since(r.Changed.Time())
-			if last, ok := asked[j.id]; still > 3*time.Minute && (!ok || time.Since(last) > 3*time.Minute) {
-				asked[j.id] = time.Now()
+			if was, ok := stays[j.id]; !ok || was.state != r.State {
+				stays[j.id] = stay{r.State, time.Now()}
+			} else if time.Since(was.since) > 3*time.Minute {
+				stays[j.id] = stay{r.State, time.Now()}
 				d.mu.Lock()
 				d.nudged++
 				d.mu.Unlock()
