@@ -293,7 +293,7 @@ func (v *verifier) depositClaim(ctx context.Context, o *opened, version uint64, 
 	}
 	todo, err := o.reader.BuildAction(ctx, t.depositRecord(in.SwapID), t.depositSign(in.SwapID, signer, seen), swap.Caller{Signer: signer})
 	if err != nil {
-		return err
+		return overtaken(err, out)
 	}
 	out.CurrentAction = t.settle(chains.Unsigned{Txs: todo.Txs, Signer: todo.Signer})
 	return nil

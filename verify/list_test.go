@@ -392,3 +392,45 @@ type mars struct{ moon }
 func (mars) ID() string                                               { return "MARS" }
 func (m mars) Open(context.Context, chains.Env) (chains.Chain, error) { return m, nil }
 func (mars) Info() chains.Info                                        { return chains.Info{ID: "MARS"} }
+
+// overdue is a chain with an open escrow that has expired, whose refund cannot be built.
+type overdue struct {
+	counting
+	err error
+}
+
+func (o *overdue) Open(context.Context, chains.Env) (chains.Chain, error) { return o, nil }
+func (o *overdue) Contract(string) (chains.Contract, bool)                { return expired{o: o}, true }
+
+type expired struct {
+	chains.Contract
+	o *overdue
+}
+
+func (e expired) Escrows(_ context.Context, q []chains.EscrowQuery) ([]chains.EscrowFact, error) {
+	return []chains.EscrowFact{{State: chains.EscrowOpen, Final: true, Head: chains.Block{Time: noon.Unix()}}}, nil
+}
+
+func (e expired) Build(context.Context, chains.Plan) (chains.Unsigned, error) {
+	return chains.Unsigned{}, e.o.err
+}
+
+// A step that somebody has made since the wallet's own nodes were asked leaves the status as it
+// is, without an action. That a node does not answer is an error.
+func TestStepMadeMeanwhile(t *testing.T) {
+	for err, shown := range map[error]bool{fault.New(fault.InvalidState, "the escrow was refunded already"): true, fault.New(fault.Upstream, "no answer"): false} {
+		store, s := new(storage.Memory), &service{}
+		v, bad := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{&overdue{err: err}}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock})
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		opens(t, v, s, store, "swap")
+		got, failed := v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "swap"})
+		switch {
+		case !shown && !errors.Is(failed, err):
+			t.Errorf("%v: got %+v, %v", err, got, failed)
+		case shown && (failed != nil || got.CurrentAction != nil || got.ActionError == nil || got.ActionError.Code != fault.InvalidState || got.State.Name != "REFUNDABLE"):
+			t.Errorf("%v: got %+v, %v", err, got, failed)
+		}
+	}
+}

@@ -358,7 +358,7 @@ func (v *verifier) claim(ctx context.Context, o *opened, in swapper.GetSwapStatu
 	}
 	u, err := k.Build(ctx, plan)
 	if err != nil {
-		return err
+		return overtaken(err, out)
 	}
 	out.CurrentAction = t.settle(u)
 	return nil

@@ -74,7 +74,9 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, state, fact)}
 	switch {
 	case due:
-		out.CurrentAction, err = v.refund(ctx, o, in, t)
+		if out.CurrentAction, err = v.refund(ctx, o, in, t); err != nil {
+			err = overtaken(err, out)
+		}
 	case refused == nil:
 		err = v.act(ctx, o, version, t, in, got, fact, out)
 	}

@@ -414,7 +414,7 @@ func (v *verifier) vaultClaim(ctx context.Context, o *opened, version uint64, t 
 	}
 	u, err := k.Build(ctx, plan)
 	if err != nil {
-		return err
+		return overtaken(err, out)
 	}
 	out.CurrentAction = t.settle(u)
 	return nil
@@ -464,6 +464,16 @@ func (v *verifier) leavesToOthers(since swapper.Timestamp, got *swapper.GetSwapS
 	}
 	out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Automatic settlement", Description: "A watchtower may settle the swap; else the wallet can.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
 	return true
+}
+
+// overtaken keeps the status whose action cannot be made any more, because somebody has made
+// the step since the wallet's own nodes were asked: the next status shows it.
+func overtaken(err error, out *swapper.GetSwapStatusOutput) error {
+	if fault.CodeOf(err) != fault.InvalidState {
+		return err
+	}
+	out.ActionError = &swapper.ActionError{Code: fault.InvalidState, Error: fault.Public(err)}
+	return nil
 }
 
 // settle asks for the signature of a claim.
