@@ -97,6 +97,12 @@ func (c *claimer) round(ctx context.Context) error {
 		return err
 	}
 	failed := errors.Join(c.fresh(ctx), c.admit(ctx))
+	// What is put off for longer than ever was put off by a clock that was ahead.
+	astray, err := c.due(ctx, storage.Range{Min: c.now().Add(2 * longestPause).UnixMilli(), Max: math.MaxInt64})
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	failed = errors.Join(failed, c.look(ctx, astray, c.pressed))
 	for n := 0; n < perRound && !c.pressed() && ctx.Err() == nil; n += perLook {
 		due, err := c.due(ctx, storage.Range{Max: c.now().UnixMilli()})
 		if err != nil {

@@ -219,7 +219,7 @@ func (c *claimer) due(ctx context.Context, in storage.Range) (all []*record, err
 	now := c.now().UnixMilli()
 	for e, err := range c.config.Store.Find(ctx, storage.Query{Index: index, Value: c.id, Range: &in, Ahead: perLook}) {
 		if err == nil {
-			if rests := c.resting[e.ID]; rests.entry == e.Version && rests.until > now {
+			if rests := c.resting[e.ID]; rests.entry == e.Version && rests.until > now && rests.until-now <= longestRest.Milliseconds() {
 				continue
 			}
 			delete(c.resting, e.ID)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,4 +125,28 @@ func TestHearsNostr(t *testing.T) {
 		})
 		k.eventually("over", func() bool { k.mine(k.TB); return k.book(tower).Claims == 1 })
 	})
+}
+
+// What a clock that was ahead has put off is claimed once the clock is right, not when it is there.
+func TestClockThatWasAhead(t *testing.T) {
+	k := newKit(t, families[0])
+	var right atomic.Bool
+	var asked atomic.Int64
+	c := k.config()
+	c.Now = func() time.Time {
+		if right.Load() {
+			return k.Clock.Now()
+		}
+		return k.Clock.Now().Add(30 * time.Minute)
+	}
+	c.Approve = func(watchtower.Claim) bool { asked.Add(1); return right.Load() }
+	tower, _ := k.tower(c)
+	secret := chains.Preimage{9}
+	data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
+	if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
+		k.Fatal(err)
+	}
+	k.eventually("put off", func() bool { return asked.Load() >= 3 })
+	right.Store(true)
+	k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
 }

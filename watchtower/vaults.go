@@ -35,7 +35,7 @@ const (
 
 // discover looks for withdrawals of others from some of the vaults.
 func (c *claimer) discover(ctx context.Context) (failed error) {
-	if !c.config.Vaults || c.pressed() || c.now().Before(c.search) {
+	if !c.config.Vaults || c.pressed() || c.now().Before(c.search) && c.search.Sub(c.now()) <= 12*c.config.Every {
 		return nil
 	}
 	c.search = c.now().Add(12 * c.config.Every)
