@@ -25,7 +25,7 @@
 // name are their own.
 //
 // JSON-RPC servers ([Net.Serve]) can be told to misbehave; several can stand in
-// front of one network. The network serves HTTP only.
+// front of one network. They serve HTTP and, for subscriptions, WebSocket.
 package evm
 
 //go:generate npm --prefix contracts install --no-package-lock
