@@ -38,7 +38,28 @@ func testTrips(k *kit) {
 	rate, err := c.FeeRate(ctx)
 	k.must(err)
 	k.trips("Estimate at a rate", f.EstimateAtRate, func() error { _, err := k.k.Estimate(ctx, cost, rate); return err })
+	k.escrowTrips(f)
+	k.proofTrips(f)
+	stranger := k.net.Account(k.T)
+	k.trips("History", f.History, func() error {
+		for _, err := range c.History(ctx, stranger.Address(), 0) {
+			return err
+		}
+		return nil
+	})
+	k.vaultTrips(f)
+	k.trips("Hints", f.Hints, func() error {
+		seen := errors.New("seen")
+		if err := c.Hints(ctx, nil, func([]chains.Hint, chains.Cursor) error { return seen }); !errors.Is(err, seen) {
+			return err
+		}
+		return nil
+	})
+}
 
+// escrowTrips follows an escrow from its authorisation until nothing can change it.
+func (k *kit) escrowTrips(f Trips) {
+	c, ctx := k.chain, k.Context()
 	s := secret(150)
 	e := k.expect(k.payOut(lock(s), k.facts.Token))
 	auth, rate := k.authorize(e)
@@ -93,22 +114,6 @@ func testTrips(k *kit) {
 	if r, ok := k.k.(chains.PublicReader); ok {
 		k.shown(r)
 	}
-	k.proofTrips(f)
-	nobody := k.net.Account(k.T)
-	k.trips("History", f.History, func() error {
-		for _, err := range c.History(ctx, nobody.Address(), 0) {
-			return err
-		}
-		return nil
-	})
-	k.vaultTrips(f)
-	k.trips("Hints", f.Hints, func() error {
-		seen := errors.New("seen")
-		if err := c.Hints(ctx, nil, func([]chains.Hint, chains.Cursor) error { return seen }); !errors.Is(err, seen) {
-			return err
-		}
-		return nil
-	})
 }
 
 func (k *kit) proofTrips(f Trips) {
