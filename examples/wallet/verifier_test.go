@@ -175,7 +175,11 @@ func TestTamperedIsRefused(t *testing.T) {
 		{"the amount of a vault", "BITCOIN-BTC", "CITREA-WBTC", func(m *meddler, _, _ string) {
 			m.request, m.answer = replaced(`"250000"`, `"260000"`), replaced(`"260000"`, `"250000"`)
 		}, "requested was 250000"},
-		{"a vault that is not named", "BITCOIN-BTC", "CITREA-WBTC", func(m *meddler, _, _ string) { m.answer = replaced(`"vault":`, `"fault":`) }, "cannot be verified"},
+		{"a vault of another owner", "BITCOIN-BTC", "CITREA-WBTC", func(m *meddler, _, theirs string) {
+			m.answer = func(text string) string {
+				return regexp.MustCompile(`("vault":\{"owner":")0x\w+`).ReplaceAllString(text, "${1}"+theirs)
+			}
+		}, "vault"},
 		{"the invoice of a Lightning address", "CITREA-WBTC", address, func(m *meddler, _, theirs string) {
 			m.answer = func(text string) string { return regexp.MustCompile(`lnbcrt\w+`).ReplaceAllString(text, theirs) }
 		}, "quote.outputAddress"},
