@@ -55,7 +55,7 @@ const (
 	longestRest   = 5 * time.Minute
 	lpPatience    = 4 * time.Second  // of a pass: what an LP says only helps, and it may be silent on purpose
 	lpTime        = 60 * time.Second // for an answer, repetitions included
-	lpFresh       = 10 * time.Second // after which an unused answer is requested again, by who is not patient
+	lpFresh       = 10 * time.Second // after which an unused answer is requested again, unless the question is patient
 	lpKept        = 20 * time.Minute // of such an answer: longer than the pauses between the passes of an old swap
 	mostInquiries = 32_768           // in progress and kept; beyond that the oldest answers are dropped
 	mostRoutine   = 64               // questions of routine in progress with one LP, for which no caller waits: an LP takes few at once

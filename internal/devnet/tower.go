@@ -2,6 +2,7 @@ package devnet
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/swapper-go/swapper/chains"
@@ -16,28 +17,37 @@ import (
 // Watch starts a watchtower that claims on the network's chains, with the network's account for
 // it on each. It has servers of its own: those of the network can be told to misbehave.
 func (n *Net) Watch(ctx context.Context, o watchtower.Options) (*watchtower.Tower, error) {
+	if err := n.watched(&o); err != nil {
+		for _, s := range o.Servers {
+			err = errors.Join(err, s.Close())
+		}
+		return nil, err
+	}
+	return watchtower.Start(ctx, o)
+}
+
+// watched adds the network to a watchtower's options, with the servers that have started even if
+// another one does not.
+func (n *Net) watched(o *watchtower.Options) (err error) {
 	o.Bitcoin, o.Now = n.Bitcoin, n.Clock.Now
 	if n.EVM != nil {
-		if err := watch(&o, n.EVM.Serve, n.evmChain, signer.EVM(n.EVM.Watchtower)); err != nil {
-			return nil, err
+		if err := watch(o, n.EVM.Serve, n.evmChain, signer.EVM(n.EVM.Watchtower)); err != nil {
+			return err
 		}
 	}
 	if n.Solana != nil {
-		if err := watch(&o, n.Solana.Serve, n.solanaChain, signer.Solana(n.Solana.Watchtower)); err != nil {
-			return nil, err
+		if err := watch(o, n.Solana.Serve, n.solanaChain, signer.Solana(n.Solana.Watchtower)); err != nil {
+			return err
 		}
-		var err error
 		if o.Programs, err = n.Solana.Network().Version(n.version); err != nil {
-			return nil, err
+			return err
 		}
 		o.Solana = n.Solana
 	}
 	if n.Starknet != nil {
-		if err := watch(&o, n.Starknet.Serve, n.starknetChain, signer.Starknet(n.Starknet.Watchtower.Key)); err != nil {
-			return nil, err
-		}
+		return watch(o, n.Starknet.Serve, n.starknetChain, signer.Starknet(n.Starknet.Watchtower.Key))
 	}
-	return watchtower.Start(ctx, o)
+	return nil
 }
 
 // Told is the network as nodes tell it that tell another story of its chains, nil where they tell none.

@@ -373,9 +373,8 @@ func TestTimeOfUnchangedPaymentIsAskedSeldom(t *testing.T) {
 	}
 }
 
-// A provider whose escrow is open is asked for a caller every second at first, and then whenever what
-// it says is a twentieth older; without an escrow, or when something was told, as often as he asks.
-func TestProviderIsAskedForCallersAsTheSwapAges(t *testing.T) {
+// withProvider is a flow that asks about an escrow and its provider, once in a pass.
+func withProvider() *swap.Flow {
 	f := lamp()
 	f.Ask = func(in swap.Decision) swap.Ask {
 		if in.Obs.Escrow.Asked {
@@ -383,6 +382,13 @@ func TestProviderIsAskedForCallersAsTheSwapAges(t *testing.T) {
 		}
 		return swap.Ask{Escrow: &chains.EscrowQuery{}, LP: &lp.StatusQuery{URL: "https://lp"}}
 	}
+	return f
+}
+
+// A provider whose escrow is open is asked for a caller every second at first, and then whenever what
+// it says is a twentieth older; without an escrow, or when something was told, as often as he asks.
+func TestProviderIsAskedForCallersAsTheSwapAges(t *testing.T) {
+	f := withProvider()
 	open := chains.EscrowFact{State: chains.EscrowOpen, Final: true}
 	for name, c := range map[string]struct {
 		fact  chains.EscrowFact
@@ -428,13 +434,7 @@ func TestProviderIsAskedForCallersAsTheSwapAges(t *testing.T) {
 // An answer of a provider that came too late for one pass will do for the next, where the chain says that the
 // escrow is open and tells of what happens; else it is asked anew.
 func TestLateAnswerOfProviderWillDoWhileTheChainIsHeard(t *testing.T) {
-	f := lamp()
-	f.Ask = func(in swap.Decision) swap.Ask {
-		if in.Obs.Escrow.Asked {
-			return swap.Ask{}
-		}
-		return swap.Ask{Escrow: &chains.EscrowQuery{}, LP: &lp.StatusQuery{URL: "https://lp"}}
-	}
+	f := withProvider()
 	open := chains.EscrowFact{State: chains.EscrowOpen, Final: true}
 	for name, c := range map[string]struct {
 		fact    chains.EscrowFact

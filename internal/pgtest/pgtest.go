@@ -163,6 +163,7 @@ func start(durable bool) (_ *Server, err error) {
 	return s, s.run()
 }
 
+// another returns a user of the system to run PostgreSQL as: its own, or the one that has no rights.
 func another() (*syscall.Credential, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
