@@ -31,18 +31,23 @@ type Change struct {
 	At      Timestamp // when the change was stored; 0 for a swap stored by a version that did not note it
 }
 
-// Subscribe calls deliver for every change of a swap until ctx ends, deliver
-// returns false, or the client is closed; it then returns ctx's cause, nil, or
-// [ErrClosed] respectively. Changes that arrive while deliver is running are
-// merged per swap: the latest one is never lost. What other processes change in the same
-// store, which is then a storage.Leaser, is delivered about a second later, and at the
+// Subscribe yields every change of a swap from the moment at which the iteration begins.
+// It waits for the next one until ctx ends or the client is closed, and yields the reason
+// last: ctx's cause or [ErrClosed]. Changes that arrive while the loop's body is running
+// are merged per swap: the latest one is never lost. What other processes change in the same
+// store, which is then a storage.Leaser, is yielded about a second later, and at the
 // latest half a minute later if their clocks are behind. [Client.Changes] finds what
 // changed while no caller was subscribed.
-func (c *Client) Subscribe(ctx context.Context, deliver func(Change) bool) error {
-	if c.life.over() {
-		return ErrClosed
+func (c *Client) Subscribe(ctx context.Context) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		err := error(ErrClosed)
+		if !c.life.over() {
+			err = c.engine.Subscribe(ctx, func(ch engine.Change) bool { return yield(c.change(ctx, ch.Record, ch.From), nil) })
+		}
+		if err != nil { // nil: the loop was left
+			yield(Change{}, err)
+		}
 	}
-	return c.engine.Subscribe(ctx, func(ch engine.Change) bool { return deliver(c.change(ctx, ch.Record, ch.From)) })
 }
 
 func (c *Client) change(ctx context.Context, r *swap.Record, from int) Change {

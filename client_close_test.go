@@ -120,9 +120,13 @@ func TestEveryMethodSaysThatTheClientIsClosed(t *testing.T) {
 func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	c := hanging(t, nil)
 	calls := map[string]func() error{
-		"run":       func() error { return c.Run(context.Background()) },
-		"subscribe": func() error { return c.Subscribe(context.Background(), func(Change) bool { return true }) },
-		"ready":     func() error { _, err := c.Ready(context.Background()); return err },
+		"run": func() error { return c.Run(context.Background()) },
+		"subscribe": func() (last error) {
+			for _, last = range c.Subscribe(context.Background()) {
+			}
+			return last
+		},
+		"ready": func() error { _, err := c.Ready(context.Background()); return err },
 		"tokens": func() error {
 			_, err := c.GetSupportedTokens(context.Background(), GetSupportedTokensInput{Side: SideInput})
 			return err

@@ -153,12 +153,16 @@ func ExampleClient_Subscribe() {
 	ctx := context.Background()
 
 	settled := make(chan swapper.Change)
-	go client.Subscribe(ctx, func(c swapper.Change) bool {
-		if c.Swap.IsSuccess {
-			settled <- c
+	go func() {
+		for c, err := range client.Subscribe(ctx) {
+			if err != nil {
+				return // ctx has ended, or the client is closed
+			}
+			if c.Swap.IsSuccess {
+				settled <- c
+			}
 		}
-		return true // go on
-	})
+	}()
 	swap, err := client.CreateSwap(ctx, swapper.CreateSwapInput{
 		SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC",
 		Amount: big.NewInt(20_000), AmountType: swapper.ExactIn,

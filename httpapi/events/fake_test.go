@@ -92,22 +92,39 @@ func (s *source) remove(id string) {
 	s.mu.Unlock()
 }
 
-func (s *source) Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error {
-	s.mu.Lock()
-	n := s.next
-	s.next++
-	s.subs[n] = deliver
-	s.mu.Unlock()
-	defer func() {
+func (s *source) Subscribe(ctx context.Context) iter.Seq2[swapper.Change, error] {
+	return func(yield func(swapper.Change, error) bool) {
+		told := make(chan swapper.Change)
 		s.mu.Lock()
-		delete(s.subs, n)
+		n := s.next
+		s.next++
+		s.subs[n] = func(c swapper.Change) bool {
+			select {
+			case told <- c:
+				return true
+			case <-ctx.Done():
+			case <-s.closed:
+			}
+			return false
+		}
 		s.mu.Unlock()
-	}()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.closed:
-		return swapper.ErrClosed
+		defer func() {
+			s.mu.Lock()
+			delete(s.subs, n)
+			s.mu.Unlock()
+		}()
+		for {
+			select {
+			case c := <-told:
+				yield(c, nil)
+			case <-ctx.Done():
+				yield(swapper.Change{}, ctx.Err())
+				return
+			case <-s.closed:
+				yield(swapper.Change{}, swapper.ErrClosed)
+				return
+			}
+		}
 	}
 }
 

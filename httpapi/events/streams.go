@@ -21,7 +21,7 @@ import (
 
 // source is what streams are made from; [*swapper.Client] is one.
 type source interface {
-	Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error
+	Subscribe(ctx context.Context) iter.Seq2[swapper.Change, error]
 	Changes(ctx context.Context, of swapper.Account, since time.Time) iter.Seq2[swapper.Change, error]
 	Accounts(signer, chainID string) ([]swapper.Account, error)
 	Progress(ctx context.Context, swapID string) (*swapper.Progress, error)
@@ -113,12 +113,13 @@ func (s *Streams) Close() {
 
 // follow looks at the swaps that this process changes.
 func (s *Streams) follow() {
-	err := s.source.Subscribe(s.ctx, func(c swapper.Change) bool {
-		s.noted(c)
-		return s.ctx.Err() == nil
-	})
-	if s.ctx.Err() == nil && !errors.Is(err, swapper.ErrClosed) {
-		s.Logger.Error("the stream of changes ended; events come by polling alone", "err", err)
+	for c, err := range s.source.Subscribe(s.ctx) {
+		switch {
+		case err == nil:
+			s.noted(c)
+		case s.ctx.Err() == nil && !errors.Is(err, swapper.ErrClosed):
+			s.Logger.Error("the stream of changes ended; events come by polling alone", "err", err)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ package metrics
 
 import (
 	"context"
+	"iter"
 	"net/http"
 	"strconv"
 	"time"
@@ -31,7 +32,7 @@ import (
 // teller is the part of a [swapper.Client] that metrics are made of.
 type teller interface {
 	Stats(ctx context.Context) (*swapper.Stats, error)
-	Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error
+	Subscribe(ctx context.Context) iter.Seq2[swapper.Change, error]
 }
 
 // Options are what [New] makes metrics of.
@@ -131,12 +132,15 @@ func (m *Metrics) operation(path string) string {
 // Follow counts the changes of swaps until ctx ends, or the client is closed, and
 // returns why.
 func (m *Metrics) Follow(ctx context.Context) error {
-	return m.o.Client.Subscribe(ctx, func(c swapper.Change) bool {
+	for c, err := range m.o.Client.Subscribe(ctx) {
+		if err != nil {
+			return err
+		}
 		if c.From != c.Swap.State.Number {
 			m.changes.WithLabelValues(string(c.Swap.SwapType), chainOf(c.Swap), c.Swap.State.Name).Inc()
 		}
-		return true
-	})
+	}
+	return nil // not reached: an error is last
 }
 
 // chainOf returns the smart chain of a swap.

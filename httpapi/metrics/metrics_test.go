@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"errors"
+	"iter"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -34,11 +35,13 @@ func (s *source) Stats(context.Context) (*swapper.Stats, error) {
 	return s.stats, nil
 }
 
-func (s *source) Subscribe(_ context.Context, deliver func(swapper.Change) bool) error {
-	for _, c := range s.changes {
-		deliver(c)
+func (s *source) Subscribe(context.Context) iter.Seq2[swapper.Change, error] {
+	return func(yield func(swapper.Change, error) bool) {
+		for _, c := range s.changes {
+			yield(c, nil)
+		}
+		yield(swapper.Change{}, swapper.ErrClosed)
 	}
-	return swapper.ErrClosed
 }
 
 func full() *swapper.Stats {

@@ -81,17 +81,38 @@ func (s *source) remove(id string) {
 	s.mu.Unlock()
 }
 
-func (s *source) Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error {
-	s.mu.Lock()
-	n := s.next
-	s.next++
-	s.subs[n] = deliver
-	s.mu.Unlock()
-	<-ctx.Done()
-	s.mu.Lock()
-	delete(s.subs, n)
-	s.mu.Unlock()
-	return ctx.Err()
+func (s *source) Subscribe(ctx context.Context) iter.Seq2[swapper.Change, error] {
+	return func(yield func(swapper.Change, error) bool) {
+		told := make(chan swapper.Change)
+		s.mu.Lock()
+		n := s.next
+		s.next++
+		s.subs[n] = func(c swapper.Change) bool { return tell(ctx, told, c) }
+		s.mu.Unlock()
+		for {
+			select {
+			case c := <-told:
+				yield(c, nil)
+				continue
+			case <-ctx.Done():
+			}
+			break
+		}
+		s.mu.Lock()
+		delete(s.subs, n)
+		s.mu.Unlock()
+		yield(swapper.Change{}, ctx.Err())
+	}
+}
+
+// tell hands a change to a subscriber that listens until ctx ends.
+func tell(ctx context.Context, to chan<- swapper.Change, c swapper.Change) bool {
+	select {
+	case to <- c:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func (s *source) Changes(_ context.Context, _ swapper.Account, since time.Time) iter.Seq2[swapper.Change, error] {

@@ -42,12 +42,22 @@ func read(e storage.Entry) (*swapper.Progress, error) {
 	return p, json.Unmarshal(e.Body, &p.Status.State.Number)
 }
 
-func (d *durable) Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error {
-	d.mu.Lock()
-	d.tell = deliver
-	d.mu.Unlock()
-	<-ctx.Done()
-	return ctx.Err()
+func (d *durable) Subscribe(ctx context.Context) iter.Seq2[swapper.Change, error] {
+	return func(yield func(swapper.Change, error) bool) {
+		told := make(chan swapper.Change)
+		d.mu.Lock()
+		d.tell = func(c swapper.Change) bool { return tell(ctx, told, c) }
+		d.mu.Unlock()
+		for {
+			select {
+			case c := <-told:
+				yield(c, nil)
+			case <-ctx.Done():
+				yield(swapper.Change{}, ctx.Err())
+				return
+			}
+		}
+	}
 }
 
 func (d *durable) Changes(ctx context.Context, _ swapper.Account, since time.Time) iter.Seq2[swapper.Change, error] {

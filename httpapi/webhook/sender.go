@@ -19,7 +19,7 @@ import (
 
 // source is what messages are made from; [*swapper.Client] is one.
 type source interface {
-	Subscribe(ctx context.Context, deliver func(swapper.Change) bool) error
+	Subscribe(ctx context.Context) iter.Seq2[swapper.Change, error]
 	Changes(ctx context.Context, of swapper.Account, since time.Time) iter.Seq2[swapper.Change, error]
 	Progress(ctx context.Context, swapID string) (*swapper.Progress, error)
 }
@@ -93,16 +93,15 @@ func (s *Sender) Run(ctx context.Context) error {
 	defer s.running.Unlock()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		err := s.source.Subscribe(ctx, func(c swapper.Change) bool {
+		for c, err := range s.source.Subscribe(ctx) {
+			if err != nil {
+				return err
+			}
 			for _, e := range s.endpoints {
 				e.told(c)
 			}
-			return ctx.Err() == nil
-		})
-		if errors.Is(err, swapper.ErrClosed) {
-			return err
 		}
-		return ctx.Err()
+		return nil // not reached: an error is last
 	})
 	for _, e := range s.endpoints {
 		g.Go(func() error { return e.run(ctx) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -123,10 +124,12 @@ func newBatch[Q, A any](base context.Context, run func(context.Context, []Q, fun
 // as it comes: the slowest, which may be repeated for seconds, holds up no other.
 func txsOf(backend bitcoin.Backend) func(context.Context, []bitcoin.Hash, func(int, bitcoin.Result[*bitcoin.Tx])) error {
 	if each, ok := backend.(interface {
-		EachTx(ctx context.Context, ids []bitcoin.Hash, answer func(i int, r bitcoin.Result[*bitcoin.Tx]))
+		EachTx(ctx context.Context, ids []bitcoin.Hash) iter.Seq2[int, bitcoin.Result[*bitcoin.Tx]]
 	}); ok {
 		return func(ctx context.Context, ids []bitcoin.Hash, answer func(int, bitcoin.Result[*bitcoin.Tx])) error {
-			each.EachTx(ctx, ids, answer)
+			for i, r := range each.EachTx(ctx, ids) {
+				answer(i, r)
+			}
 			return nil
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,20 +88,20 @@ func TestEachTxByItself(t *testing.T) {
 		}
 		_, client := oneURL(t, answers, 2)
 		began := time.Now()
-		var given, soon atomic.Int64
-		client.EachTx(t.Context(), ids, func(i int, r bitcoin.Result[*bitcoin.Tx]) {
-			given.Add(1)
+		var given, soon int
+		for i, r := range client.EachTx(t.Context(), ids) {
+			given++
 			if r.Err == nil {
 				t.Errorf("transaction %d: %+v", i, r)
 			}
 			if took := time.Since(began); i >= 10 && took == 0 {
-				soon.Add(1)
+				soon++
 			} else if i < 10 && took < 3500*time.Millisecond {
 				t.Errorf("transaction %d after %v, before its time", i, took)
 			}
-		})
-		if given.Load() != many || soon.Load() != many-10 {
-			t.Errorf("%d answers, %d of them at once; want %d and %d", given.Load(), soon.Load(), many, many-10)
+		}
+		if given != many || soon != many-10 {
+			t.Errorf("%d answers, %d of them at once; want %d and %d", given, soon, many, many-10)
 		}
 		if fmt.Sprint(client.Txs(t.Context(), nil)) != "[]" {
 			t.Error("answers to no questions")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,41 +27,56 @@ func (c *Client) Txs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*
 		return nil
 	}
 	results := make([]bitcoin.Result[*bitcoin.Tx], len(ids))
-	c.EachTx(ctx, ids, func(i int, r bitcoin.Result[*bitcoin.Tx]) { results[i] = r })
+	for i, r := range c.EachTx(ctx, ids) {
+		results[i] = r
+	}
 	return results
 }
 
-// EachTx is Txs that gives each answer as it comes, with the place of its id: one that
-// has to be repeated holds no other up. answer is called by several goroutines, once for
-// each id, and not any more once EachTx has returned.
-func (c *Client) EachTx(ctx context.Context, ids []bitcoin.Hash, answer func(i int, r bitcoin.Result[*bitcoin.Tx])) {
-	tip := c.tipBeside(ctx)
-	each(ids, answer, func(id bitcoin.Hash) (*bitcoin.Tx, error) {
-		tx, err := c.tx(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		return c.confirm(tx, tip)
-	})
+// EachTx is Txs that yields each answer as it comes, with the place of its id: one that
+// has to be repeated holds no other up. A loop that is left ends the requests under way.
+func (c *Client) EachTx(ctx context.Context, ids []bitcoin.Hash) iter.Seq2[int, bitcoin.Result[*bitcoin.Tx]] {
+	return func(yield func(int, bitcoin.Result[*bitcoin.Tx]) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		tip := c.tipBeside(ctx)
+		each(ids, func(id bitcoin.Hash) (*bitcoin.Tx, error) {
+			tx, err := c.tx(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			return c.confirm(tx, tip)
+		})(yield)
+	}
 }
 
 // together answers each question, and returns the answers.
 func together[K, V any](questions []K, answer func(K) (V, error)) []bitcoin.Result[V] {
 	results := make([]bitcoin.Result[V], len(questions))
-	each(questions, func(i int, r bitcoin.Result[V]) { results[i] = r }, answer)
+	for i, r := range each(questions, answer) {
+		results[i] = r
+	}
 	return results
 }
 
-// each answers each question in its own goroutine. Their requests are asked in turn.
-func each[K, V any](questions []K, give func(int, bitcoin.Result[V]), answer func(K) (V, error)) {
-	var g sync.WaitGroup
-	for i, q := range questions {
-		g.Go(func() {
-			v, err := answer(q)
-			give(i, bitcoin.Result[V]{Value: v, Err: err})
-		})
+// each answers each question in its own goroutine, and yields the answers as they come.
+// Their requests are asked in turn.
+func each[K, V any](questions []K, answer func(K) (V, error)) iter.Seq2[int, bitcoin.Result[V]] {
+	return func(yield func(int, bitcoin.Result[V]) bool) {
+		results := make([]bitcoin.Result[V], len(questions))
+		answered := make(chan int, len(questions)) // buffered, so that late answers do not leak
+		for i, q := range questions {
+			go func() {
+				results[i].Value, results[i].Err = answer(q)
+				answered <- i
+			}()
+		}
+		for range questions {
+			if i := <-answered; !yield(i, results[i]) {
+				return
+			}
+		}
 	}
-	g.Wait()
 }
 
 // tipBeside asks for the tip at once; the function returned waits for the answer.
