@@ -56,7 +56,6 @@ func associated(c *Call) error {
 		return err
 	}
 	space := binary.LittleEndian.Uint64(c.Returned().Data)
-	c.Log("Initialize the associated token account")
 	need := wire.Rent(int(space))
 	if account.Lamports == 0 {
 		if err := c.Invoke(wire.CreateAccount(payer.Key, account.Key, program.Key, need, space), signer); err != nil {
@@ -77,6 +76,7 @@ func associated(c *Call) error {
 			return err
 		}
 	}
+	c.Log("Initialize the associated token account")
 	if err := c.Invoke(wire.Instruction{Program: program.Key, Accounts: []wire.Account{writable}, Data: []byte{22}}); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -116,6 +117,30 @@ func authority(of byte, at, now bank.Key, to *bank.Key) wire.Instruction {
 		data = append([]byte{6, of, 1}, to[:]...)
 	}
 	return call(wire.TokenProgram, data, w(at), s(now))
+}
+
+// What the log says while a token account is made, in the order of the published program.
+func TestLogOfANewTokenAccount(t *testing.T) {
+	mint := key("coin").PublicKey()
+	k := newKit(t, bank.Options{Accounts: map[bank.Key]bank.Account{mint: bank.MintAccount(6, 0, &alice)}})
+	var said []string
+	for _, line := range k.must(keys("alice"), wire.CreateATA(alice, bob, mint)).Logs {
+		if !strings.Contains(line, " consumed ") && !strings.Contains(line, wire.BudgetProgram.String()) {
+			said = append(said, strings.NewReplacer(wire.ATAProgram.String(), "ATA", wire.TokenProgram.String(), "Token", wire.SystemProgram.String(), "System").Replace(line))
+		}
+	}
+	want := []string{
+		"Program ATA invoke [1]", "Program log: Create",
+		"Program Token invoke [2]", "Program log: Instruction: GetAccountDataSize", "Program return: Token pQAAAAAAAAA=", "Program Token success",
+		"Program System invoke [2]", "Program System success",
+		"Program log: Initialize the associated token account",
+		"Program Token invoke [2]", "Program log: Instruction: InitializeImmutableOwner", "Program log: Please upgrade to SPL Token 2022 for immutable owner support", "Program Token success",
+		"Program Token invoke [2]", "Program log: Instruction: InitializeAccount3", "Program Token success",
+		"Program ATA success",
+	}
+	if d := cmp.Diff(want, said); d != "" {
+		t.Error(d)
+	}
 }
 
 func TestTokenProgram(t *testing.T) {

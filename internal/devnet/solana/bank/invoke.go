@@ -1,6 +1,7 @@
 package bank
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,6 +58,9 @@ func (r *run) execute(ix wire.Instruction, depth int) (err error) {
 	}
 	if !program.Builtin {
 		r.log(fmt.Sprintf("Program %s consumed %d of %d compute units", ix.Program, left-r.left, left))
+		if data := r.returned.Data; len(data) > 0 {
+			r.log(fmt.Sprintf("Program return: %s %s", ix.Program, base64.StdEncoding.EncodeToString(data)))
+		}
 	}
 	if err != nil {
 		err = r.named(err)

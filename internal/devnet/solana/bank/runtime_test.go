@@ -155,8 +155,10 @@ func TestProgramsDoWhatTheyMay(t *testing.T) {
 	derived := ix.Accounts[5].PublicKey
 	want := []string{
 		"Program " + programID.String() + " invoke [1]", "Program 11111111111111111111111111111111 invoke [2]", "Program 11111111111111111111111111111111 success",
-		"Program " + otherID.String() + " invoke [2]", "Program " + otherID.String() + " consumed 1000 of 996701 compute units", "Program " + otherID.String() + " success",
-		"Program log: hello 5", "Program data: ZXZlbnQ=", "Program " + programID.String() + " consumed 4250 of 999851 compute units", "Program " + programID.String() + " success",
+		"Program " + otherID.String() + " invoke [2]", "Program " + otherID.String() + " consumed 1000 of 996701 compute units",
+		"Program return: " + otherID.String() + " ZG9uZQ==", "Program " + otherID.String() + " success",
+		"Program log: hello 5", "Program data: ZXZlbnQ=", "Program " + programID.String() + " consumed 4250 of 999851 compute units",
+		"Program return: " + programID.String() + " ZG9uZQ==", "Program " + programID.String() + " success",
 	}
 	if d := cmp.Diff(want, tx.Logs[2:len(tx.Logs)-2]); d != "" {
 		t.Error(d)
