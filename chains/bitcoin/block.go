@@ -36,7 +36,7 @@ func ParseBlock(raw []byte, id Hash, n Network) (*wire.MsgBlock, error) {
 	for i, tx := range txs {
 		ids[i] = tx.TxHash()
 	}
-	if root, err := merkleRoot(ids); err != nil || root != h.MerkleRoot {
+	if root, err := treeRoot(ids); err != nil || root != h.MerkleRoot {
 		return nil, fmt.Errorf("block %s: its transactions are not those of its header", id)
 	}
 	b := &wire.MsgBlock{Transactions: txs}
@@ -45,9 +45,9 @@ func ParseBlock(raw []byte, id Hash, n Network) (*wire.MsgBlock, error) {
 	return b, nil
 }
 
-// merkleRoot returns the root of a block's transactions. A list in which a whole branch is repeated
+// treeRoot returns the root of a block's transactions. A list in which a whole branch is repeated
 // where the tree repeats it by itself is refused: it has the root of the shorter list.
-func merkleRoot(ids []Hash) (Hash, error) {
+func treeRoot(ids []Hash) (Hash, error) {
 	if len(ids) == 0 {
 		return Hash{}, errors.New("no transactions")
 	}

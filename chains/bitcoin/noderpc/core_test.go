@@ -380,6 +380,21 @@ func TestConformanceWithCoreDialect(t *testing.T) {
 		}})
 }
 
+// A block whose transactions are not those of its header is refused.
+func TestABlockThatIsALie(t *testing.T) {
+	t.Parallel()
+	c, server := newCore(t)
+	b := coreClient(t, noderpc.Options{URL: server.URL, Attempts: 1})
+	_, hash := c.net.Tip()
+	if _, err := b.Block(t.Context(), hash); err != nil {
+		t.Fatal(err)
+	}
+	c.lies.Store(true)
+	if whole, err := b.Block(t.Context(), hash); err == nil || errors.Is(err, bitcoin.ErrNotFound) {
+		t.Errorf("block %v, error %v", whole, err)
+	}
+}
+
 func TestCookieIsReadAgain(t *testing.T) {
 	t.Parallel()
 	c, server := newCore(t)
