@@ -95,7 +95,7 @@ func (k *kit) claimByProof(c chains.Condition, behind bool, pay byte) {
 	if got := k.balance(k.user.Address(), k.facts.Token); got.Sub(got, before).Cmp(e.Amount) != 0 {
 		k.Errorf("the user got %s of %s", got, e.Amount)
 	}
-	if list, ok := k.contract.(chains.PaymentList); ok && spec.Hints {
+	if list, ok := k.k.(chains.PaymentList); ok && spec.Hints {
 		k.awaited(list, e, c)
 	}
 }
@@ -119,7 +119,7 @@ func (k *kit) awaited(list chains.PaymentList, e chains.Escrow, c chains.Conditi
 			if !reflect.DeepEqual(p, want) || p.Opened.Height == 0 || p.Opened.Time == 0 {
 				k.Errorf("awaited: %+v, want %+v", p, want)
 			}
-			if d, err := k.contract.Decode(p.Escrow.Data); err != nil || k.contract.Diff(e, d, chains.Tolerance{}) != nil {
+			if d, err := k.k.Decode(p.Escrow.Data); err != nil || k.k.Diff(e, d, chains.Tolerance{}) != nil {
 				k.Errorf("its data is that of another escrow: %+v, %v", d, err)
 			}
 		}
