@@ -128,6 +128,7 @@ func (of *payments) add(opened []chains.AwaitedPayment, ended [][]byte) {
 	}
 	for _, p := range opened {
 		if !known[string(p.Escrow.Data)] {
+			known[string(p.Escrow.Data)] = true
 			of.all = append(of.all, &awaited{AwaitedPayment: p, before: of.next})
 		}
 	}
