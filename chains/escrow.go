@@ -85,6 +85,15 @@ type Condition struct {
 	Confirmations uint16 // all but HTLC
 }
 
+// AwaitedPayment is an escrow that waits for a bitcoin payment, by the transaction that opened it.
+type AwaitedPayment struct {
+	Escrow        Escrow
+	Output        [32]byte // SHA-256 of the amount in sats, as 8 bytes little endian, and the script
+	Nonce         uint64
+	Confirmations uint16
+	Opened        Block // Time is 0 where it is unknown
+}
+
 // Tolerance says in what an escrow may differ from the one that was expected; see
 // [Contract.Diff].
 type Tolerance struct {

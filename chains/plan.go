@@ -95,6 +95,20 @@ type RelayContract interface {
 	RelayTip(ctx context.Context) (uint32, error)
 }
 
+// PaymentList is implemented by contract sets whose escrows publish which bitcoin payment they wait
+// for, so that whoever is paid for a claim can find both.
+type PaymentList interface {
+	Contract
+
+	// AwaitedPayments returns escrows that were opened from a cursor on to wait for a bitcoin
+	// payment, oldest first, the hashes of those that ended, and the cursor to ask from next. An
+	// empty cursor begins some time back. A call reads a part of a long history; it is at the end
+	// once the cursor stays the same. One node says it, and of what waits for what, whoever opened
+	// the escrow: [Contract.Escrows] tells whether it is open, and the [Condition] of a payment by
+	// [Contract.ClaimHash] whether that opens it.
+	AwaitedPayments(ctx context.Context, from Cursor) (opened []AwaitedPayment, ended [][]byte, next Cursor, err error)
+}
+
 // StepKind is the kind of a step in a plan.
 type StepKind int
 

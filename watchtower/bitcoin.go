@@ -149,6 +149,9 @@ func (c *claimer) paid(ctx context.Context, k chains.Contract, r *record, o outl
 		return o, err
 	}
 	o.state = early
+	if tx == nil && !r.Own { // another transaction may pay it
+		o.state, o.until = absent, r.lastSent().Add(longestPause)
+	}
 	if tx == nil || tx.Confirmations < uint32(p.Condition.Confirmations) {
 		return o, nil
 	}
@@ -162,8 +165,13 @@ func (c *claimer) paid(ctx context.Context, k chains.Contract, r *record, o outl
 	}
 	o.state, o.step.Kind = open, chains.StepClaimBitcoin
 	o.step.Payment = &chains.Payment{Raw: raw, TxID: p.TxID, Vout: p.Vout, Block: tx.BlockHash, Height: tx.Height, Confirmations: p.Condition.Confirmations, Condition: p.Condition}
-	o.cost = []expense{{chains.Cost{Kind: chains.StepClaimBitcoin, Token: o.step.Escrow.Token, Payer: c.self}, 1}, headers}
+	o.cost = []expense{c.proof(o.step.Escrow), headers}
 	return o, nil
+}
+
+// proof is the expense for the claim of an escrow that waits for a bitcoin payment, without headers.
+func (c *claimer) proof(e chains.Escrow) expense {
+	return expense{chains.Cost{Kind: chains.StepClaimBitcoin, Token: e.Token, Payer: c.self}, 1}
 }
 
 // withdrawal is the outlook of a withdrawal.

@@ -35,7 +35,9 @@ type claimer struct {
 	resting map[string]rest          // records that are looked at later than the store says, by id
 	costs   map[chains.Cost]*big.Int // of what is looked at together
 	known   map[string]*vaults       // of all owners, by the version of the contracts
-	search  time.Time                // when to look at these
+	awaits  map[string]*payments     // of all users, by the version of the contracts
+	blocks  blocks                   // that were read for these
+	next    time.Time                // when to look at what others have
 }
 
 func openClaimer(ctx context.Context, c Config, a Account) (*claimer, error) {
@@ -75,7 +77,7 @@ func (c *claimer) run(ctx context.Context) {
 	defer tick.Stop()
 	clear(c.vaults) // another process may have claimed meanwhile
 	clear(c.resting)
-	c.known = map[string]*vaults{}
+	c.known, c.awaits, c.blocks = map[string]*vaults{}, map[string]*payments{}, blocks{}
 	for ctx.Err() == nil {
 		bounded, cancel := context.WithTimeout(ctx, roundTime)
 		if err := c.round(bounded); err != nil && ctx.Err() == nil {
@@ -90,7 +92,7 @@ func (c *claimer) run(ctx context.Context) {
 	}
 }
 
-// round looks once at what was heard, at what is due, and at others' vaults. New claims for own users come first,
+// round looks once at what was heard, at what is due, and for what others have. New claims for own users come first,
 // and whatever is not done for them is done in the next round.
 func (c *claimer) round(ctx context.Context) error {
 	if err := c.finish(ctx); err != nil {

@@ -37,6 +37,11 @@ type Config struct {
 	// that pays by the policy. About once a minute the nodes are asked about 64 vaults of each set
 	// of contracts, and Bitcoin about the outputs that the next withdrawals spend.
 	Vaults bool
+	// Payments also claims others' escrows that wait for a bitcoin payment, if that pays by the
+	// policy, on chains whose contracts are a [chains.PaymentList] (Solana). About once a minute a node is asked for new
+	// ones; while there are any whose claims pay, each Bitcoin block is read, for which Bitcoin must be a
+	// [bitcoin.BlockReader].
+	Payments bool
 	// Prices tell what pay in other tokens than the native one is worth, for example a
 	// price.Source. nil: nothing but the native token has worth.
 	Prices pricing

@@ -97,8 +97,8 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 				t.Helper()
 				sequence++
 				at := o.condition()
-				var output *[32]byte
-				if at.Kind == chains.Onchain {
+				output := o.output
+				if at.Kind == chains.Onchain && output == nil {
 					hash := claimhash.TxoHash(int64(at.Sats), at.Script)
 					output = &hash
 				}

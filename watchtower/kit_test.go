@@ -54,6 +54,7 @@ type opening struct {
 	secret   chains.Preimage
 	bounty   int64             // as a part of a whole native token: in 10^-9
 	pays     *chains.Condition // instead of the secret
+	output   *[32]byte         // what it says that it waits for; nil: the truth
 	newcomer bool              // the user has no token account on Solana
 }
 

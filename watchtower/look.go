@@ -83,7 +83,7 @@ func (c *claimer) outlooks(ctx context.Context, k chains.Contract, escrows []cha
 // outlook reads what the chain says of an escrow.
 func (c *claimer) outlook(e chains.Escrow, f chains.EscrowFact) outlook {
 	o := outlook{state: early, until: time.Unix(e.Expiry, 0).Add(lateOpening),
-		step: chains.Step{Kind: chains.StepClaimSecret, Escrow: e}, pay: [][]amount{{{e.DepositToken, e.ClaimerBounty}}},
+		step: chains.Step{Kind: chains.StepClaimSecret, Escrow: e}, pay: bounty(e),
 		cost: []expense{{chains.Cost{Kind: chains.StepClaimSecret, Token: e.Token, Payer: c.self}, 1}}}
 	if _, contradiction := errors.AsType[*chains.ContradictionError](f.Err); contradiction {
 		c.log.Warn("the nodes contradict each other, nothing is claimed", "err", f.Err)
@@ -100,6 +100,9 @@ func (c *claimer) outlook(e chains.Escrow, f chains.EscrowFact) outlook {
 	}
 	return o
 }
+
+// bounty is what the claim of an escrow earns.
+func bounty(e chains.Escrow) [][]amount { return [][]amount{{{e.DepositToken, e.ClaimerBounty}}} }
 
 // each does something with those of each version of the contracts, some at a time.
 func each[T any](c *claimer, all []T, version func(T) string, do func(chains.Contract, []T) error) (failed error) {

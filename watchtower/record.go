@@ -193,6 +193,14 @@ func (r *record) live() *attempt {
 	return nil
 }
 
+// lastSent is when the last attempt was signed; zero if none was.
+func (r *record) lastSent() time.Time {
+	if n := len(r.Attempts); n > 0 {
+		return time.UnixMilli(r.Attempts[n-1].At)
+	}
+	return time.Time{}
+}
+
 // sent are all transactions that may have been sent.
 func (r *record) sent() (all []chains.Signed) {
 	for _, a := range r.Attempts {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/storage"
@@ -34,6 +35,9 @@ func Open(ctx context.Context, c Config) (*Tower, error) {
 	c, err := c.fill()
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if _, ok := c.Bitcoin.(bitcoin.BlockReader); c.Payments && !ok {
+		c.Log.Warn("others' escrows that wait for a bitcoin payment are not found: the Bitcoin backend cannot read whole blocks")
 	}
 	t := &Tower{config: c, on: make([]*claimer, len(c.Chains))}
 	g, inner := errgroup.WithContext(ctx)

@@ -33,18 +33,21 @@ const (
 	keepEvery = 10_000 // blocks that are searched before this is kept
 )
 
-// discover looks for withdrawals of others from some of the vaults.
+// discover looks for withdrawals of others from some of the vaults, and for payments to escrows of others.
 func (c *claimer) discover(ctx context.Context) (failed error) {
-	if !c.config.Vaults || c.pressed() || c.now().Before(c.search) && c.search.Sub(c.now()) <= 12*c.config.Every {
+	if c.pressed() || c.now().Before(c.next) && c.next.Sub(c.now()) <= 12*c.config.Every {
 		return nil
 	}
-	c.search = c.now().Add(12 * c.config.Every)
+	c.next = c.now().Add(12 * c.config.Every)
 	clear(c.costs)
 	for _, v := range c.info.Versions {
 		k, _ := c.chain.Contract(v.Name)
-		if list, ok := k.(chains.VaultList); ok {
+		if list, ok := k.(chains.VaultList); ok && c.config.Vaults {
 			failed = errors.Join(failed, c.discoverOf(ctx, list))
 		}
+	}
+	if from, ok := c.config.Bitcoin.(bitcoin.BlockReader); ok && c.config.Payments {
+		failed = errors.Join(failed, c.findPayments(ctx, from))
 	}
 	return failed
 }

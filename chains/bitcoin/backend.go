@@ -5,6 +5,8 @@ import (
 	"errors"
 	"iter"
 	"strings"
+
+	"github.com/btcsuite/btcd/wire"
 )
 
 // ErrNotFound means that the backend does not know the block, transaction or
@@ -175,6 +177,13 @@ type Subscription struct {
 	Alive    bool   // it is subscribed, and new blocks come
 	Lost     uint64 // connections that ended, or could not be opened, since the URL was configured
 	Messages uint64 // since then
+}
+
+// BlockReader is implemented by backends that can read whole blocks.
+type BlockReader interface {
+	// Block returns a block, in the best chain or not, as [ParseBlock] checks it, or
+	// ErrNotFound. Nothing of it is kept for the next call.
+	Block(ctx context.Context, block Hash) (*wire.MsgBlock, error)
 }
 
 // LightningGraph is implemented by backends that also know the public Lightning

@@ -1,11 +1,14 @@
 package chaintest
 
 import (
+	"reflect"
+
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 )
@@ -91,6 +94,47 @@ func (k *kit) claimByProof(c chains.Condition, behind bool, pay byte) {
 	}
 	if got := k.balance(k.user.Address(), k.facts.Token); got.Sub(got, before).Cmp(e.Amount) != 0 {
 		k.Errorf("the user got %s of %s", got, e.Amount)
+	}
+	if list, ok := k.k.(chains.PaymentList); ok && spec.Hints {
+		k.awaited(list, e, c)
+	}
+}
+
+// awaited demands that an escrow that was claimed is found by its opening and by its end, each once, and that its
+// opening says what it waits for.
+func (k *kit) awaited(list chains.PaymentList, e chains.Escrow, c chains.Condition) {
+	k.Helper()
+	var from chains.Cursor
+	opened, ended := 0, 0
+	for {
+		some, over, next, err := list.AwaitedPayments(k.Context(), from)
+		k.must(err)
+		for _, p := range some {
+			if string(p.Escrow.Hash) != string(e.Hash) {
+				continue
+			}
+			opened++
+			want := chains.AwaitedPayment{Escrow: e, Output: claimhash.TxoHash(int64(c.Sats), c.Script), Nonce: c.Nonce, Confirmations: c.Confirmations, Opened: p.Opened}
+			want.Escrow.Data, want.Escrow.Version = p.Escrow.Data, p.Escrow.Version
+			if !reflect.DeepEqual(p, want) || p.Opened.Height == 0 || p.Opened.Time == 0 {
+				k.Errorf("awaited: %+v, want %+v", p, want)
+			}
+			if d, err := k.k.Decode(p.Escrow.Data); err != nil || k.k.Diff(e, d, chains.Tolerance{}) != nil {
+				k.Errorf("its data is that of another escrow: %+v, %v", d, err)
+			}
+		}
+		for _, hash := range over {
+			if string(hash) == string(e.Hash) {
+				ended++
+			}
+		}
+		if string(next) == string(from) {
+			break
+		}
+		from = next
+	}
+	if opened != 1 || ended != 1 {
+		k.Errorf("an escrow that waited for a payment was opened %d times, and ended %d times", opened, ended)
 	}
 }
 

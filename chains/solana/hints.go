@@ -24,7 +24,7 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 		return err
 	}
 	return subscribe.Poll(ctx, c.subscribed, eventPoll, func() (found bool, failure, refused error) {
-		failure = c.ledger.Poll(ctx, c.readers(), at, func(news []read.News, next read.Cursor) error {
+		failure = c.ledger.Poll(ctx, c.readers(), at, 1, func(news []read.News, next read.Cursor) error {
 			var text []byte
 			if text, refused = json.Marshal(next); refused == nil {
 				refused = deliver(hints(news), text)

@@ -20,7 +20,7 @@ import (
 
 // watchtowerConfig is a watchtower of one's own, which claims for users who are away.
 type watchtowerConfig struct {
-	Claims string                   // "own": the service's swaps; "all": also what others' messages and the chains' vaults tell of
+	Claims string                   // "own": the service's swaps; "all": also what others' messages and the chains' vaults and escrows tell of
 	Store  string                   // file of what is to be claimed, beside a file of swaps; "watchtower.db"
 	Schema string                   // of the same, in the database of the swaps; "watchtower"
 	Every  duration                 // how often it looks
@@ -149,7 +149,7 @@ func (c *config) watchtower(s *settings, log *slog.Logger) (*watchtower.Config, 
 		if err != nil {
 			err = fmt.Errorf("watchtower.claims: all needs relays: %w", err)
 		}
-		all, out.Sources, out.Vaults = append(all, err), []watchtower.Source{source}, true
+		all, out.Sources, out.Vaults, out.Payments = append(all, err), []watchtower.Source{source}, true, true
 	}
 	return out, errors.Join(all...)
 }

@@ -274,7 +274,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if err != nil {
 		return err
 	}
-	c := watchtower.Config{Network: p.network, Bitcoin: p.bitcoin, Store: store, Sources: []watchtower.Source{source}, Vaults: true, Prices: p.prices, Every: p.every, Now: p.now, Log: s.log(), Approve: s.approve(!o.dry)}
+	c := watchtower.Config{Network: p.network, Bitcoin: p.bitcoin, Store: store, Sources: []watchtower.Source{source}, Vaults: true, Payments: true, Prices: p.prices, Every: p.every, Now: p.now, Log: s.log(), Approve: s.approve(!o.dry)}
 	if c.Chains, err = o.accounts(ctx, p, keys); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (n *Net) Watch(ctx context.Context, o watchtower.Options) (*watchtower.Towe
 
 // watched adds the network to a watchtower's options, with the servers that have started even if
 // another one does not.
-func (n *Net) watched(o *watchtower.Options) (err error) {
+func (n *Net) watched(o *watchtower.Options) error {
 	o.Bitcoin, o.Now = n.Bitcoin, n.Clock.Now
 	if n.EVM != nil {
 		if err := watch(o, n.EVM.Serve, n.evmChain, signer.EVM(n.EVM.Watchtower)); err != nil {
@@ -39,10 +39,6 @@ func (n *Net) watched(o *watchtower.Options) (err error) {
 		if err := watch(o, n.Solana.Serve, n.solanaChain, signer.Solana(n.Solana.Watchtower)); err != nil {
 			return err
 		}
-		if o.Programs, err = n.Solana.Network().Version(n.version); err != nil {
-			return err
-		}
-		o.Solana = n.Solana
 	}
 	if n.Starknet != nil {
 		return watch(o, n.Starknet.Serve, n.starknetChain, signer.Starknet(n.Starknet.Watchtower.Key))

@@ -6,6 +6,7 @@ package backendtest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire"
@@ -61,6 +62,7 @@ func Run(t *testing.T, s Setup) {
 		{"network", testNetwork},
 		{"blocks", testBlocks},
 		{"headers", testHeaders},
+		{"whole blocks", testWholeBlocks},
 		{"transactions", testTransactions},
 		{"outspends", testOutspends},
 		{"merkle proofs", testMerkleProofs},
@@ -116,6 +118,38 @@ func testBlocks(t *testing.T, s Setup) {
 		if got, err := s.Backend.InMainChain(t.Context(), h); err != nil || got != want {
 			t.Errorf("block %s in the main chain: %v, error %v", h, got, err)
 		}
+	}
+}
+
+// testWholeBlocks tests a backend that is a bitcoin.BlockReader.
+func testWholeBlocks(t *testing.T, s Setup) {
+	b, ok := s.Backend.(bitcoin.BlockReader)
+	if !ok {
+		t.Skip("the backend cannot read whole blocks")
+	}
+	paid := s.Chain.Pay(t, s.Chain.Address(t, bitcoin.P2WPKH), 12_345)
+	s.Chain.Mine(t, 1)
+	height, hash := s.Chain.Tip(t)
+	read := func() {
+		t.Helper()
+		whole, err := b.Block(t.Context(), hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole.BlockHash() != hash || len(whole.Transactions) < 2 || !slices.ContainsFunc(whole.Transactions, func(tx *wire.MsgTx) bool {
+			return tx.TxHash() == paid.Hash && tx.TxOut[paid.Index].Value == 12_345
+		}) {
+			t.Errorf("block %s has %d transactions, and none that pays", whole.BlockHash(), len(whole.Transactions))
+		}
+	}
+	read()
+	s.Chain.Reorg(t, 1)
+	if _, now := s.Chain.Tip(t); now == hash || s.Chain.Header(t, height).Hash() == hash {
+		t.Fatal("the block is still in the best chain")
+	}
+	read()
+	if _, err := b.Block(t.Context(), unknown); !errors.Is(err, bitcoin.ErrNotFound) {
+		t.Errorf("an unknown block: %v", err)
 	}
 }
 

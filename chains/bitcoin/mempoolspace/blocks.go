@@ -8,11 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/btcsuite/btcd/wire"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // TipHeight returns the height of the best block. It sends one request, or none
@@ -137,6 +139,23 @@ func (c *Client) Header(ctx context.Context, block bitcoin.Hash) (bitcoin.Header
 			c.headers.Add(block, h)
 		}
 		return h, err
+	})
+}
+
+// Block returns a whole block. It sends one request.
+func (c *Client) Block(ctx context.Context, block bitcoin.Hash) (*wire.MsgBlock, error) {
+	path := "block/" + block.String() + "/raw"
+	return async.Do(ctx, &c.flight, path, func(ctx context.Context) (*wire.MsgBlock, error) {
+		return ask(ctx, c, "GET "+path, func(ctx context.Context, s *source) (*wire.MsgBlock, error) {
+			raw, err := s.get(ctx, path, rawtx.MaxSize)
+			if says(err, "Block not found") {
+				return nil, notFound("block %s", block)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return bitcoin.ParseBlock(raw, block, c.network)
+		})
 	})
 }
 

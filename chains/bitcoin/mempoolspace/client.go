@@ -99,6 +99,7 @@ var (
 	_ bitcoin.Backend        = (*Client)(nil)
 	_ bitcoin.LightningGraph = (*Client)(nil)
 	_ bitcoin.Listener       = (*Client)(nil)
+	_ bitcoin.BlockReader    = (*Client)(nil)
 )
 
 // New returns a client. It sends no request.

@@ -53,6 +53,7 @@ func (n town) calls(ctx context.Context, b *mempoolspace.Client) map[string]func
 		"TipHeight":       func() error { _, err := b.TipHeight(ctx); return err },
 		"BlockHash":       func() error { _, err := b.BlockHash(ctx, 5); return err },
 		"Header":          func() error { _, err := b.Header(ctx, n.block); return err },
+		"Block":           func() error { _, err := b.Block(ctx, n.block); return err },
 		"HeadersFrom":     func() error { _, err := b.HeadersFrom(ctx, 3, 40); return err },
 		"InMainChain":     func() error { _, err := b.InMainChain(ctx, n.block); return err },
 		"Txs":             func() error { _, err := single.Tx(ctx, b, n.op.Hash); return err },

@@ -87,6 +87,10 @@ func everyCall(t *testing.T, c *Client, address bitcoin.Address) {
 	if coded("Header", err); err == nil && h.Hash() != c.genesis {
 		t.Errorf("another header: %+v", h)
 	}
+	whole, err := c.Block(ctx, c.genesis)
+	if coded("Block", err); err == nil && whole.BlockHash() != c.genesis {
+		t.Errorf("another block: %+v", whole.Header)
+	}
 	list, err := c.HeadersFrom(ctx, 0, 3)
 	if coded("HeadersFrom", err); len(list) > 3 {
 		t.Errorf("%d headers", len(list))

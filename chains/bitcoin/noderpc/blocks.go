@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/btcsuite/btcd/wire"
+
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
@@ -238,6 +240,31 @@ func (c *Client) MerkleProof(ctx context.Context, id, block bitcoin.Hash) (_ bit
 		return proof, fmt.Errorf("transaction %s in block %s: %w", id, block, bitcoin.ErrNotFound)
 	}
 	return proof, proof.Verify(h)
+}
+
+// Block returns a whole block. It sends one request.
+func (c *Client) Block(ctx context.Context, block bitcoin.Hash) (_ *wire.MsgBlock, err error) {
+	defer func() { err = c.blamed(ctx, err) }()
+	if _, err := c.learn(ctx); err != nil {
+		return nil, err
+	}
+	answers, err := c.do(ctx, method("getblock", block.String(), 0))
+	if err != nil {
+		return nil, err
+	}
+	var text string
+	err = answers[0].decode(&text)
+	if _, unknown := refused(err, codeNotFound); unknown {
+		return nil, fmt.Errorf("block %s: %w", block, bitcoin.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("block %s: %w", block, err)
+	}
+	raw, err := hex.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("block %s: %w", block, err)
+	}
+	return bitcoin.ParseBlock(raw, block, c.o.Network)
 }
 
 func blockIDs(a answer) ([]bitcoin.Hash, error) {

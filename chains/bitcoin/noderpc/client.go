@@ -90,8 +90,9 @@ type Client struct {
 }
 
 var (
-	_ bitcoin.Backend  = (*Client)(nil)
-	_ bitcoin.Listener = (*Client)(nil)
+	_ bitcoin.Backend     = (*Client)(nil)
+	_ bitcoin.Listener    = (*Client)(nil)
+	_ bitcoin.BlockReader = (*Client)(nil)
 )
 
 // New returns a client. It sends no request, but reads CertFile.

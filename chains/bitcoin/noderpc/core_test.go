@@ -1,6 +1,7 @@
 package noderpc_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -37,6 +38,7 @@ type core struct {
 	warming atomic.Int32           // so many requests are answered with "loading"
 	noIndex atomic.Bool
 	old     atomic.Bool               // lacks gettxspendingprevout
+	lies    atomic.Bool               // its blocks have another last transaction
 	address func(skip, count int) any // if not nil: the node is btcd, and this its address index
 	rates   [2]json.Number            // estimate and least, BTC/kvB; "": none, and 1 sat/vB
 	waits   waits
@@ -153,6 +155,16 @@ func (c *core) answer(r *http.Request, name string, p []any) (any, error) {
 		b, _, ok := c.net.Block(hashOf(p[0]))
 		if !ok {
 			return nil, &coreError{-5, "Block not found"}
+		}
+		if n, _ := p[1].(json.Number); n == "0" {
+			var raw bytes.Buffer
+			if err := b.Serialize(&raw); err != nil {
+				return nil, err
+			}
+			if c.lies.Load() {
+				raw.Bytes()[raw.Len()-1] ^= 1 // of the last transaction's lock time
+			}
+			return hex.EncodeToString(raw.Bytes()), nil
 		}
 		ids := []string{}
 		for _, tx := range b.Transactions {
@@ -366,6 +378,21 @@ func TestConformanceWithCoreDialect(t *testing.T) {
 		Listening: func(t *testing.T) (bitcoin.Backend, func(backendtest.Trouble)) {
 			return coreClient(t, noderpc.Options{URL: server.URL, LongPoll: true}), c.spoil
 		}})
+}
+
+// A block whose transactions are not those of its header is refused.
+func TestABlockThatIsALie(t *testing.T) {
+	t.Parallel()
+	c, server := newCore(t)
+	b := coreClient(t, noderpc.Options{URL: server.URL, Attempts: 1})
+	_, hash := c.net.Tip()
+	if _, err := b.Block(t.Context(), hash); err != nil {
+		t.Fatal(err)
+	}
+	c.lies.Store(true)
+	if whole, err := b.Block(t.Context(), hash); err == nil || errors.Is(err, bitcoin.ErrNotFound) {
+		t.Errorf("block %v, error %v", whole, err)
+	}
 }
 
 func TestCookieIsReadAgain(t *testing.T) {

@@ -43,6 +43,29 @@ func Decode(raw []byte) (*wire.MsgTx, error) {
 	return tx, nil
 }
 
+// DecodeList reads the transactions of a block, each as [Decode] does: their number, and one
+// after the other.
+func DecodeList(raw []byte) ([]*wire.MsgTx, error) {
+	s := Scanner{Rest: raw}
+	n := s.Count()
+	var all []*wire.MsgTx
+	for i := range n {
+		at := s.Rest
+		if err := s.tx(); err != nil {
+			return nil, fmt.Errorf("transaction %d: %w", i, err)
+		}
+		tx, err := Decode(at[:len(at)-len(s.Rest)])
+		if err != nil {
+			return nil, fmt.Errorf("transaction %d: %w", i, err)
+		}
+		all = append(all, tx)
+	}
+	if s.Short || s.Loose || len(s.Rest) > 0 {
+		return nil, fmt.Errorf("it does not have the transactions that it counts: %d", n)
+	}
+	return all, nil
+}
+
 // Encode returns the serialised transaction with its witnesses: what is
 // broadcast.
 func Encode(tx *wire.MsgTx) ([]byte, error) {
@@ -97,6 +120,17 @@ func CheckAmounts(tx *wire.MsgTx) error {
 // bytes; after this walk the claims are known to be true.
 func scan(raw []byte) error {
 	s := Scanner{Rest: raw}
+	if err := s.tx(); err != nil {
+		return err
+	}
+	if len(s.Rest) > 0 {
+		return fmt.Errorf("it has %d extra bytes at the end", len(s.Rest))
+	}
+	return nil
+}
+
+// tx walks over one transaction.
+func (s *Scanner) tx() error {
 	s.skip(4) // version
 	inputs := s.Count()
 	segwit := inputs == 0 && len(s.Rest) > 0 && s.Rest[0] == 1
@@ -131,8 +165,6 @@ func scan(raw []byte) error {
 		return errors.New("it is truncated")
 	case s.Loose:
 		return errors.New("a length is not in its shortest form")
-	case len(s.Rest) > 0:
-		return fmt.Errorf("it has %d extra bytes at the end", len(s.Rest))
 	case segwit && !witness:
 		return errors.New("it is marked as having witnesses but has none")
 	}

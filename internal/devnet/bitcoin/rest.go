@@ -43,7 +43,7 @@ type call struct {
 }
 
 // routes serves each path with a function from the request to the answer: a
-// string is sent as plain text, everything else as JSON.
+// string is sent as plain text, bytes as they are, everything else as JSON.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, answer func(*call) (any, error)) {
@@ -66,6 +66,7 @@ func (s *Server) routes() http.Handler {
 	handle("GET /api/block/{hash}", (*call).header)
 	handle("GET /api/block/{hash}/status", (*call).blockStatus)
 	handle("GET /api/block/{hash}/txids", (*call).blockTxs)
+	handle("GET /api/block/{hash}/raw", (*call).rawBlock)
 	handle("GET /api/v1/blocks/{height}", (*call).headers)
 	handle("GET /api/blocks/{height}", (*call).headers)
 	handle("GET /api/tx/{txid}", (*call).tx)
@@ -101,6 +102,11 @@ func reply(w http.ResponseWriter, v any, err error) {
 	if text, ok := v.(string); ok {
 		w.Header().Set("Content-Type", "text/plain")
 		_, _ = io.WriteString(w, text)
+		return
+	}
+	if raw, ok := v.([]byte); ok {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(raw)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -127,6 +127,20 @@ func (c *call) blockTxs() (any, error) {
 	return ids, nil
 }
 
+// rawBlock answers a whole block. With LyingTxs its last transaction is another one.
+func (c *call) rawBlock() (any, error) {
+	b, err := c.known()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := b.Bytes()
+	if err == nil && c.fault.LyingTxs {
+		raw = slices.Clone(raw)
+		raw[len(raw)-1] ^= 1 // of its lock time
+	}
+	return raw, err
+}
+
 // headers answers a page of headers, descending: 15 with v1, 10 without.
 func (c *call) headers() (any, error) {
 	height, err := strconv.ParseUint(c.PathValue("height"), 10, 32)

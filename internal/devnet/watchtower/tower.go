@@ -18,25 +18,21 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/nostr"
-	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
 // Options of a watchtower.
 type Options struct {
-	Chains   []watchtower.Account // where it claims; policies are its own
-	Servers  []io.Closer          // of those chains, closed with the watchtower
-	Bitcoin  *devbitcoin.Net
-	Solana   *solana.Net       // where it finds escrows that wait for a Bitcoin payment; nil: nowhere
-	Programs solwire.Programs  // of those escrows
-	Relays   []string          // Nostr relays; empty: no escrows are claimed for their preimage
-	Every    time.Duration     // how often it looks; 0: 50 ms
-	Now      func() time.Time  // nil: the system's clock
-	Log      *slog.Logger      // nil: silence
-	Network  *loopback.Network // that leads to the servers and the relays; nil: loopback sockets
+	Chains  []watchtower.Account // where it claims; policies are its own
+	Servers []io.Closer          // of those chains, closed with the watchtower
+	Bitcoin *devbitcoin.Net
+	Relays  []string          // Nostr relays; empty: no escrows are claimed for their preimage
+	Every   time.Duration     // how often it looks; 0: 50 ms
+	Now     func() time.Time  // nil: the system's clock
+	Log     *slog.Logger      // nil: silence
+	Network *loopback.Network // that leads to the servers and the relays; nil: loopback sockets
 }
 
 // Behaviour is what a watchtower leaves undone. The zero value is a good one.
@@ -93,7 +89,7 @@ func (t *Tower) start(ctx context.Context) error {
 		t.options.Chains[i].Chain, t.options.Chains[i].Policy.Allowance = lavish{a.Chain}, plenty
 	}
 	t.tower, err = watchtower.Open(ctx, watchtower.Config{
-		Network: bitcoin.Regtest, Bitcoin: backend, Store: &storage.Memory{}, Chains: t.options.Chains, Vaults: true, Prices: generous{},
+		Network: bitcoin.Regtest, Bitcoin: backend, Store: &storage.Memory{}, Chains: t.options.Chains, Vaults: true, Payments: true, Prices: generous{},
 		Approve: t.approve, Every: t.options.Every, HTTP: t.transport, Now: t.options.Now, Log: t.options.Log,
 	})
 	if err != nil {
@@ -106,9 +102,6 @@ func (t *Tower) start(ctx context.Context) error {
 		return err
 	}
 	t.working.Go(func() { _ = t.tower.Run(running) })
-	if t.options.Solana != nil {
-		t.working.Go(func() { t.findPayments(running) })
-	}
 	return nil
 }
 

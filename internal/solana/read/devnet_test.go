@@ -339,7 +339,7 @@ func TestHistoryAndPoll(t *testing.T) {
 	both(t, func(k *kit) {
 		var at read.Cursor
 		poll := func() (news []read.News) {
-			k.must(k.ledger.Poll(k.Context(), []*read.Reader{k.reader}, at, func(some []read.News, next read.Cursor) error {
+			k.must(k.ledger.Poll(k.Context(), []*read.Reader{k.reader}, at, 1, func(some []read.News, next read.Cursor) error {
 				news, at = append(news, some...), next
 				return nil
 			}))

@@ -321,7 +321,7 @@ func TestCursors(t *testing.T) {
 	s.happens(p.Swap, 4, p, eventOf(wire.Refunded, someEscrow(t, 1)))
 	stop := errors.New("stop")
 	delivered := 0
-	if err := l.Poll(t.Context(), []*Reader{New(p, l)}, c, func(news []News, next Cursor) error {
+	if err := l.Poll(t.Context(), []*Reader{New(p, l)}, c, 1, func(news []News, next Cursor) error {
 		delivered++
 		if len(news) != 1 || next["v3"].Slot != 7 || next[wire.V1].Signature.String() != idOf(4) {
 			t.Errorf("%+v, %+v", news, next)
@@ -351,7 +351,7 @@ func TestPollWithoutATransaction(t *testing.T) {
 		}
 		at := Cursor{wire.V1: {sig, 0}, wire.V2: {sig, 0}}
 		var got []string
-		if err := l.Poll(t.Context(), []*Reader{New(first, l), New(second, l)}, at, func(news []News, next Cursor) error {
+		if err := l.Poll(t.Context(), []*Reader{New(first, l), New(second, l)}, at, 1, func(news []News, next Cursor) error {
 			for _, n := range news {
 				got = append(got, n.Tx)
 			}
@@ -386,7 +386,7 @@ func TestPollAfterAnotherCourse(t *testing.T) {
 	}
 	at := Cursor{wire.V1: {sig, 1012}}
 	var got []string
-	if err := l.Poll(t.Context(), []*Reader{New(p, l)}, at, func(news []News, _ Cursor) error {
+	if err := l.Poll(t.Context(), []*Reader{New(p, l)}, at, 1, func(news []News, _ Cursor) error {
 		for _, n := range news {
 			got = append(got, n.Tx)
 		}
@@ -416,7 +416,7 @@ func TestPollAfterALie(t *testing.T) {
 	seen := map[string]bool{}
 	poll := func() {
 		t.Helper()
-		if err := l.Poll(t.Context(), []*Reader{New(p, l)}, at, func(news []News, next Cursor) error {
+		if err := l.Poll(t.Context(), []*Reader{New(p, l)}, at, 1, func(news []News, next Cursor) error {
 			for _, n := range news {
 				seen[n.Tx] = true
 			}

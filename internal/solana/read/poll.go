@@ -27,13 +27,13 @@ const pollMost = 20_000
 // the cursor to continue from. It takes one round trip if nothing happened, another one
 // for each thousand transactions of a program and one for each two hundred of those.
 //
-// A program that has no position begins with its newest transaction. A transaction
+// A program that has no position begins with so many of its newest transactions, at most a page. A transaction
 // that a node lists and does not have ends the poll without an error: the next one
 // begins with it. Transactions that failed, that cannot be read, or that a node should
 // have had for ten minutes, are passed over.
 // An error of deliver ends the poll (protocol: chain-solana.md §18, §21.9).
-func (l *Ledger) Poll(ctx context.Context, readers []*Reader, at Cursor, deliver func([]News, Cursor) error) error {
-	feeds, err := l.feeds(ctx, readers, at)
+func (l *Ledger) Poll(ctx context.Context, readers []*Reader, at Cursor, newest int, deliver func([]News, Cursor) error) error {
+	feeds, err := l.feeds(ctx, readers, at, newest)
 	if err != nil {
 		return err
 	}
@@ -112,6 +112,7 @@ func (r *Reader) news(info rpc.SignatureInfo, tx *wire.SeenTx) (news []News) {
 type feed struct {
 	r     *Reader
 	from  *Position // nil: none is known
+	first int       // how many transactions to begin with then
 	page  []rpc.SignatureInfo
 	infos []rpc.SignatureInfo // oldest first, once all are listed
 	done  bool
@@ -123,10 +124,10 @@ type feed struct {
 }
 
 // feeds lists the new transactions of programs, oldest first.
-func (l *Ledger) feeds(ctx context.Context, readers []*Reader, at Cursor) ([]*feed, error) {
+func (l *Ledger) feeds(ctx context.Context, readers []*Reader, at Cursor, newest int) ([]*feed, error) {
 	var feeds []*feed
 	for _, r := range readers {
-		f := &feed{r: r}
+		f := &feed{r: r, first: newest}
 		if p, ok := at[r.Programs.Version]; ok {
 			f.from = &p
 		}
@@ -166,7 +167,7 @@ func (l *Ledger) feeds(ctx context.Context, readers []*Reader, at Cursor) ([]*fe
 }
 
 func (f *feed) request(size int) rpc.Request {
-	page := rpc.Page{Limit: 1}
+	page := rpc.Page{Limit: f.first}
 	if f.from != nil {
 		page = rpc.Page{Until: &f.from.Signature, Limit: size}
 	}

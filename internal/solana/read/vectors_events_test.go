@@ -37,7 +37,7 @@ func TestVectorsPoll(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []map[string]any
-		err = l.Poll(t.Context(), readers, at, func(news []News, next Cursor) error {
+		err = l.Poll(t.Context(), readers, at, 1, func(news []News, next Cursor) error {
 			for _, n := range news {
 				got = append(got, newsJSON(n))
 			}
