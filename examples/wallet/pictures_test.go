@@ -68,6 +68,9 @@ const flaws = `(() => {
 			if (is.right > innerWidth) found.push('beside the screen is ' + n.data);
 		}
 	}
+	for (const line of document.querySelectorAll('header, .side > .line:first-child')) {
+		if (line.checkVisibility() && innerWidth >= 390 && line.offsetHeight > 72) found.push('in more than one line is ' + line.innerText);
+	}
 	const said = ['headline', 'lead', 'verified-words', 'fault', 'with', 'problem', 'offline'].map((id) => document.getElementById(id)).filter((e) => e.checkVisibility()).flatMap((e) => e.innerText.split(/[.:;] |\.$/)).map((s) => s.trim()).filter((s) => s.length > 12);
 	const twice = said.find((s, i) => said.indexOf(s) < i);
 	if (twice) found.push('twice it says ' + twice);
@@ -82,7 +85,7 @@ func (p tab) look(state string) {
 	p.Helper()
 	for i, s := range screens {
 		for _, scheme := range []string{"light", "dark"} {
-			write := *pictures != "" && i < 2
+			write := *pictures != "" && i < 2 && p.asked(s, scheme)
 			if scheme == "dark" && !write && *axe == "" {
 				continue // of the same width
 			}
@@ -96,7 +99,7 @@ func (p tab) look(state string) {
 			if write {
 				p.keep(state, s, scheme)
 			}
-			if *axe != "" && i < 2 {
+			if *axe != "" && i < 2 && p.asked(s, scheme) {
 				p.judge(state + " " + s.name + " " + scheme)
 			}
 		}
@@ -106,6 +109,12 @@ func (p tab) look(state string) {
 	}
 	p.until(`document.getAnimations().length === 0`) // when those that ran before are over
 	p.do(chromedp.EmulateViewport(1280, 860))
+}
+
+// asked reports whether a state is kept and judged on a screen: in the walk through every direction, whose pictures are in no
+// sheet, each on the phone in the dark and on the desktop in the light.
+func (p tab) asked(on screen, scheme string) bool {
+	return p.tabbed == nil || (on.name == "phone") == (scheme == "dark")
 }
 
 // judge has axe-core find what keeps people out.

@@ -51,10 +51,12 @@ type walk struct {
 }
 
 // pretending is a page's verifier and test wallet that do what window.walk says: nothing is verified, signed or paid.
-const pretending = `export const load = async () => ({
-	verify: async (request, s, action) => {
+const pretending = `const named = (a) => Number(a.rawAmount) / 10 ** a.decimals + ' ' + a.chain + '-' + a.symbol;
+export const load = async () => ({
+	verify: async (request, s, action, wallet) => {
+		if (wallet.bitcoinAddress && action?.chain === 'BITCOIN') action = { ...action, type: 'SignPSBT' };
 		if (walk.does === 'refuse') throw new Error('currentAction.txs[0]: the transaction pays another address');
-		return { currentAction: action && action.type !== 'Wait' ? { ...action, description: 'Pays 0.0025 BTC to ' + s.quote.outputAddress + ', or back to ' + s.quote.outputAddress + ', at the latest from 2031-02-03T04:05:06Z.' } : action };
+		return { currentAction: action && action.type !== 'Wait' ? { ...action, description: 'Puts ' + named(s.quote.inputAmount) + ' into the swap contract, which gives it to a provider for the payment of ' + named(s.quote.outputAmount) + ' to ' + s.quote.outputAddress + ', or back to you, at the latest from 2031-02-03T04:05:06Z.' } : action };
 	},
 	call: async () => { await walk.free('send'); return {}; },
 });`
@@ -297,6 +299,9 @@ func (p tab) moments(w *walk, d direction, s stage, created map[string]any, numb
 	see("sending", "sending", "Sending")
 	does("")
 	see("sent", "sent", "Sent")
+	if far := get[[2]int](p, `[Number(document.getElementById('bar').getAttribute('aria-valuenow')), document.querySelector('#flow .now') ? [...document.getElementById('flow').children].indexOf(document.querySelector('#flow .now')) : 0]`); s.phase == "claim" && (far[0] < 70 || far[1] != 2) {
+		p.Errorf("%s, %s: what is sent is %d %% far, in stage %d", d, s.name, far[0], far[1])
+	}
 	if d.via != "link" {
 		fresh()
 		does("decline")
@@ -307,6 +312,7 @@ func (p tab) moments(w *walk, d direction, s stage, created map[string]any, numb
 			p.Errorf("%s: the focus is at %q, not at the button that tries again", d, at)
 		}
 	}
+	fresh()
 	does("away")
 	p.until(`!document.getElementById('offline').hidden`)
 	see("away", s.phase, s.title)

@@ -1,7 +1,7 @@
 // Where a swap stands for its user: one phase at a time, with its words, its one button and
 // how far it is. It is computed of the status alone and of what this page has just done.
 import { show } from './amounts.js';
-import { chainName, duration, hindersForGood } from './words.js';
+import { chainName, duration, hindersForGood, refundFrom } from './words.js';
 
 export const stepOf = (s, type) => s.steps.find((p) => p.type === type);
 
@@ -48,11 +48,12 @@ export function phase(s, did, now, own, elsewhere) {
     if (!s.isFailed && (s.isExpired || unused(s))) return { name: 'expired', title: 'The quote has expired', lead: lost(s) ? `The swap was not opened in time. ${returns}` : 'It was not paid in time. No money moved.', button: 'Get a new quote', sign: 'clock', stage: kinds.Quote };
     return { name: 'failed', title: 'The swap was not completed', lead: failure(s), button: 'Start another swap', sign: 'warn', stage: kinds.Payment };
   }
-  if (did.doing === 'switching') return { name: 'switching', title: 'Confirm in your wallet', lead: `Your wallet asks whether you want to switch to ${did.to}. Switching signs and pays nothing.`, far: 15, sign: 'wait', stage: kinds.Payment };
-  if (did.doing === 'wallet' && elsewhere) return { name: 'asking', title: `Your wallet has changed to ${elsewhere.on || 'another network'}`, lead: `If it still asks you to confirm, decline there. Then you can switch back to ${elsewhere.to}.`, far: 15, sign: 'switch', stage: kinds.Payment };
-  if (did.doing === 'wallet') return { name: 'asking', title: 'Confirm in your wallet', lead: 'Your wallet asks whether you want to sign. Nothing is sent before you do.', far: 15, sign: 'wait', stage: kinds.Payment };
-  if (did.doing === 'sending') return { name: 'sending', title: 'Sending…', lead: from === 'Lightning' ? 'Your payment is on its way.' : 'What you signed is on its way.', far: 25, sign: 'wait', stage: kinds.Payment };
-  if (did.sent && did.sent === asked(s)) return { name: 'sent', title: 'Sent', lead: `Waiting until ${from === 'Lightning' ? 'the provider' : 'the network'} sees it. You need not do anything.`, far: 35, sign: 'wait', stage: kinds.Payment };
+  const acts = acting(s, a), pays = a?.type === 'SendToAddress' && from === 'Lightning';
+  if (did.doing === 'switching') return { ...acts(0), name: 'switching', title: 'Confirm in your wallet', lead: `Your wallet asks whether you want to switch to ${did.to}. Switching signs and pays nothing.`, sign: 'wait' };
+  if (did.doing === 'wallet' && elsewhere) return { ...acts(0), name: 'asking', title: `Your wallet has changed to ${elsewhere.on || 'another network'}`, lead: `If it still asks you to confirm, decline there. Then you can switch back to ${elsewhere.to}.`, sign: 'switch' };
+  if (did.doing === 'wallet') return { ...acts(0), name: 'asking', title: 'Confirm in your wallet', lead: 'Your wallet asks whether you want to sign. Nothing is sent before you do.', sign: 'wait' };
+  if (did.doing === 'sending') return { ...acts(1), name: 'sending', title: 'Sending…', lead: pays ? 'Your payment is on its way.' : 'What you signed is on its way.', sign: 'wait' };
+  if (did.sent && did.sent === asked(s)) return { ...acts(2), name: 'sent', title: 'Sent', lead: `Waiting until ${pays ? 'the provider' : 'the network'} sees it. You need not do anything.`, sign: 'wait' };
   if (unused(s)) {
     if (own?.dropped) return { name: 'dropped', title: 'This quote was replaced', lead: 'You changed the swap after this quote, so it cannot be paid from here any more.', button: 'Back to the form', sign: 'clock', stage: kinds.Quote };
     if (a?.type !== 'Wait' && now >= q.expiry || s.steps.some((p) => ['expired', 'soft_expired'].includes(p.status))) return { name: 'late', title: 'The quote has expired', lead: 'Do not pay it any more. If you have paid already, the swap goes on by itself and is shown here.', button: 'Get a new quote', sign: 'clock', stage: kinds.Quote };
@@ -77,6 +78,13 @@ export function phase(s, did, now, own, elsewhere) {
   return { name: 'sign', title: `Pay ${pay}, receive ${get}`, lead: from === 'Bitcoin' ? 'Check the amounts, then sign. The same transaction binds the provider’s vault to pay you.' : 'Check the amounts, then sign. What you pay waits in an escrow: the provider gets it only when you are paid.', button: 'Sign and pay', stage: kinds.Quote };
 }
 
+// acting is how far a swap is while its user acts, in the order asking, sending, sent: never less far than before.
+function acting(s, a) {
+  const claims = !unused(s) && a?.type === 'SignSmartChainTransaction' && a.name !== 'Refund';
+  const [stage, far] = claims ? [kinds.Payout, [70, 72, 74]] : a?.name === 'Refund' ? [kinds.Payment, [60, 65, 70]] : [kinds.Payment, unused(s) ? [15, 25, 35] : [30, 33, 36]];
+  return (i) => ({ stage, far: far[i] });
+}
+
 // moved asks the wallet onto the network of the swap.
 function moved(a, { on, number, to }, pay, get) {
   const what = { Refund: `take ${pay} back`, 'Settle manually': `claim ${get}` }[a.name] ?? `pay ${pay}`;
@@ -84,12 +92,14 @@ function moved(a, { on, number, to }, pay, get) {
     button: `Switch to ${to}`, far: { Refund: 60, 'Settle manually': 70 }[a.name], sign: 'switch', stage: { Refund: kinds.Payment, 'Settle manually': kinds.Payout }[a.name] ?? kinds.Quote };
 }
 
+const latest = (e) => (refundFrom(e) ? `at the latest at ${refundFrom(e)}, ` : '');
+
 // waiting says what a swap waits for.
 function waiting(s, a, pay, get, from, to, own) {
   const p = stepOf(s, 'Payment'), d = stepOf(s, 'Settlement'), c = p?.confirmations;
   const time = a?.expectedTimeSeconds > 0 ? ` About ${duration(a.expectedTimeSeconds)}.` : '';
   const safe = from === 'Lightning' && !own?.link ? 'Keep the page open: only this browser knows the secret that pays you.' : 'You may close the page: the swap goes on.';
-  if (stepOf(s, 'Refund')?.status === 'awaiting') return { name: 'progress', title: `${pay} comes back`, lead: a ? 'The provider did not pay. As soon as you can take your money back, the page asks you to sign.' : 'What you signed is on its way. You need not do anything.', far: 70, sign: 'back', stage: kinds.Payment };
+  if (stepOf(s, 'Refund')?.status === 'awaiting') return { name: 'progress', title: `${pay} comes back`, lead: a ? `The provider did not pay. As soon as you can take your money back, ${latest(s.actionError)}the page asks you to sign.` : 'What you signed is on its way. You need not do anything.', far: 70, sign: 'back', stage: kinds.Payment };
   if (!p || unused(s)) return s.actionError ? { name: 'progress', title: 'Please wait', lead: 'There is nothing to pay or sign at the moment.', far: 20, sign: 'wait', stage: kinds.Quote }
     : { name: 'progress', title: 'Sent', lead: `Waiting until the network sees what you signed. You need not do anything.${time}`, far: 35, sign: 'wait', stage: kinds.Payment };
   if (p.status === 'inactive' || p.status === 'awaiting') return { name: 'progress', title: 'The swap is opened', lead: `Do not pay yet: the address comes as soon as the opening is final.${time}`, far: 25, sign: 'wait', stage: kinds.Payment };

@@ -3,7 +3,7 @@
 import { $, announce, busy, copyable, hide, make, text, unfold } from './dom.js';
 import { call, kept } from './api.js';
 import { number, plain, rate, show, value } from './amounts.js';
-import { chainName, hasDeposit, hindrance, moment, reason, step, takes, told } from './words.js';
+import { chainName, hasDeposit, hindrance, reason, refundFrom, step, takes, told } from './words.js';
 import { asked, phase, unused } from './phase.js';
 import { icon, mark } from './marks.js';
 import { explorer } from './explorers.js';
@@ -180,8 +180,7 @@ async function verify(what, before) {
 
 // problemOf says what keeps an action from being built, for its reader.
 function problemOf(e) {
-  const from = /refund is possible from (\S+Z)/.exec(e.error);
-  if (from) return `Without the provider’s consent you can take it back from ${moment(new Date(from[1]))} on.`;
+  if (refundFrom(e)) return ''; // which the phase says
   return e.code === 'upstream' ? 'A provider or node does not answer now. The page tries again.' : hindrance(e.error);
 }
 

@@ -90,6 +90,8 @@ const hindrances = [
   [/not final yet/, 'The tokens are in the swap contract, but not final yet. The page goes on by itself.'],
 ];
 export const hindrance = (error) => hindrances.find(([what]) => what.test(error))?.[1] ?? sentence(error);
+// refundFrom is when a refund is possible that a provider has not agreed to, '' where that is not said.
+export const refundFrom = (e) => { const at = /refund is possible from (\S+Z)/.exec(e?.error); return at ? moment(new Date(at[1])) : ''; };
 export const hindersForGood = (e) => hindrances.some(([what, , good]) => good && e?.code === 'invalid_state' && what.test(e.error));
 
 // fields are where an error of the service belongs in the form, and how the value is called.
