@@ -184,7 +184,7 @@ func browseUnready(t *testing.T, url string, setup ...chromedp.Action) tab {
 	}
 	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	t.Cleanup(closeTab)
-	ctx, cancel := context.WithTimeout(ctx, 3*patience())
+	ctx, cancel := context.WithTimeout(ctx, 9*patience()) // of which each wait takes one at most
 	t.Cleanup(cancel)
 	p := tab{t, ctx, nil}
 	chromedp.ListenTarget(ctx, func(event any) { // what the page must never meet
