@@ -148,7 +148,8 @@ func chromium(t *testing.T) string {
 // tab is a page of a browser in a profile of its own.
 type tab struct {
 	*testing.T
-	ctx context.Context
+	ctx    context.Context
+	tabbed map[string]bool // phases that the Tab key went through
 }
 
 // browse opens a page, and waits until it is there. The setup is done before.
@@ -183,9 +184,9 @@ func browseUnready(t *testing.T, url string, setup ...chromedp.Action) tab {
 	}
 	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	t.Cleanup(closeTab)
-	ctx, cancel := context.WithTimeout(ctx, 3*patience())
+	ctx, cancel := context.WithTimeout(ctx, 9*patience()) // of which each wait takes one at most
 	t.Cleanup(cancel)
-	p := tab{t, ctx}
+	p := tab{t, ctx, nil}
 	chromedp.ListenTarget(ctx, func(event any) { // what the page must never meet
 		switch e := event.(type) {
 		case *runtime.EventExceptionThrown:
@@ -339,8 +340,8 @@ func (p tab) ask(from, to, field, amount string) {
 	p.choose("to", to)
 	p.write(field, amount)
 	p.press(kb.Enter)
-	p.until(`['deposit', 'sign'].includes(document.getElementById('view-swap').dataset.phase) || document.querySelector('#order .problem:not(:empty)')`)
-	p.phaseIs("deposit", "sign")
+	p.until(`['deposit', 'sign', 'elsewhere'].includes(document.getElementById('view-swap').dataset.phase) || document.querySelector('#order .problem:not(:empty)')`)
+	p.phaseIs("deposit", "sign", "elsewhere")
 	p.until(`!document.getElementById('go').hidden || document.getElementById('verified').classList.contains('refused')`)
 }
 
@@ -364,7 +365,7 @@ func (p tab) finish() string {
 		switch phase := get[string](p, `document.getElementById('view-swap').dataset.phase`); phase {
 		case "received", "refunded", "failed", "expired", "late", "dropped":
 			return phase
-		case "deposit", "sign", "claim", "refund":
+		case "deposit", "sign", "claim", "refund", "elsewhere":
 			if p.reaches("go") { // unless the swap has moved on by itself
 				p.press(kb.Enter)
 			}

@@ -1,43 +1,72 @@
 // A wallet of the browser (EIP-1193), for transactions of EVM chains. Such wallets do not
 // hand out signed transactions: they send them, and the service sees them on the chain.
 
-// connect asks for the account; changed is told of another one, or undefined if it is gone.
-// The chains are what the wallet is told of a chain that it does not know (EIP-3085).
-export async function connect(chains, changed) {
+// connect asks for the account, and which chain the wallet is on; changed is told of another
+// account, or undefined if it is gone, and moved of another chain. The chains are what the
+// wallet is told of a chain that it does not know (EIP-3085).
+export async function connect(chains, changed, moved) {
   const provider = window.ethereum;
   if (!provider) throw new Error('This browser has no wallet. The test wallet pays instead.');
   const [address] = await provider.request({ method: 'eth_requestAccounts' });
+  const wallet = { provider, address, chains: Object.values(chains) };
   provider.on?.('accountsChanged', ([next]) => changed(next));
-  return { provider, address, chains: Object.values(chains) };
+  provider.on?.('chainChanged', (id) => moved(id));
+  return { ...wallet, chainId: await chainOf(wallet) };
 }
 
-// onChain brings the wallet to a chain, and tells it of the chain if it does not know it
-// (EIP-3326: 4902).
-async function onChain({ provider, chains }, chainId) {
+// chainOf asks which chain the wallet is on, now.
+const chainOf = ({ provider }) => provider.request({ method: 'eth_chainId' });
+
+// same reports whether two numbers of chains are the same one, however they are written.
+export const same = (a, b) => BigInt(a) === BigInt(b);
+
+// switchTo asks the wallet to change to a chain, and tells it of the chain if it does not know
+// it (EIP-3326: 4902). It returns the chain that the wallet is on then.
+export async function switchTo(wallet, chainId) {
+  const { provider, chains } = wallet;
   const change = () => provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
   try {
     await change();
   } catch (e) {
-    const chain = (e.code ?? e.data?.originalError?.code) === 4902 && chains.find((c) => c.chainId === chainId);
+    const chain = (e.code === 4902 || e.data?.originalError?.code === 4902) && chains.find((c) => same(c.chainId, chainId));
     if (!chain) throw e;
     await provider.request({ method: 'wallet_addEthereumChain', params: [chain] });
     await change();
   }
+  return chainOf(wallet);
+}
+
+// here fails, with the code "elsewhere", unless the wallet is on a chain.
+async function here(wallet, chainId) {
+  const is = await chainOf(wallet);
+  if (!same(is, chainId)) throw Object.assign(new Error('The wallet is on another network.'), { code: 'elsewhere', chainId: is });
 }
 
 // send has the wallet send transactions, each after the one before it is in a block. sent is
-// told of each that the wallet has sent.
+// told of each that the wallet has sent. It stops, with the code "elsewhere", when the wallet is
+// on another chain than the transaction, which names its chain, so that no other takes it.
 export async function send(wallet, transactions, sent) {
   const { provider, address } = wallet;
-  for (const text of transactions) {
+  for (const [i, text] of transactions.entries()) {
     const { chainId, ...tx } = fields(text);
-    await onChain(wallet, chainId);
-    const hash = await provider.request({ method: 'eth_sendTransaction', params: [{ from: address, ...tx }] });
+    await here(wallet, chainId);
+    let hash;
+    try {
+      hash = await provider.request({ method: 'eth_sendTransaction', params: [{ from: address, chainId, ...tx }] });
+    } catch (e) {
+      await here(wallet, chainId);
+      throw e;
+    }
     sent(hash);
     let receipt = null;
     for (let tries = 0; !receipt && tries < 120; tries++) {
       receipt = await provider.request({ method: 'eth_getTransactionReceipt', params: [hash] });
-      if (!receipt) await new Promise((done) => setTimeout(done, 1000));
+      if (receipt) break;
+      try { await here(wallet, chainId); } catch (e) {
+        if (i === transactions.length - 1) return; // the service sees it
+        throw e;
+      }
+      await new Promise((done) => setTimeout(done, 1000));
     }
     if (receipt?.status !== '0x1') throw new Error(`The transaction ${hash} was not executed.`);
   }

@@ -16,8 +16,9 @@ function status(s) {
   if (s.isFinished) {
     if (s.isSuccess) return ['Received', 'good'];
     if (stepOf(s, 'Refund')?.status === 'refunded') return ['Returned', 'plain'];
-    return s.isExpired || unused(s) ? ['Expired', 'plain'] : ['Not completed', 'bad'];
+    return !s.isFailed && (s.isExpired || unused(s)) ? ['Expired', 'plain'] : ['Not completed', 'bad'];
   }
+  if (s.isFailed) return ['Too late', 'bad'];
   if (unused(s)) return s.quote.expiry <= Date.now() ? ['Expired', 'plain'] : ['Not paid yet', 'plain'];
   if (s.steps.some((p) => p.status === 'awaiting_manual' || p.type === 'Refund' && p.status === 'awaiting' || p.type === 'Payment' && p.status === 'awaiting')) return ['Needs you', 'now'];
   return ['Under way', 'now'];

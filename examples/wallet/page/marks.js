@@ -35,7 +35,7 @@ export function mark(chain, ticker, size = 36) {
 
 // icon draws a sign of the page: what it stands for is said beside it.
 export function icon(name) {
-  const d = { check: 'M9 21l8 8 15-18', back: 'M13 12h12a7 7 0 0 1 0 14H10M15 6l-6 6 6 6', warn: 'M20 10v13M20 30v.5', clock: 'M20 6a14 14 0 1 0 .1 0M20 12v9l6 3' }[name];
+  const d = { check: 'M9 21l8 8 15-18', back: 'M13 12h12a7 7 0 0 1 0 14H10M15 6l-6 6 6 6', warn: 'M20 10v13M20 30v.5', switch: 'M9 14h20l-6-6M31 26H11l6 6', clock: 'M20 6a14 14 0 1 0 .1 0M20 12v9l6 3' }[name];
   const e = document.createElement('span');
   e.className = `icon ${name}`;
   e.innerHTML = `<svg viewBox="0 0 40 40" width="40" height="40" aria-hidden="true" focusable="false"><path d="${d}" fill="none" stroke="currentColor" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round" pathLength="1"/></svg>`;

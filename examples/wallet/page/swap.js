@@ -3,7 +3,7 @@
 import { $, announce, busy, copyable, hide, make, text, unfold } from './dom.js';
 import { call, kept } from './api.js';
 import { number, plain, rate, show, value } from './amounts.js';
-import { chainName, hasDeposit, reason, step, takes, told } from './words.js';
+import { chainName, hasDeposit, hindrance, reason, refundFrom, step, takes, told } from './words.js';
 import { asked, phase, unused } from './phase.js';
 import { icon, mark } from './marks.js';
 import { explorer } from './explorers.js';
@@ -45,6 +45,16 @@ export const current = () => swap;
 // view is the swap with the action that was verified in place of the service's: what the
 // page's own nodes make possible, such as a claim or a refund, needs no word of the service.
 const view = () => (did.check?.of === of(swap) && did.check.action ? { ...swap, currentAction: did.check.action } : swap);
+
+// phaseOf is the phase of a status that is shown.
+const phaseOf = (s) => phase(s, did, Date.now(), kept(s.swapId), wallets.elsewhere(s.currentAction));
+
+// rewalleted shows what a change of the browser wallet changes.
+export function rewalleted() {
+  if (!swap) return;
+  did.fault = false; // which was about the wallet as it was
+  render();
+}
 
 // of names what a check is about.
 const of = (s) => asked(s) || (s.requiresSecretReveal ? 'reveal' : 'wait');
@@ -91,7 +101,7 @@ function sent(what) {
 }
 
 function render() {
-  const allowed = verified(), s = view(), q = s.quote, p = phase(s, did, Date.now(), kept(s.swapId));
+  const allowed = verified(), s = view(), q = s.quote, p = phaseOf(s);
   $('view-swap').dataset.phase = p.name;
   if (now !== p.title) {
     text($('headline'), p.title.replace(/(\d) (?=\w*[A-Z])/g, '$1\u00a0')); // an amount keeps its token beside it
@@ -109,15 +119,15 @@ function render() {
   bar(p);
   deposit(p, allowed);
   const button = $('go');
-  if (['deposit', 'sign', 'claim', 'refund'].includes(p.name) && !allowed) p.button = undefined;
+  if (asks.includes(p.name) && !allowed && (p.name !== 'elsewhere' || did.check?.how === 'refused')) p.button = undefined;
   if (!p.button && document.activeElement === button) $('headline').focus({ preventScroll: true });
   hide(button, !p.button);
   text(button, p.button ?? '');
-  text($('with'), p.button && ['deposit', 'sign', 'claim', 'refund'].includes(p.name) ? payer(s, p) : '');
-  if (s.actionError && !did.fault) text($('fault'), problemOf(s.actionError));
+  text($('with'), p.button && asks.includes(p.name) && p.name !== 'elsewhere' ? payer(s, p) : '');
+  if (s.actionError && !s.isFinished && p.name !== 'over' && !did.fault) text($('fault'), problemOf(s.actionError));
   else if (!did.fault) text($('fault'), '');
   const over = s.isFinished || p.name === 'late' || p.name === 'dropped';
-  hide($('change'), !(unused(s) && ['deposit', 'sign'].includes(p.name)));
+  hide($('change'), !(unused(s) && ['deposit', 'sign', 'elsewhere'].includes(p.name)));
   hide($('another'), over || unused(s));
   hide($('share'), over || unused(s) && p.name !== 'sent');
   hide($('mine'), network !== 'local' || s.isFinished || unused(s) || !s.steps.some((x) => x.chain === 'BITCOIN'));
@@ -126,18 +136,21 @@ function render() {
   steps(s);
 }
 
+// asks are the phases in which the user is asked for something.
+const asks = ['deposit', 'sign', 'claim', 'refund', 'elsewhere'];
+
 // verified has what the swap asks for verified, shows what it found, and reports whether the
 // user may pay or sign. A swap that is paid is looked after too: its secret is told, and its
 // claim or refund made, by what the page's own nodes show.
 function verified() {
-  const asks = asked(swap) || swap.requiresSecretReveal, what = of(swap), before = did.check?.of === what ? did.check : null;
-  const over = ['late', 'dropped', 'expired', 'over'].includes(phase(swap, did, Date.now(), kept(swap.swapId)).name);
+  const wants = asked(swap) || swap.requiresSecretReveal, what = of(swap), before = did.check?.of === what ? did.check : null;
+  const over = ['late', 'dropped', 'expired', 'over'].includes(phaseOf(swap).name);
   const done = swap.isFinished || over || did.doing || did.sent && did.sent === asked(view());
-  const again = before ? before.at + { waits: asks ? 2_000 : 10_000, busy: 60_000, told: 10_000, refused: 10_000, good: swap.currentAction?.type === 'SendToAddress' ? 10_000 : Infinity }[before.how] : 0; // a node may have been away, and time passes
-  if (!done && (asks || !unused(swap)) && Date.now() >= again) verify(what, before);
-  const shown = did.check?.of === what && !done && (asks || ['good', 'refused'].includes(did.check.how)) ? did.check : null;
+  const again = before ? before.at + { waits: wants ? 2_000 : 10_000, busy: 60_000, told: 10_000, refused: 10_000, good: swap.currentAction?.type === 'SendToAddress' ? 10_000 : Infinity }[before.how] : 0; // a node may have been away, and time passes
+  if (!done && (wants || !unused(swap)) && Date.now() >= again) verify(what, before);
+  const shown = did.check?.of === what && !done && (wants || ['good', 'refused'].includes(did.check.how)) ? did.check : null;
   hide($('verified'), !shown);
-  if (!shown) return !asks;
+  if (!shown) return !wants;
   $('verified').className = `verified ${shown.how}`;
   text($('verified-title'), { busy: 'Being verified', waits: 'Being verified', good: 'Verified by this page', told: 'Verified by this page', refused: 'Refused' }[shown.how]);
   if ($('verified').dataset.says !== shown.words + shown.found) { // or screen readers repeat it
@@ -165,8 +178,11 @@ async function verify(what, before) {
   render();
 }
 
-// problemOf says what keeps an action from being built: these texts are made for the user.
-const problemOf = (e) => e.code === 'upstream' ? 'A provider or node does not answer now. The page tries again.' : e.error.charAt(0).toUpperCase() + e.error.slice(1) + (/[.!?]$/.test(e.error) ? '' : '.');
+// problemOf says what keeps an action from being built, for its reader.
+function problemOf(e) {
+  if (refundFrom(e)) return ''; // which the phase says
+  return e.code === 'upstream' ? 'A provider or node does not answer now. The page tries again.' : hindrance(e.error);
+}
 
 // payer says whose wallet the button asks.
 function payer(s, p) {
@@ -210,7 +226,7 @@ function deposit(p, allowed) {
 
 function countdown() {
   if (!swap) return;
-  const runs = ['deposit', 'sign'].includes($('view-swap').dataset.phase) && unused(swap);
+  const runs = ['deposit', 'sign', 'elsewhere'].includes($('view-swap').dataset.phase) && unused(swap);
   const left = Math.ceil((swap.quote.expiry - Date.now()) / 1000);
   hide($('timer'), !runs || left <= 0);
   if (runs && left <= 0) return render();
@@ -277,7 +293,8 @@ function steps(s) {
 async function act() {
   const p = $('view-swap').dataset.phase, s = swap;
   if (['received', 'failed', 'refunded', 'expired', 'late', 'dropped'].includes(p)) return leave(p, s);
-  if (phase(view(), did, Date.now(), kept(s.swapId)).name !== p) return render(); // the quote has just ended
+  if (phaseOf(view()).name !== p) return render(); // the quote has just ended
+  if (p === 'elsewhere') return bring(s);
   const own = kept(s.swapId), what = asked(view()), about = of(s);
   const doing = (state) => { did.doing = state; if (swap === s || swap?.swapId === s.swapId) render(); };
   did.fault = false;
@@ -295,16 +312,41 @@ async function act() {
     if (a.type === 'SendToAddress') {
       if (own.link) await settle(s.swapId, own);
       else await call('local/pay', {}, { invoice: a.txs[0].address });
-    } else if (wallets.theirs(a.requiredSigner)) await send(wallets.theirs(a.requiredSigner), a.txs, () => doing('sending'));
+    } else if (wallets.theirs(a.requiredSigner)) await send(wallets.theirs(a.requiredSigner), a.txs, () => doing('sending')).catch((e) => { if (e.code === 'elsewhere') wallets.found(e.chainId); throw e; });
     else {
       const { signedTxs } = await call('local/sign', {}, { action: a });
       doing('sending');
       await submit(s.swapId, own, signedTxs);
     }
     if (swap?.swapId === s.swapId && asked(view()) === what) sent(what);
+  } catch (e) {
+    if (e.code !== 'elsewhere') throw e; // which has a screen of its own
+    did.check = null;
   } finally {
     doing('');
     if (swap?.swapId === s.swapId) look();
+  }
+}
+
+// bring has the browser wallet change to the swap's network.
+async function bring(s) {
+  const a = view().currentAction, { on, to } = wallets.elsewhere(a);
+  did.fault = false;
+  text($('fault'), '');
+  Object.assign(did, { doing: 'switching', to });
+  render();
+  try {
+    await wallets.bring(a.chain);
+  } catch (e) {
+    if (e.code === -32002) throw e;
+    throw new Error(e.code === 4001 ? `You declined, so your wallet stays on ${on || 'its network'}. Nothing was signed or sent. Switch here when you are ready, or choose ${to} in the wallet.`
+      : `Your wallet did not switch. Choose ${to} in it: the page goes on as soon as it is there.`);
+  } finally {
+    did.doing = '';
+    if (swap?.swapId === s.swapId) {
+      render();
+      if (!$('go').hidden) $('go').focus();
+    }
   }
 }
 

@@ -101,8 +101,8 @@ async function begin() {
   swap.listen(site, { left, missing });
   list.listen();
   $('connect').addEventListener('click', busy($('connect'), async () => {
-    const changed = () => { text($('connect'), wallets.address('CITREA')?.replace(/^(.{6}).*(.{4})$/, '$1…$2') ?? 'Connect wallet'); form.refresh().catch(() => {}); list.refresh(); };
-    await wallets.connect(changed);
+    const changed = () => { text($('connect'), wallets.address('CITREA')?.replace(/^(.{6}).*(.{4})$/, '$1…$2') ?? 'Connect wallet'); form.refresh().catch(() => {}); list.refresh(); swap.rewalleted(); };
+    await wallets.connect(changed, swap.rewalleted);
     changed();
     announce('The browser wallet is connected.');
   }, (e) => { text($('problem'), reason(e).text); }));

@@ -4,6 +4,17 @@ import { copyable, make } from './dom.js';
 
 export const chainName = (id) => ({ BITCOIN: 'Bitcoin', LIGHTNING: 'Lightning' })[id] ?? id.charAt(0) + id.slice(1).toLowerCase();
 
+// networks are names of EVM chains, by their number, as wallets show them.
+const networks = {
+  1: 'Ethereum', 10: 'OP Mainnet', 56: 'BNB Smart Chain', 100: 'Gnosis', 137: 'Polygon', 324: 'ZKsync', 8453: 'Base', 42161: 'Arbitrum One', 43114: 'Avalanche', 59144: 'Linea',
+  11155111: 'Sepolia', 17000: 'Holesky', 560048: 'Hoodi',
+};
+
+// networkName is what a chain with a number is called, '' if that is not known. The page's own chains come first.
+export function networkName(chainId, chains) {
+  return Object.values(chains).find((c) => BigInt(c.chainId) === BigInt(chainId))?.chainName ?? networks[BigInt(chainId)] ?? '';
+}
+
 // deposits are the types of swaps whose opening locks a security deposit of the user.
 const deposits = ['FROM_BTC', 'FROM_BTCLN'];
 export const hasDeposit = (s) => deposits.includes(s.swapType);
@@ -37,7 +48,8 @@ export function step(p, s) {
     Payment: {
       inactive: ['next', `Pay ${paid} on ${on}`], awaiting: ['now', `Pay ${paid} on ${on}`],
       received: [s.steps.some((x) => x.type === 'Settlement' && x.status !== 'inactive') ? 'done' : 'now', `${paid} seen on ${on}`, count], confirmed: ['done', `${paid} paid on ${on}`, c && c.current < c.target ? count : ''],
-      soft_expired: ['bad', 'Not paid in time'], expired: ['bad', 'Not paid in time'],
+      soft_expired: ['bad', 'Not paid in time'],
+      expired: ['bad', p.chain === 'LIGHTNING' && s.steps.some((x) => x.type === 'Settlement' && x.status === 'expired') ? `${paid} goes back on ${on}` : s.isFailed && s.isFinished ? 'Not paid' : 'Not paid in time'],
     },
     Settlement: {
       inactive: ['next', `Receive ${got} on ${on}`], waiting_lp: ['now', `${got} on ${on}`, 'the provider prepares the payout'],
@@ -62,10 +74,25 @@ export function told(sentence) {
 }
 
 // moment writes a time of today, or of another day.
-function moment(at) {
+export function moment(at) {
   const time = at.toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
   return at.toDateString() === new Date().toDateString() ? time : `${time} on ${at.toLocaleDateString('en', { day: 'numeric', month: 'long' })}`;
 }
+
+// hindrances are what keeps an action from being built, by what the service says of it; with true, those after which
+// a swap cannot be paid, or claimed, any more.
+const hindrances = [
+  [/output of the vault/, 'The provider’s vault has been taken by another swap meanwhile.', true],
+  [/paying it twice/, 'Another swap pays this invoice or has paid it. Paying it twice would lose one payment.', true],
+  [/same payment hash/, 'Another swap has an invoice of the same secret, so this one is not safe to pay.', true],
+  [/takes no payment/, 'The provider takes no payment for it any more.', true],
+  [/too little time/, 'Too little time would be left to complete the swap safely.', true],
+  [/not final yet/, 'The tokens are in the swap contract, but not final yet. The page goes on by itself.'],
+];
+export const hindrance = (error) => hindrances.find(([what]) => what.test(error))?.[1] ?? sentence(error);
+// refundFrom is when a refund is possible that a provider has not agreed to, '' where that is not said.
+export const refundFrom = (e) => { const at = /refund is possible from (\S+Z)/.exec(e?.error); return at ? moment(new Date(at[1])) : ''; };
+export const hindersForGood = (e) => hindrances.some(([what, , good]) => good && e?.code === 'invalid_state' && what.test(e.error));
 
 // fields are where an error of the service belongs in the form, and how the value is called.
 const fields = {
@@ -93,6 +120,7 @@ export function reason(e, { token, side, asked } = {}) {
     case 'rate_limited': case 'busy': return { text: `Too many requests at once. Try again in ${e.retryAfter ?? 5} seconds.` };
     case 'internal': return { text: 'The service has a problem of its own. Try again in a while.' };
     case 4001: return { text: 'You declined in your wallet. Nothing was signed or sent. Try again when you are ready.' };
+    case -32002: return { text: 'Your wallet still waits for an answer. Open it, and answer there.' };
     case 'invalid_input': return named(e, side);
   }
   return { text: sentence(e.message || 'Something went wrong.') };
