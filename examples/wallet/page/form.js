@@ -3,7 +3,7 @@
 import { $, busy, hide, text, unfold } from './dom.js';
 import { call, keep, keptIds, kept } from './api.js';
 import { convert, number, parse, plain, rate, value } from './amounts.js';
-import { chainName, reason, takes } from './words.js';
+import { chainName, linkFails, reason, takes } from './words.js';
 import { mark } from './marks.js';
 import { canScan, scan } from './scan.js';
 import { create } from './verifier.js';
@@ -109,7 +109,7 @@ export function values() {
     let words = '';
     try {
       const v = value(parse($(side).value, sideToken(side).decimals), sideToken(side));
-      words = v && (side === exact ? v : `about ${v}, before fees`);
+      words = v && (side === exact ? v : side === 'pay' ? `≈ ${v}` : `about ${v}, before fees`);
     } catch { /* nothing sensible is typed yet */ }
     text($(`${side}-value`), words);
   }
@@ -211,7 +211,7 @@ async function read() {
   try {
     found = await call('api/parseAddress', { address: typed });
   } catch (e) {
-    if (mine === reading && e.code !== 'away') problem('recipient', 'This is no address, invoice, LNURL or payment link that can be used here.');
+    if (mine === reading && e.code !== 'away') problem('recipient', e.code === 'upstream' ? linkFails : 'This is no address, invoice, LNURL or payment link that can be used here.');
     return;
   }
   if (mine !== reading) return;

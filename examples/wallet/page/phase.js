@@ -28,9 +28,11 @@ export function phase(s, did, now, own) {
     if (s.isExpired || unused(s)) return { name: 'expired', title: 'The quote has expired', lead: 'It was not paid in time. No money moved.', button: 'Get a new quote', sign: 'clock', stage: kinds.Quote };
     return { name: 'failed', title: 'The swap was not completed', lead: s.state.description, button: 'Start another swap', sign: 'warn', stage: kinds.Payment };
   }
-  if (did.doing === 'wallet') return { name: 'asking', title: 'Confirm in your wallet', lead: 'Your wallet asks whether you want to sign. Nothing is sent before you do.', far: 15, sign: 'wait', stage: kinds.Payment };
-  if (did.doing === 'sending') return { name: 'sending', title: 'Sending…', lead: from === 'Lightning' ? 'Your payment is on its way.' : 'What you signed is on its way.', far: 25, sign: 'wait', stage: kinds.Payment };
-  if (did.sent && did.sent === asked(s)) return { name: 'sent', title: 'Sent', lead: `Waiting until ${from === 'Lightning' ? 'the provider' : 'the network'} sees it. You need not do anything.`, far: 35, sign: 'wait', stage: kinds.Payment };
+  const invoice = a?.type === 'SendToAddress' && from === 'Lightning';
+  const does = (far) => ({ far: unused(s) || a?.type === 'SendToAddress' ? far : far + 50, sign: 'wait', stage: stepOf(s, 'Payment')?.status === 'confirmed' && a?.name !== 'Refund' ? kinds.Payout : kinds.Payment });
+  if (did.doing === 'wallet') return { name: 'asking', title: 'Confirm in your wallet', lead: 'Your wallet asks whether you want to sign. Nothing is sent before you do.', ...does(15) };
+  if (did.doing === 'sending') return { name: 'sending', title: 'Sending…', lead: invoice ? 'Your payment is on its way.' : 'What you signed is on its way.', ...does(25) };
+  if (did.sent && did.sent === asked(s)) return { name: 'sent', title: 'Sent', lead: `Waiting until ${invoice ? 'the provider' : 'the network'} sees it. You need not do anything.`, ...does(35) };
   if (unused(s)) {
     if (own?.dropped) return { name: 'dropped', title: 'This quote was replaced', lead: 'You changed the swap after this quote, so it cannot be paid from here any more.', button: 'Back to the form', sign: 'clock', stage: kinds.Quote };
     if (now >= q.expiry || s.steps.some((p) => ['expired', 'soft_expired'].includes(p.status))) return { name: 'late', title: 'The quote has expired', lead: 'Do not pay it any more. If you have paid already, the swap goes on by itself and is shown here.', button: 'Get a new quote', sign: 'clock', stage: kinds.Quote };
@@ -41,7 +43,7 @@ export function phase(s, did, now, own) {
     const lightning = a.chain === 'LIGHTNING';
     const until = new Date(q.expiry).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
     return { name: 'deposit', title: lightning ? `Pay ${pay}` : `Send ${pay}`, lead: lightning ? `Once, exactly this amount, until ${until}. From any Lightning wallet.` : `Once, exactly this amount, in one output${unused(s) ? `, until ${until}` : ', and soon: the address is good for a limited time'}. From any Bitcoin wallet.`,
-      button: lightning && own?.link ? 'Let the link pay' : `Pay ${pay}`, stage: kinds.Payment, far: unused(s) ? undefined : 30 };
+      button: lightning && own?.link ? 'Let the link pay' : `${lightning ? 'Pay' : 'Send'} ${pay}`, stage: kinds.Payment, far: unused(s) ? undefined : 30 };
   }
   if (a.name === 'Refund') return { name: 'refund', title: 'Take your money back', lead: `The provider did not pay, so ${pay} is still yours. Sign once, and it comes back on ${from}.`, button: 'Sign and take it back', far: 60, sign: 'back', stage: kinds.Payment };
   if (a.name === 'Settle manually') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. One signature on ${to} pays the tokens out to you. Do not wait: it is possible for a limited time.`, button: 'Sign and claim', far: 70, sign: 'ready', stage: kinds.Payout };
@@ -54,7 +56,7 @@ export function phase(s, did, now, own) {
 function waiting(s, a, pay, get, from, to, own) {
   const p = stepOf(s, 'Payment'), d = stepOf(s, 'Settlement'), c = p?.confirmations;
   const time = a?.expectedTimeSeconds > 0 ? ` About ${duration(a.expectedTimeSeconds)}.` : '';
-  const safe = from === 'Lightning' && !own?.link ? 'Keep the page open: only this browser knows the secret that pays you.' : 'You may close the page: the swap goes on.';
+  const safe = from === 'Lightning' && !own?.link ? own ? 'Keep the page open: only this browser knows the secret that pays you.' : 'The browser that asked for the swap goes on with it.' : 'You may close the page: the swap goes on.';
   if (!p || unused(s)) return { name: 'progress', title: 'Getting ready', lead: `The swap is being prepared.${time}`, far: 20, sign: 'wait', stage: kinds.Quote };
   if (p.status === 'inactive' || p.status === 'awaiting') return { name: 'progress', title: 'The swap is opened', lead: `Do not pay yet: the address comes as soon as the opening is final.${time}`, far: 25, sign: 'wait', stage: kinds.Payment };
   if (c && c.current < c.target) {

@@ -10,7 +10,7 @@ import { explorer } from './explorers.js';
 import { send } from './browser-wallet.js';
 import { tokenOf } from './form.js';
 import { lost, whenBack } from './online.js';
-import { check, settle, submit } from './verifier.js';
+import { check, prepared, settle, submit } from './verifier.js';
 import * as wallets from './wallets.js';
 
 let swap = null, stream = null, did = {}, events = 0, looking = false, now = null, network = '', gone = () => {}, leave = () => {}, newest = 0;
@@ -91,7 +91,7 @@ function sent(what) {
 }
 
 function render() {
-  const allowed = verified(), s = view(), q = s.quote, p = phase(s, did, Date.now(), kept(s.swapId));
+  const focused = document.activeElement, allowed = verified(), s = view(), q = s.quote, p = phase(s, did, Date.now(), kept(s.swapId));
   $('view-swap').dataset.phase = p.name;
   if (now !== p.title) {
     text($('headline'), p.title.replace(/(\d) (?=\w*[A-Z])/g, '$1\u00a0')); // an amount keeps its token beside it
@@ -110,7 +110,6 @@ function render() {
   deposit(p, allowed);
   const button = $('go');
   if (['deposit', 'sign', 'claim', 'refund'].includes(p.name) && !allowed) p.button = undefined;
-  if (!p.button && document.activeElement === button) $('headline').focus({ preventScroll: true });
   hide(button, !p.button);
   text(button, p.button ?? '');
   text($('with'), p.button && ['deposit', 'sign', 'claim', 'refund'].includes(p.name) ? payer(s, p) : '');
@@ -121,6 +120,7 @@ function render() {
   hide($('another'), over || unused(s));
   hide($('share'), over || unused(s) && p.name !== 'sent');
   hide($('mine'), network !== 'local' || s.isFinished || unused(s) || !s.steps.some((x) => x.chain === 'BITCOIN'));
+  if (focused?.closest('#view-swap [hidden]')) $('headline').focus({ preventScroll: true }); // what was pressed is done
   countdown();
   about(s, q);
   steps(s);
@@ -150,7 +150,7 @@ function verified() {
 // verify has the newest status verified, once for what it asks for; act does so again with what
 // is signed or paid. Without the service the last status will do.
 async function verify(what, before) {
-  const s = swap, mine = { ...(before ?? { how: 'busy', words: 'The page asks its own nodes. The first time, verification is being prepared, which takes a moment.' }), of: what, at: Infinity };
+  const s = swap, mine = { ...(before ?? { how: 'busy', words: `The page asks its own nodes.${prepared() ? '' : ' The first time, verification is being prepared, which takes a moment.'}` }), of: what, at: Infinity };
   did.check = mine;
   let judged;
   try {
@@ -293,7 +293,7 @@ async function act() {
     if (judged.how !== 'good') { did.check = { ...judged, of: about, at: Date.now() }; return; }
     const a = judged.action;
     if (a.type === 'SendToAddress') {
-      if (own.link) await settle(s.swapId, own);
+      if (own?.link) await settle(s.swapId, own);
       else await call('local/pay', {}, { invoice: a.txs[0].address });
     } else if (wallets.theirs(a.requiredSigner)) await send(wallets.theirs(a.requiredSigner), a.txs, () => doing('sending'));
     else {
