@@ -194,7 +194,7 @@ export async function again(s) {
   if (inputs.some((t) => t.id === tokenOf(q.inputAmount).id)) $('from').value = tokenOf(q.inputAmount).id;
   await pair(tokenOf(q.outputAmount).id);
   exact = side;
-  $(side).value = plain(a.rawAmount, a.decimals);
+  $(side).value = plain(was.request?.amount ?? a.rawAmount, a.decimals); // a quote may be for a little less
   if (q.outputAmount.chain !== 'LIGHTNING' || !/^ln(bc|tb)/i.test(was.recipient ?? '')) $('recipient').value = was.recipient ?? (q.outputAmount.chain === 'LIGHTNING' ? wallets.shop() : q.outputAddress);
   $('recipient').dataset.chain = q.outputAmount.chain;
   note();
@@ -300,6 +300,7 @@ export function listen(open) {
 // refresh gets what a new wallet or a service that is back changes.
 export async function refresh() {
   if (!tokens.size) return load();
+  text($('problem'), '');
   suggest(to().chainId);
   return terms();
 }

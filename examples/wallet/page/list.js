@@ -27,10 +27,12 @@ function status(s) {
 const passing = (s) => unused(s) && !kept(s.swapId);
 const underWay = (s) => !s.isFinished && !unused(s);
 
+const deleted = new Set(); // of this browser's quotes: they are not asked for again
+
 async function all() {
   const lists = await Promise.all(wallets.signers().map((signer) => call('api/listSwaps', { signer, limit: 100 })));
   const found = new Map(lists.flat().map((s) => [s.swapId, s]));
-  const others = await Promise.all(newestIds(found).map((id) => call('api/getSwapStatus', { swapId: id }).catch((e) => { if (e.code === 'away') throw e; return null; })));
+  const others = await Promise.all(newestIds({ has: (id) => found.has(id) || deleted.has(id) }).map((id) => call('api/getSwapStatus', { swapId: id }).catch((e) => { if (e.code === 'away') throw e; if (e.code === 'not_found') deleted.add(id); return null; })));
   for (const s of others) if (s) found.set(s.swapId, s);
   return [...found.values()].filter((s) => !passing(s)).sort((a, b) => b.createdAt - a.createdAt);
 }

@@ -99,7 +99,7 @@ function render() {
     if (now !== null) announce(`${p.title}. ${p.lead}`);
     now = p.title;
   }
-  text($('lead'), did.check?.how === 'refused' && !$('verified').hidden ? '' : p.lead);
+  text($('lead'), ['refused', 'elsewhere'].includes(did.check?.how) && !$('verified').hidden ? '' : p.lead);
   sign(p.sign);
   [...$('flow').children].forEach((li, i) => {
     li.className = i < p.stage ? 'done' : i === p.stage ? 'now' : '';
@@ -116,7 +116,7 @@ function render() {
   if (s.actionError && !did.fault) text($('fault'), problemOf(s.actionError));
   else if (!did.fault) text($('fault'), '');
   const over = s.isFinished || p.name === 'late' || p.name === 'dropped';
-  hide($('change'), !(unused(s) && ['deposit', 'sign'].includes(p.name)));
+  hide($('change'), !(unused(s) && kept(s.swapId) && ['deposit', 'sign'].includes(p.name)));
   hide($('another'), over || unused(s));
   hide($('share'), over || unused(s) && p.name !== 'sent');
   hide($('mine'), network !== 'local' || s.isFinished || unused(s) || !s.steps.some((x) => x.chain === 'BITCOIN'));
@@ -133,13 +133,13 @@ function verified() {
   const asks = asked(swap) || swap.requiresSecretReveal, what = of(swap), before = did.check?.of === what ? did.check : null;
   const over = ['late', 'dropped', 'expired', 'over'].includes(phase(swap, did, Date.now(), kept(swap.swapId)).name);
   const done = swap.isFinished || over || did.doing || did.sent && did.sent === asked(view());
-  const again = before ? before.at + { waits: asks ? 2_000 : 10_000, busy: 60_000, told: 10_000, refused: 10_000, good: swap.currentAction?.type === 'SendToAddress' ? 10_000 : Infinity }[before.how] : 0; // a node may have been away, and time passes
+  const again = before ? before.at + { waits: asks ? 2_000 : 10_000, busy: 60_000, told: 10_000, refused: 10_000, elsewhere: Infinity, good: swap.currentAction?.type === 'SendToAddress' ? 10_000 : Infinity }[before.how] : 0; // a node may have been away, and time passes
   if (!done && (asks || !unused(swap)) && Date.now() >= again) verify(what, before);
-  const shown = did.check?.of === what && !done && (asks || ['good', 'refused'].includes(did.check.how)) ? did.check : null;
+  const shown = did.check?.of === what && !done && (did.check.how === 'elsewhere' ? asked(swap) : asks || ['good', 'refused'].includes(did.check.how)) ? did.check : null;
   hide($('verified'), !shown);
   if (!shown) return !asks;
   $('verified').className = `verified ${shown.how}`;
-  text($('verified-title'), { busy: 'Being verified', waits: 'Being verified', good: 'Verified by this page', told: 'Verified by this page', refused: 'Refused' }[shown.how]);
+  text($('verified-title'), { busy: 'Being verified', waits: 'Being verified', good: 'Verified by this page', told: 'Verified by this page', refused: 'Refused', elsewhere: 'Only to follow' }[shown.how]);
   if ($('verified').dataset.says !== shown.words + shown.found) { // or screen readers repeat it
     $('verified').dataset.says = shown.words + shown.found;
     $('verified-words').replaceChildren(...told(shown.words), ...(shown.found ? [unfold('What was found', shown.found)] : []));

@@ -35,11 +35,11 @@ export async function create(request, says) {
 const mismatch = (found) => ({ how: 'refused', words: 'What the service asks for does not match your swap, or your own nodes cannot confirm it. There is nothing to pay or sign here; the page looks again by itself.', found });
 
 // check judges what a swap asks its user to sign or pay: { how: 'good', words, action } with what
-// may be signed or paid, 'waits', 'told', or 'refused'. Request is what was asked for in this browser; wallet
+// may be signed or paid, 'waits', 'told', 'refused', or 'elsewhere'. Request is what was asked for in this browser; wallet
 // is { bitcoinAddress, bitcoinPublicKey } of the wallet that pays bitcoin. It tells the service the secret of a swap from Lightning once it may hear it.
 export async function check(s, own, wallet = {}) {
   const { request, key } = own ?? {};
-  if (!request) return { how: 'refused', words: 'This swap was not asked for in this browser, so the page does not know what it should pay. Go on where it was asked for.' };
+  if (!request) return { how: 'elsewhere', words: 'This swap was asked for in another browser, and is paid and signed there. Here it can be followed.' };
   try {
     const { currentAction: action, actionError: fault } = await (await ready()).verify(request, s, s.currentAction, { swapKey: key, ...wallet });
     if (fault) return mismatch(fault.error);
