@@ -112,10 +112,18 @@ export function values() {
       words = v && (side === exact ? v : side === 'pay' ? `≈ ${v}` : `about ${v}, before fees`);
     } catch { /* nothing sensible is typed yet */ }
     text($(`${side}-value`), words);
+    fit($(side));
   }
   const one = 10n ** BigInt(src.decimals), out = convert(one, src, dst);
   text($('e-rate'), out ? rate(one, src, out, dst) : 'with the quote');
   text($('e-time'), takes(src.chainId, dst.chainId));
+}
+
+// fit writes an amount smaller if its field is too narrow for it: no digit may be out of sight.
+function fit(field) {
+  field.style.fontSize = '';
+  const { clientWidth: has, scrollWidth: needs } = field;
+  if (has && needs > has) field.style.fontSize = `${Math.max(11, Math.floor(parseFloat(getComputedStyle(field).fontSize) * has / needs))}px`;
 }
 
 // changed notes that the form is another one than was quoted: that quote cannot be paid any more.
@@ -274,6 +282,7 @@ export function listen(open) {
     await pair(src);
   }, failed));
   for (const side of ['pay', 'receive']) {
+    new ResizeObserver(() => fit($(side))).observe($(side));
     $(side).addEventListener('input', () => { changed(); if (exact !== side) exact = side; follow(); });
   }
   $('max').addEventListener('click', () => {

@@ -156,7 +156,7 @@ async function verify(what, before) {
   try {
     const fresh = await call('api/getSwapStatus', { swapId: s.swapId }).catch((e) => { if (e.code === 'away') return s; throw e; });
     if (of(fresh) !== what) { if (did.check === mine) { did.check = null; update(fresh); } return; }
-    judged = await check(fresh, kept(s.swapId));
+    judged = await check(fresh, kept(s.swapId), fresh.currentAction?.type === 'SignPSBT' ? wallets.bitcoin() : {});
   } catch (e) {
     judged = { how: 'refused', words: reason(e).text };
   }
