@@ -29,7 +29,7 @@ export function phase(s, did, now, own) {
     return { name: 'failed', title: 'The swap was not completed', lead: s.state.description, button: 'Start another swap', sign: 'warn', stage: kinds.Payment };
   }
   const invoice = a?.type === 'SendToAddress' && from === 'Lightning';
-  const does = (far) => ({ far: unused(s) || a?.type === 'SendToAddress' ? far : far + 50, sign: 'wait', stage: stepOf(s, 'Payment')?.status === 'confirmed' && a?.name !== 'Refund' ? kinds.Payout : kinds.Payment });
+  const does = (far) => ({ far: unused(s) ? far : (a?.type === 'SendToAddress' ? 28 : a?.name === 'Settle manually' ? 80 : 60) + far / 5, sign: 'wait', stage: stepOf(s, 'Payment')?.status === 'confirmed' && a?.name !== 'Refund' ? kinds.Payout : kinds.Payment });
   if (did.doing === 'wallet') return { name: 'asking', title: 'Confirm in your wallet', lead: 'Your wallet asks whether you want to sign. Nothing is sent before you do.', ...does(15) };
   if (did.doing === 'sending') return { name: 'sending', title: 'Sending…', lead: invoice ? 'Your payment is on its way.' : 'What you signed is on its way.', ...does(25) };
   if (did.sent && did.sent === asked(s)) return { name: 'sent', title: 'Sent', lead: `Waiting until ${invoice ? 'the provider' : 'the network'} sees it. You need not do anything.`, ...does(35) };
@@ -46,7 +46,7 @@ export function phase(s, did, now, own) {
       button: lightning && own?.link ? 'Let the link pay' : `${lightning ? 'Pay' : 'Send'} ${pay}`, stage: kinds.Payment, far: unused(s) ? undefined : 30 };
   }
   if (a.name === 'Refund') return { name: 'refund', title: 'Take your money back', lead: `The provider did not pay, so ${pay} is still yours. Sign once, and it comes back on ${from}.`, button: 'Sign and take it back', far: 60, sign: 'back', stage: kinds.Payment };
-  if (a.name === 'Settle manually') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. One signature on ${to} pays the tokens out to you. Do not wait: it is possible for a limited time.`, button: 'Sign and claim', far: 70, sign: 'ready', stage: kinds.Payout };
+  if (a.name === 'Settle manually') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. One signature on ${to} pays the tokens out to you. Do not wait: it is possible for a limited time.`, button: 'Sign and claim', far: 80, sign: 'ready', stage: kinds.Payout };
   if (from === 'Lightning') return { name: 'claim', title: `Claim ${get}`, lead: `Your payment has arrived. The first signature on ${to} opens the escrow that pays you, the next one takes the tokens out of it. Do not wait: it is possible for a limited time.`, button: 'Sign and claim', far: 60, sign: 'ready', stage: kinds.Payout };
   if (stepOf(s, 'Setup')) return { name: 'sign', title: `Pay ${pay}, receive ${get}`, lead: `One signature on ${to} opens the swap. Then you get the address to pay to on ${from}.`, button: 'Sign and open the swap', stage: kinds.Quote };
   return { name: 'sign', title: `Pay ${pay}, receive ${get}`, lead: from === 'Bitcoin' ? 'Check the amounts, then sign. The same transaction binds the provider’s vault to pay you.' : 'Check the amounts, then sign. What you pay waits in an escrow: the provider gets it only when you are paid.', button: 'Sign and pay', stage: kinds.Quote };
