@@ -206,6 +206,7 @@ func TestErrorsOfTheService(t *testing.T) {
 		{"amount_out_of_bounds", "amount", "amount must be from 1000 to 400000 base units", "1000", "400000", "pay-", "At most 0.004 BTC."},
 		{"amount_out_of_bounds", "amount", "amount must be at least 600000 base units", "600000", "", "pay-", "At least 0.006 BTC."},
 		{"invalid_input", "dstAddress", "is not an address on CITREA", "", "", "recipient-", "The recipient is not an address on CITREA."},
+		{"invalid_input", "dstAddress", "not a valid EVM address", "", "", "recipient-", "The recipient is not a valid EVM address."},
 		{"unsupported", "", "no provider serves this pair", "", "", "", "This pair cannot be swapped now. Choose other tokens."},
 		{"upstream", "", "lp: EOF", "", "", "", "No provider gave a good quote. Nothing was paid. Try again, or another amount."},
 		{"timeout", "", "the deadline expired", "", "", "", "That took too long. Try again: nothing is paid twice."},

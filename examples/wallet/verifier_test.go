@@ -32,14 +32,14 @@ func TestVerified(t *testing.T) {
 		says            []string // one for each thing that is signed or paid; R is the recipient, U the user
 	}{ // first each type of swap once
 		{"LIGHTNING-BTC", "CITREA-WBTC", "pay", []string{"Pays 0.0025 .* over Lightning. The payment is held until the wallet's own nodes show .* WBTC for R in the swap contract, and comes back if they do not."}},
-		{"BITCOIN-BTC", "CITREA-WBTC", "pay", []string{"Pays 0.0025 .* to the provider, in a transaction that makes the vault .* pay .* WBTC to R. Miners may get .* at most."}},
+		{"BITCOIN-BTC", "CITREA-WBTC", "pay", []string{"Pays 0.0025 .* to the provider, in a transaction that makes the vault .* pay .* WBTC to R. Miners get .* BTC, and the rest comes back as change."}},
 		{"CITREA-WBTC", "LIGHTNING-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},
 		{"BITCOIN-BTC", "SOLANA-WBTC", "pay", []string{"Opens an escrow of .* WBTC, which is paid out to R once 0.0025 .* were paid to bcrt1", "Pays 0.0025 .* to bcrt1.*, for which the swap contract gives .* to R."}},
 		{"LIGHTNING-BTC", "SOLANA-WBTC", "pay", []string{"Pays 0.0025 .* over Lightning", "Opens an escrow of .* WBTC, which is paid out to R by the secret of the Lightning payment", "Takes .* WBTC out of the swap contract, for R."}},
 		{"SOLANA-WBTC", "BITCOIN-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},
 		{"STARKNET-WBTC", "LIGHTNING-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},
 		{"LIGHTNING-BTC", "STARKNET-WBTC", "pay", []string{"over Lightning. The payment is held until the wallet's own nodes show .* WBTC for R in the swap contract"}},
-		{"BITCOIN-BTC", "STARKNET-WBTC", "pay", []string{"in a transaction that makes the vault .* pay .* WBTC to R. Miners may get .* at most."}},
+		{"BITCOIN-BTC", "STARKNET-WBTC", "pay", []string{"in a transaction that makes the vault .* pay .* WBTC to R. Miners get .* BTC, and the rest comes back as change."}},
 		{"CITREA-WBTC", "BITCOIN-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},
 		{"SOLANA-WBTC", "LIGHTNING-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},
 		{"STARKNET-WBTC", "BITCOIN-BTC", "receive", []string{"into the swap contract, which gives it to a provider for the payment of 0.0025 .* to R, or back to U, at the latest from "}},

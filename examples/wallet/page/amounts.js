@@ -87,5 +87,5 @@ export function rate(rawIn, input, rawOut, output) {
   let x = one(rawIn, input, rawOut, output), a = input.ticker, b = output.ticker;
   if (x < 0.5) [x, a, b] = [1 / x, b, a];
   const places = x >= 1000 ? 0 : x >= 10 ? 2 : bitcoins.test(b) ? 5 : 4;
-  return `1 ${a} ≈ ${x.toLocaleString('en', { maximumFractionDigits: places })} ${b}`;
+  return `1 ${a} ≈ ${x.toLocaleString('en', { maximumFractionDigits: places }).replaceAll(',', '\u202f')} ${b}`;
 }

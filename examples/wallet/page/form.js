@@ -3,7 +3,7 @@
 import { $, busy, hide, text, unfold } from './dom.js';
 import { call, keep, keptIds, kept } from './api.js';
 import { convert, number, parse, plain, rate, value } from './amounts.js';
-import { chainName, reason, takes } from './words.js';
+import { chainName, linkFails, reason, takes } from './words.js';
 import { mark } from './marks.js';
 import { canScan, scan } from './scan.js';
 import { create } from './verifier.js';
@@ -109,13 +109,21 @@ export function values() {
     let words = '';
     try {
       const v = value(parse($(side).value, sideToken(side).decimals), sideToken(side));
-      words = v && (side === exact ? v : `about ${v}, before fees`);
+      words = v && (side === exact ? v : side === 'pay' ? `≈ ${v}` : `about ${v}, before fees`);
     } catch { /* nothing sensible is typed yet */ }
     text($(`${side}-value`), words);
+    fit($(side));
   }
   const one = 10n ** BigInt(src.decimals), out = convert(one, src, dst);
   text($('e-rate'), out ? rate(one, src, out, dst) : 'with the quote');
   text($('e-time'), takes(src.chainId, dst.chainId));
+}
+
+// fit writes an amount smaller if its field is too narrow for it: no digit may be out of sight.
+function fit(field) {
+  field.style.fontSize = '';
+  const { clientWidth: has, scrollWidth: needs } = field;
+  if (has && needs > has) field.style.fontSize = `${Math.max(11, Math.floor(parseFloat(getComputedStyle(field).fontSize) * has / needs))}px`;
 }
 
 // changed notes that the form is another one than was quoted: that quote cannot be paid any more.
@@ -194,7 +202,7 @@ export async function again(s) {
   if (inputs.some((t) => t.id === tokenOf(q.inputAmount).id)) $('from').value = tokenOf(q.inputAmount).id;
   await pair(tokenOf(q.outputAmount).id);
   exact = side;
-  $(side).value = plain(a.rawAmount, a.decimals);
+  $(side).value = plain(was.request?.amount ?? a.rawAmount, a.decimals); // a quote may be for a little less
   if (q.outputAmount.chain !== 'LIGHTNING' || !/^ln(bc|tb)/i.test(was.recipient ?? '')) $('recipient').value = was.recipient ?? (q.outputAmount.chain === 'LIGHTNING' ? wallets.shop() : q.outputAddress);
   $('recipient').dataset.chain = q.outputAmount.chain;
   note();
@@ -211,7 +219,7 @@ async function read() {
   try {
     found = await call('api/parseAddress', { address: typed });
   } catch (e) {
-    if (mine === reading && e.code !== 'away') problem('recipient', 'This is no address, invoice, LNURL or payment link that can be used here.');
+    if (mine === reading && e.code !== 'away') problem('recipient', e.code === 'upstream' ? linkFails : 'This is no address, invoice, LNURL or payment link that can be used here.');
     return;
   }
   if (mine !== reading) return;
@@ -274,6 +282,7 @@ export function listen(open) {
     await pair(src);
   }, failed));
   for (const side of ['pay', 'receive']) {
+    new ResizeObserver(() => fit($(side))).observe($(side));
     $(side).addEventListener('input', () => { changed(); if (exact !== side) exact = side; follow(); });
   }
   $('max').addEventListener('click', () => {
@@ -300,6 +309,7 @@ export function listen(open) {
 // refresh gets what a new wallet or a service that is back changes.
 export async function refresh() {
   if (!tokens.size) return load();
+  text($('problem'), '');
   suggest(to().chainId);
   return terms();
 }

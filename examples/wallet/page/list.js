@@ -1,7 +1,7 @@
 // The swaps of this user: those of his addresses, and those that this browser has made for
 // other recipients, which the service knows by their id.
 import { $, hide, make, text } from './dom.js';
-import { call } from './api.js';
+import { call, kept } from './api.js';
 import { show } from './amounts.js';
 import { reason } from './words.js';
 import { stepOf, unused } from './phase.js';
@@ -24,14 +24,18 @@ function status(s) {
   return ['Under way', 'now'];
 }
 
+// passing is a quote of another browser, or one by which the price was asked: it cannot be paid here.
+const passing = (s) => unused(s) && !kept(s.swapId);
 const underWay = (s) => !s.isFinished && !unused(s);
+
+const deleted = new Set(); // of this browser's quotes: they are not asked for again
 
 async function all() {
   const lists = await Promise.all(wallets.signers().map((signer) => call('api/listSwaps', { signer, limit: 100 })));
   const found = new Map(lists.flat().map((s) => [s.swapId, s]));
-  const others = await Promise.all(newestIds(found).map((id) => call('api/getSwapStatus', { swapId: id }).catch((e) => { if (e.code === 'away') throw e; return null; })));
+  const others = await Promise.all(newestIds({ has: (id) => found.has(id) || deleted.has(id) }).map((id) => call('api/getSwapStatus', { swapId: id }).catch((e) => { if (e.code === 'away') throw e; if (e.code === 'not_found') deleted.add(id); return null; })));
   for (const s of others) if (s) found.set(s.swapId, s);
-  return [...found.values()].sort((a, b) => b.createdAt - a.createdAt);
+  return [...found.values()].filter((s) => !passing(s)).sort((a, b) => b.createdAt - a.createdAt);
 }
 
 // ago writes when something was.

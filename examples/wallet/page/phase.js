@@ -67,7 +67,7 @@ export function phase(s, did, now, own, elsewhere) {
     const lightning = a.chain === 'LIGHTNING';
     const until = new Date(q.expiry).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
     return { name: 'deposit', title: lightning ? `Pay ${pay}` : `Send ${pay}`, lead: lightning ? `Once, exactly this amount, until ${until}. From any Lightning wallet.` : `Once, exactly this amount, in one output${unused(s) ? `, until ${until}` : ', and soon: the address is good for a limited time'}. From any Bitcoin wallet.`,
-      button: lightning && own?.link ? 'Let the link pay' : `Pay ${pay}`, stage: kinds.Payment, far: unused(s) ? undefined : 30 };
+      button: lightning && own?.link ? 'Let the link pay' : `${lightning ? 'Pay' : 'Send'} ${pay}`, stage: kinds.Payment, far: unused(s) ? undefined : 30 };
   }
   if (elsewhere) return moved(a, elsewhere, pay, get);
   if (a.name === 'Refund') return { name: 'refund', title: 'Take your money back', lead: `The provider did not pay, so ${pay} is still yours. Sign once, and it comes back on ${from}.`, button: 'Sign and take it back', far: 60, sign: 'back', stage: kinds.Payment };
@@ -98,7 +98,7 @@ const latest = (e) => (refundFrom(e) ? `at the latest at ${refundFrom(e)}, ` : '
 function waiting(s, a, pay, get, from, to, own) {
   const p = stepOf(s, 'Payment'), d = stepOf(s, 'Settlement'), c = p?.confirmations;
   const time = a?.expectedTimeSeconds > 0 ? ` About ${duration(a.expectedTimeSeconds)}.` : '';
-  const safe = from === 'Lightning' && !own?.link ? 'Keep the page open: only this browser knows the secret that pays you.' : 'You may close the page: the swap goes on.';
+  const safe = from === 'Lightning' && !own?.link ? own ? 'Keep the page open: only this browser knows the secret that pays you.' : 'The browser that asked for the swap goes on with it.' : 'You may close the page: the swap goes on.';
   if (stepOf(s, 'Refund')?.status === 'awaiting') return { name: 'progress', title: `${pay} comes back`, lead: a ? `The provider did not pay. As soon as you can take your money back, ${latest(s.actionError)}the page asks you to sign.` : 'What you signed is on its way. You need not do anything.', far: 70, sign: 'back', stage: kinds.Payment };
   if (!p || unused(s)) return s.actionError ? { name: 'progress', title: 'Please wait', lead: 'There is nothing to pay or sign at the moment.', far: 20, sign: 'wait', stage: kinds.Quote }
     : { name: 'progress', title: 'Sent', lead: `Waiting until the network sees what you signed. You need not do anything.${time}`, far: 35, sign: 'wait', stage: kinds.Payment };

@@ -10,7 +10,7 @@ import { explorer } from './explorers.js';
 import { send } from './browser-wallet.js';
 import { tokenOf } from './form.js';
 import { lost, whenBack } from './online.js';
-import { check, settle, submit } from './verifier.js';
+import { check, prepared, settle, submit } from './verifier.js';
 import * as wallets from './wallets.js';
 
 let swap = null, stream = null, did = {}, events = 0, looking = false, now = null, network = '', gone = () => {}, leave = () => {}, newest = 0;
@@ -101,7 +101,7 @@ function sent(what) {
 }
 
 function render() {
-  const allowed = verified(), s = view(), q = s.quote, p = phaseOf(s);
+  const focused = document.activeElement, allowed = verified(), s = view(), q = s.quote, p = phaseOf(s);
   $('view-swap').dataset.phase = p.name;
   if (now !== p.title) {
     text($('headline'), p.title.replace(/(\d) (?=\w*[A-Z])/g, '$1\u00a0')); // an amount keeps its token beside it
@@ -109,7 +109,7 @@ function render() {
     if (now !== null) announce(`${p.title}. ${p.lead}`);
     now = p.title;
   }
-  text($('lead'), did.check?.how === 'refused' && !$('verified').hidden ? '' : p.lead);
+  text($('lead'), ['refused', 'follow'].includes(did.check?.how) && !$('verified').hidden ? '' : p.lead);
   sign(p.sign);
   [...$('flow').children].forEach((li, i) => {
     li.className = i < p.stage ? 'done' : i === p.stage ? 'now' : '';
@@ -119,18 +119,18 @@ function render() {
   bar(p);
   deposit(p, allowed);
   const button = $('go');
-  if (asks.includes(p.name) && !allowed && (p.name !== 'elsewhere' || did.check?.how === 'refused')) p.button = undefined;
-  if (!p.button && document.activeElement === button) $('headline').focus({ preventScroll: true });
+  if (asks.includes(p.name) && !allowed && (p.name !== 'elsewhere' || ['refused', 'follow'].includes(did.check?.how))) p.button = undefined;
   hide(button, !p.button);
   text(button, p.button ?? '');
   text($('with'), p.button && asks.includes(p.name) && p.name !== 'elsewhere' ? payer(s, p) : '');
   if (s.actionError && !s.isFinished && p.name !== 'over' && !did.fault) text($('fault'), problemOf(s.actionError));
   else if (!did.fault) text($('fault'), '');
   const over = s.isFinished || p.name === 'late' || p.name === 'dropped';
-  hide($('change'), !(unused(s) && ['deposit', 'sign', 'elsewhere'].includes(p.name)));
+  hide($('change'), !(unused(s) && kept(s.swapId) && ['deposit', 'sign', 'elsewhere'].includes(p.name)));
   hide($('another'), over || unused(s));
   hide($('share'), over || unused(s) && p.name !== 'sent');
   hide($('mine'), network !== 'local' || s.isFinished || unused(s) || !s.steps.some((x) => x.chain === 'BITCOIN'));
+  if (focused?.closest('#view-swap [hidden]')) $('headline').focus({ preventScroll: true }); // what was pressed is done
   countdown();
   about(s, q);
   steps(s);
@@ -146,13 +146,13 @@ function verified() {
   const wants = asked(swap) || swap.requiresSecretReveal, what = of(swap), before = did.check?.of === what ? did.check : null;
   const over = ['late', 'dropped', 'expired', 'over'].includes(phaseOf(swap).name);
   const done = swap.isFinished || over || did.doing || did.sent && did.sent === asked(view());
-  const again = before ? before.at + { waits: wants ? 2_000 : 10_000, busy: 60_000, told: 10_000, refused: 10_000, good: swap.currentAction?.type === 'SendToAddress' ? 10_000 : Infinity }[before.how] : 0; // a node may have been away, and time passes
+  const again = before ? before.at + { waits: wants ? 2_000 : 10_000, busy: 60_000, told: 10_000, refused: 10_000, follow: Infinity, good: swap.currentAction?.type === 'SendToAddress' ? 10_000 : Infinity }[before.how] : 0; // a node may have been away, and time passes
   if (!done && (wants || !unused(swap)) && Date.now() >= again) verify(what, before);
-  const shown = did.check?.of === what && !done && (wants || ['good', 'refused'].includes(did.check.how)) ? did.check : null;
+  const shown = did.check?.of === what && !done && (did.check.how === 'follow' ? asked(swap) : wants || ['good', 'refused'].includes(did.check.how)) ? did.check : null;
   hide($('verified'), !shown);
   if (!shown) return !wants;
   $('verified').className = `verified ${shown.how}`;
-  text($('verified-title'), { busy: 'Being verified', waits: 'Being verified', good: 'Verified by this page', told: 'Verified by this page', refused: 'Refused' }[shown.how]);
+  text($('verified-title'), { busy: 'Being verified', waits: 'Being verified', good: 'Verified by this page', told: 'Verified by this page', refused: 'Refused', follow: 'Only to follow' }[shown.how]);
   if ($('verified').dataset.says !== shown.words + shown.found) { // or screen readers repeat it
     $('verified').dataset.says = shown.words + shown.found;
     $('verified-words').replaceChildren(...told(shown.words), ...(shown.found ? [unfold('What was found', shown.found)] : []));
@@ -163,13 +163,13 @@ function verified() {
 // verify has the newest status verified, once for what it asks for; act does so again with what
 // is signed or paid. Without the service the last status will do.
 async function verify(what, before) {
-  const s = swap, mine = { ...(before ?? { how: 'busy', words: 'The page asks its own nodes. The first time, verification is being prepared, which takes a moment.' }), of: what, at: Infinity };
+  const s = swap, mine = { ...(before ?? { how: 'busy', words: `The page asks its own nodes.${prepared() ? '' : ' The first time, verification is being prepared, which takes a moment.'}` }), of: what, at: Infinity };
   did.check = mine;
   let judged;
   try {
     const fresh = await call('api/getSwapStatus', { swapId: s.swapId }).catch((e) => { if (e.code === 'away') return s; throw e; });
     if (of(fresh) !== what) { if (did.check === mine) { did.check = null; update(fresh); } return; }
-    judged = await check(fresh, kept(s.swapId));
+    judged = await check(fresh, kept(s.swapId), fresh.currentAction?.type === 'SignPSBT' ? wallets.bitcoin() : {});
   } catch (e) {
     judged = { how: 'refused', words: reason(e).text };
   }
@@ -310,7 +310,7 @@ async function act() {
     if (judged.how !== 'good') { did.check = { ...judged, of: about, at: Date.now() }; return; }
     const a = judged.action;
     if (a.type === 'SendToAddress') {
-      if (own.link) await settle(s.swapId, own);
+      if (own?.link) await settle(s.swapId, own);
       else await call('local/pay', {}, { invoice: a.txs[0].address });
     } else if (wallets.theirs(a.requiredSigner)) await send(wallets.theirs(a.requiredSigner), a.txs, () => doing('sending')).catch((e) => { if (e.code === 'elsewhere') wallets.found(e.chainId); throw e; });
     else {

@@ -2,6 +2,7 @@
 // WebAssembly, with the wallet's own nodes. It is loaded when it is needed first.
 import { call } from './api.js';
 import { isAway, lost } from './online.js';
+import { linkFailed } from './words.js';
 
 let loaded = null;
 
@@ -25,7 +26,7 @@ export async function create(request, says) {
     return await verifier.call('createSwap', request);
   } catch (e) {
     if (isAway()) throw Object.assign(e, { code: 'away' });
-    if (e.code === 'upstream' && e.field) throw Object.assign(new Error('Refused: the quote is not what you asked for, so it cannot be paid here. Nothing was paid.'), { found: e.message });
+    if (e.code === 'upstream' && e.field && !linkFailed(e.message)) throw Object.assign(new Error('Refused: the quote is not what you asked for, so it cannot be paid here. Nothing was paid.'), { found: e.message });
     throw Object.assign(e, { error: e.message });
   }
 }
@@ -34,16 +35,17 @@ export async function create(request, says) {
 const mismatch = (found) => ({ how: 'refused', words: 'What the service asks for does not match your swap, or your own nodes cannot confirm it. There is nothing to pay or sign here; the page looks again by itself.', found });
 
 // check judges what a swap asks its user to sign or pay: { how: 'good', words, action } with what
-// may be signed or paid, 'waits', 'told', or 'refused'. Request is what was asked for in this browser; wallet
+// may be signed or paid, 'waits', 'told', 'refused', or 'follow'. Request is what was asked for in this browser; wallet
 // is { bitcoinAddress, bitcoinPublicKey } of the wallet that pays bitcoin. It tells the service the secret of a swap from Lightning once it may hear it.
-export async function check(s, { request, key } = {}, wallet = {}) {
-  if (!request) return { how: 'refused', words: 'This swap was not asked for in this browser, so the page does not know what it should pay. Go on where it was asked for.' };
+export async function check(s, own, wallet = {}) {
+  const { request, key } = own ?? {};
+  if (!request) return { how: 'follow', words: 'This swap was asked for in another browser, and is paid and signed there. Here it can be followed.' };
   try {
     const { currentAction: action, actionError: fault } = await (await ready()).verify(request, s, s.currentAction, { swapKey: key, ...wallet });
     if (fault) return mismatch(fault.error);
     if (action && action.type !== 'Wait') return { how: 'good', words: action.description, action };
     if (action?.name === 'Automatic settlement' && s.requiresSecretReveal) return { how: 'told', words: action.description };
-    if (action && action.type === s.currentAction?.type || !s.currentAction) return { how: 'waits', words: action?.description ?? '' };
+    if (!s.currentAction || [action?.type, 'Wait'].includes(s.currentAction.type)) return { how: 'waits', words: action?.description ?? '' };
     return { how: 'refused', words: 'There is nothing that should be signed or paid now.' };
   } catch (e) {
     return mismatch(e.message);
@@ -52,10 +54,13 @@ export async function check(s, { request, key } = {}, wallet = {}) {
 
 // submit sends what was signed of a verified action: through the wallet's own nodes what needs
 // no service, and through the service the rest.
-export const submit = async (swapId, { key } = {}, signedTxs) => (await ready()).call('submitTransaction', { swapId, swapKey: key, signedTxs });
+export const submit = async (swapId, own, signedTxs) => (await ready()).call('submitTransaction', { swapId, swapKey: own?.key, signedTxs });
 
 // settle has the swap's LNURL link pay the verified invoice.
-export const settle = async (swapId, { key } = {}) => (await ready()).call('settleWithLnurl', { swapId, swapKey: key });
+export const settle = async (swapId, own) => (await ready()).call('settleWithLnurl', { swapId, swapKey: own?.key });
+
+// prepared reports whether the verifier is being loaded, or was.
+export const prepared = () => loaded !== null;
 
 // ready is the verifier, which is loaded once.
 const ready = () => (loaded ??= load().catch((e) => { loaded = null; throw e; }));

@@ -105,7 +105,12 @@ async function begin() {
     await wallets.connect(changed, swap.rewalleted);
     changed();
     announce('The browser wallet is connected.');
-  }, (e) => { text($('problem'), reason(e).text); }));
+  }, (e) => {
+    const at = $(shown === 'view-form' ? 'problem' : 'no-wallet');
+    text(at, reason(e).text);
+    hide(at, false);
+    if (at.id === 'no-wallet') setTimeout(() => hide(at, true), 8000);
+  }));
   setInterval(() => { if (!document.hidden) prices(); }, 30_000);
   whenBack(() => { prices(); if (shown === 'view-gone') show({ view: 'swap', id: location.hash.split('/')[2] }); else if (shown === 'view-form') form.refresh().catch(() => {}); });
   list.refresh();

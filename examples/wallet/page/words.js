@@ -100,6 +100,10 @@ const fields = {
   amount: [null, 'The amount'], srcToken: ['pay', 'This token'], dstToken: ['receive', 'This token'],
 };
 
+// linkFails is said of a Lightning address or a link whose service is the one that fails.
+export const linkFails = 'The service of this Lightning address or link does not know it, or does not answer.';
+export const linkFailed = (message) => /^(\w+: )?the LNURL service /.test(message);
+
 const sentence = (t) => { t = t.trim(); return t.charAt(0).toUpperCase() + t.slice(1) + (/[.!?]$/.test(t) ? '' : '.'); };
 
 // reason says an error for its reader, and at which field. The token and the side are those
@@ -115,7 +119,9 @@ export function reason(e, { token, side, asked } = {}) {
     case 'unsupported': return e.field && fields[e.field] ? named(e, side) : { text: 'This pair cannot be swapped now. Choose other tokens.' };
     case 'not_found': return { text: 'There is no such swap.' };
     case 'invalid_state': return { text: 'The swap has moved on: this is no longer possible. What is shown is how it stands now.' };
-    case 'upstream': return { text: 'No provider gave a good quote. Nothing was paid. Try again, or another amount.' };
+    case 'upstream':
+      if (linkFailed(e.error ?? e.message)) return { field: 'recipient', text: linkFails };
+      return { text: 'No provider gave a good quote. Nothing was paid. Try again, or another amount.' };
     case 'timeout': return { text: 'That took too long. Try again: nothing is paid twice.' };
     case 'rate_limited': case 'busy': return { text: `Too many requests at once. Try again in ${e.retryAfter ?? 5} seconds.` };
     case 'internal': return { text: 'The service has a problem of its own. Try again in a while.' };
@@ -128,6 +134,6 @@ export function reason(e, { token, side, asked } = {}) {
 
 function named(e, side) {
   const [field, name] = fields[e.field] ?? [null, ''];
-  const message = e.field ? e.error.slice(e.error.indexOf(': ') + 2) : e.error;
+  const message = (e.field ? e.error.slice(e.error.indexOf(': ') + 2) : e.error).replace(/^not /, 'is not ');
   return { field: field ?? side, text: sentence(name ? `${name} ${message}` : message) };
 }
