@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 	"net/http"
+	"strings"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
@@ -21,7 +22,7 @@ type errorBody struct {
 }
 
 func wrongMethod(allowed string) error {
-	return &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: allowed, Err: newError(fault.Unsupported, "method", "must be one of %s", allowed)}
+	return &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: allowed, Err: newError(fault.Unsupported, "method", "must be %s", strings.ReplaceAll(allowed, ", ", " or "))}
 }
 
 // newError returns an error about a field, which may be empty.

@@ -62,7 +62,7 @@ func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
 	f.IntVar(&o.LPs, "lps", 1, "how many liquidity providers")
 	f.DurationVar(&o.MineEvery, "mine", 0, "mine a Bitcoin block this often; 0: when asked to, and for payouts of providers")
 	f.BoolVar(&o.HoldPayouts, "hold-payouts", false, "bitcoin that a provider sends to a user stays unconfirmed until a block is asked for")
-	f.StringVar(&o.Listen.Control, "control", "127.0.0.1:0", "address of the control calls")
+	f.StringVar(&o.Listen.Control, "control", "127.0.0.1:0", "address of the control calls, which it lists: curl http://ADDRESS/")
 	f.StringVar(&o.EVM.Chain, "chain", "CITREA", "identifier of the EVM chain")
 	f.Uint64Var(&o.EVM.ChainID, "chain-id", 0, "EVM chain id; 0: 31337")
 	f.Func("token", "address of a token, as WBTC=0x... or USDC=0x...; may be repeated", func(text string) error {
