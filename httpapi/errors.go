@@ -22,7 +22,9 @@ type errorBody struct {
 }
 
 func wrongMethod(allowed string) error {
-	return &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: allowed, Err: newError(fault.Unsupported, "method", "must be %s", strings.ReplaceAll(allowed, ", ", " or "))}
+	header := allowed
+	allowed = strings.ReplaceAll(allowed, ", ", " or ")
+	return &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: header, Err: newError(fault.Unsupported, "method", "must be %s", allowed)}
 }
 
 // newError returns an error about a field, which may be empty.

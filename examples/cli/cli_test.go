@@ -338,7 +338,7 @@ func TestCompletion(t *testing.T) {
 		t.Skip("the completion script is tried in bash, which is not installed")
 	}
 	script, _ := b.run0(t, "completion", "bash")
-	for typed, want := range map[string]string{"cli st": "status", "cli status -w": "-watch", "cli -j": "-json"} {
+	for typed, want := range map[string]string{"cli st": "status", "cli status -w": "-watch", "cli -j": "-json", "cli submit -j": "-json"} {
 		words := strings.Fields(typed)
 		test := script + "COMP_WORDS=(" + typed + "); COMP_CWORD=" + string(rune('0'+len(words)-1)) + "; _cli cli " + words[len(words)-1] + "; echo \"${COMPREPLY[@]}\""
 		if out, err := exec.CommandContext(t.Context(), bash, "-c", test).CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != want {

@@ -59,6 +59,11 @@ func (m misuse) Unwrap() error { return m.error }
 func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
 	o.EVM.Tokens = map[string]string{}
 	f := flag.NewFlagSet("devnet", flag.ContinueOnError)
+	f.Usage = func() {
+		fmt.Fprintln(f.Output(), "usage: devnet [flags]: run the whole swap network on this machine until it is interrupted, and print its addresses and the keys of funded users as JSON\n\n"+
+			"For example: devnet -mine 1s -solana v1 -starknet > local.json\n\nFlags:")
+		f.PrintDefaults()
+	}
 	f.IntVar(&o.LPs, "lps", 1, "how many liquidity providers")
 	f.DurationVar(&o.MineEvery, "mine", 0, "mine a Bitcoin block this often; 0: when asked to, and for payouts of providers")
 	f.BoolVar(&o.HoldPayouts, "hold-payouts", false, "bitcoin that a provider sends to a user stays unconfirmed until a block is asked for")
