@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 	"net/http"
+	"strings"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
@@ -21,7 +22,9 @@ type errorBody struct {
 }
 
 func wrongMethod(allowed string) error {
-	return &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: allowed, Err: newError(fault.Unsupported, "method", "must be one of %s", allowed)}
+	header := allowed
+	allowed = strings.ReplaceAll(allowed, ", ", " or ")
+	return &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: header, Err: newError(fault.Unsupported, "method", "must be %s", allowed)}
 }
 
 // newError returns an error about a field, which may be empty.

@@ -77,7 +77,7 @@ type Listen struct {
 	LP       string // the first liquidity provider
 
 	// Control is the address of the calls that move the network from another
-	// process. All but the first two are POST and take their input in the query:
+	// process. GET / lists them. All but the first two are POST and take their input in the query:
 	//
 	//	GET /clock                the time (unixMs), and by how many milliseconds it is ahead of the system's; with
 	//	                          ?ahead=n the answer waits, 25 s at most, until that is more than n
@@ -90,6 +90,8 @@ type Listen struct {
 	//	/mine?blocks=             mines Bitcoin blocks
 	//	/reorg?blocks=            replaces Bitcoin blocks by empty ones
 	//	/advance?seconds=         moves every clock
+	//	/evm/fund?address=&token=&amount=
+	//	                          gives base units of a token to an address on the EVM chain, by its ticker: CBTC, WBTC or USDC
 	//	/solana/mine?blocks=      makes blocks on Solana
 	//	/solana/reorg?blocks=     replaces Solana's blocks by empty ones; lost=true: their transactions do not come again
 	//	/solana/fund?address=&token=&amount=

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"math/big"
 	"net/http"
@@ -114,7 +115,7 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 			if out := b.has(t, []string{"list", "-pending", me}); strings.Contains(out, "CLAIMED") {
 				t.Errorf("a swap that is over is pending: %s", out)
 			}
-			first := b.has(t, []string{"list", "-limit", "1", "-chain", "citrea", me}, "perhaps more: -after ")
+			first := b.has(t, []string{"list", "-limit", "1", "-chain", "citrea", me}, "There may be more; the next page: -after ")
 			_, after, _ := strings.Cut(first, "-after ")
 			if second := b.has(t, []string{"list", "-limit", "1", "-after", strings.TrimSpace(after), me}, "SWAP"); strings.Contains(second, strings.TrimSpace(after)+"\n") && !strings.Contains(second, "-after") {
 				t.Errorf("the second page repeats the first: %s", second)
@@ -127,28 +128,34 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 func TestFaultsAreNamed(t *testing.T) {
 	b := open(t, false)
 	for say, args := range map[string][]string{
-		`"buy" is not a command`:               {"buy"},
-		"usage: status <swap>":                 {"status"},
-		"one argument too many; usage: limits": {"limits", "a", "b", "c"},
-		"-from and -to are required":           {"quote", "-in", "1"},
-		"either -in or -out is required":       {"quote", "-from", "a", "-to", "b"},
-		`"a" is not a token`:                   {"quote", "-from", "a", "-to", "b", "-in", "1"},
-		"-in: ":                                {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "1e3"},
-		"-from and -to cannot be combined":     {"tokens", "-from", "a", "-to", "b"},
-		"(not_found)":                          {"status", "0123"},
-		"too many; usage: settle":              {"settle", "a", "b", "c"},
-		"is one argument too many for version": {"version", "now"},
-		"completion is for bash, zsh or fish":  {"completion", "sh"},
-		"flag provided but not defined: -all":  {"list", "-all"},
-		"-gas: ":                               {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "1", "-gas", "1e3"},
-		"-out: NOWHERE has no own token":       {"gas", "-out", "1", "nowhere", "0x00"},
-		"-out is required":                     {"gas", "citrea", "0x00"},
-		"(invalid_input)":                      {"list", "nobody"},
-		"-in: must be from 0.000":              {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "5", "-recipient", b.network.User.Address("CITREA")},
-		"amount: must be -out when paying":     {"quote", "-from", "CITREA-WBTC", "-to", "LIGHTNING-BTC", "-in", "0.001", "-payer", b.network.User.Address("CITREA"), "-recipient", b.network.Invoice(20_000)},
-		"-recipient: is required":              {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.001"},
-		"-payer: ":                             {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "0.001", "-payer", "x", "-recipient", "y"},
-		"no such file or directory":            {"-store", "/nowhere/swaps.db", "tokens"},
+		`"buy" is not a command`:                                 {"buy"},
+		"<swap> is missing; usage: cli status [flags] <swap>":    {"status"},
+		"<to> is missing":                                        {"limits", "CITREA-WBTC"},
+		"one argument too many; usage: cli limits":               {"limits", "a", "b", "c"},
+		"-in and -out cannot be combined":                        {"quote", "-from", "a", "-to", "b", "-in", "1", "-out", "1"},
+		"-in: must be above 0":                                   {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "0.0"},
+		"-gas: must be at most 0.01 CBTC (":                      {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.0005", "-gas", "100000", "-recipient", b.network.User.Address("CITREA")},
+		"to: CITREA-WBTC cannot be swapped for":                  {"limits", "CITREA-WBTC", "CITREA-USDC"},
+		"-from and -to are required":                             {"quote", "-in", "1"},
+		"either -in or -out is required":                         {"quote", "-from", "a", "-to", "b"},
+		`"a" is not a token`:                                     {"quote", "-from", "a", "-to", "b", "-in", "1"},
+		"-in: ":                                                  {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "1e3"},
+		"-from and -to cannot be combined":                       {"tokens", "-from", "a", "-to", "b"},
+		"(not_found)":                                            {"status", "0123"},
+		"too many; usage: cli settle":                            {"settle", "a", "b", "c"},
+		"is one argument too many for version":                   {"version", "now"},
+		"completion is for bash, zsh or fish":                    {"completion", "sh"},
+		"flag provided but not defined: -all; see cli help list": {"list", "-all"},
+		"flag provided but not defined: -all; see cli help\n":    {"-all", "list"},
+		"-gas: ":                           {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "1", "-gas", "1e3"},
+		"-out: NOWHERE has no own token":   {"gas", "-out", "1", "nowhere", "0x00"},
+		"-out is required":                 {"gas", "citrea", "0x00"},
+		"(invalid_input)":                  {"list", "nobody"},
+		"-in: must be from 0.000":          {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "5", "-recipient", b.network.User.Address("CITREA")},
+		"amount: must be -out when paying": {"quote", "-from", "CITREA-WBTC", "-to", "LIGHTNING-BTC", "-in", "0.001", "-payer", b.network.User.Address("CITREA"), "-recipient", b.network.Invoice(20_000)},
+		"-recipient: is required":          {"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.001"},
+		"-payer: ":                         {"quote", "-from", "CITREA-WBTC", "-to", "BITCOIN-BTC", "-in", "0.001", "-payer", "x", "-recipient", "y"},
+		"no such file or directory":        {"-store", "/nowhere/swaps.db", "tokens"},
 	} {
 		c := *b
 		if strings.HasPrefix(say, "no such file") {
@@ -163,7 +170,8 @@ func TestFaultsAreNamed(t *testing.T) {
 			t.Errorf("%q: %v, want %q\n%s", args, err, say, out)
 		}
 	}
-	b.has(t, []string{"help", "create"}, "usage: create [flags]: ", "-recipient")
+	b.has(t, []string{"help", "create"}, "usage: cli create [flags]: ", "-recipient", "For example: cli create ", "-json")
+	b.has(t, []string{"help", "completion"}, "usage: cli completion bash|zsh|fish: ")
 	b.has(t, []string{"version"}, "swapper ", "go1.")
 	if out, err := b.run(t, "", "help"); err != nil || !strings.Contains(out, "status <swap>") || !strings.Contains(out, "-store") {
 		t.Errorf("help: %s%v", out, err)
@@ -178,6 +186,51 @@ func (b *bench) run0(t *testing.T, args ...string) (string, error) {
 	var out strings.Builder
 	err := (&cli{in: strings.NewReader(""), out: &out, getenv: func(string) string { return "" }}).run(t.Context(), args)
 	return out.String(), err
+}
+
+// The general flags are taken behind a command as well, what is wrong leaves the output empty,
+// and where no service is, its address is named.
+func TestFlagsOfEveryCommand(t *testing.T) {
+	b := open(t, false)
+	me := b.network.User.Address("CITREA")
+	if out, err := b.run(t, "", "list", me, "-json"); err != nil || strings.TrimSpace(out) != "[]" {
+		t.Errorf("-json behind: %s%v", out, err)
+	}
+	for _, args := range [][]string{{"list", "-all"}, {"-all"}, {"create"}, {"status"}} {
+		if out, err := b.run(t, "", args...); out != "" || status(err) != exitMisuse {
+			t.Errorf("%q: %s%v", args, out, err)
+		}
+	}
+	if out, err := b.run(t, "", "list", "-h"); !errors.Is(err, flag.ErrHelp) || !strings.Contains(out, "usage: cli list [flags] <signer>") {
+		t.Errorf("-h: %s%v", out, err)
+	}
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	remote := &bench{keys: filepath.Join(t.TempDir(), "keys"), url: gone.URL}
+	if _, err := remote.run(t, "", "tokens"); status(err) != exitLater || !strings.Contains(err.Error(), "no service listens at "+gone.URL) {
+		t.Errorf("without a service: %v", err)
+	}
+	remote.url = "127.0.0.1:3000"
+	if _, err := remote.run(t, "", "tokens"); status(err) != exitMisuse || !strings.Contains(err.Error(), "-url: ") {
+		t.Errorf("without a scheme: %v", err)
+	}
+}
+
+// The amount to pay an invoice need not be typed again, and what is to be done next is named.
+func TestAmountOfAnInvoice(t *testing.T) {
+	b := open(t, false)
+	me := b.network.User.Address("CITREA")
+	out := b.has(t, []string{"create", "-from", "CITREA-WBTC", "-to", "LIGHTNING-BTC", "-payer", me, "-recipient", b.network.Invoice(20_000)}, "0.00020000 BTC", ", then: cli submit ")
+	_, id, _ := strings.Cut(out, "\nswap ")
+	id, _, _ = strings.Cut(id, "\n")
+	s, err := b.client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := progress(s); !strings.HasSuffix(got, "; to be done: Initiate swap, see cli status") {
+		t.Errorf("followed as %s", got)
+	}
+	b.has(t, []string{"create", "-from", "BITCOIN-BTC", "-to", "CITREA-WBTC", "-in", "0.001", "-recipient", me}, "Add inputs of your wallet and sign it, then: cli submit ", "To have the inputs chosen: cli status -bitcoin ")
 }
 
 // Programs learn of an error by the exit status, and with -json by the service's object.
@@ -285,7 +338,7 @@ func TestCompletion(t *testing.T) {
 		t.Skip("the completion script is tried in bash, which is not installed")
 	}
 	script, _ := b.run0(t, "completion", "bash")
-	for typed, want := range map[string]string{"cli st": "status", "cli status -w": "-watch", "cli -j": "-json"} {
+	for typed, want := range map[string]string{"cli st": "status", "cli status -w": "-watch", "cli -j": "-json", "cli submit -j": "-json"} {
 		words := strings.Fields(typed)
 		test := script + "COMP_WORDS=(" + typed + "); COMP_CWORD=" + string(rune('0'+len(words)-1)) + "; _cli cli " + words[len(words)-1] + "; echo \"${COMPREPLY[@]}\""
 		if out, err := exec.CommandContext(t.Context(), bash, "-c", test).CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != want {

@@ -15,18 +15,18 @@ import (
 )
 
 var commands = []command{
-	{"tokens", "", "list the tokens, or those that one can be swapped for", tokenFlags, (*cli).tokens},
-	{"limits", "<from> <to>", "show the smallest and largest amounts of a pair of tokens", nil, (*cli).limits},
-	{"parse", "<address>", "say what an address, invoice, link or URI is", nil, (*cli).parseAddress},
-	{"balance", "<token> <wallet>", "show how much of a wallet's balance can be swapped", balanceFlags, (*cli).balance},
-	{"quote", "", "ask what a swap costs; a quote that is not used expires", createFlags, (*cli).quote},
-	{"create", "", "create a swap, and show what its user has to do first", createFlags, (*cli).create},
-	{"status", "<swap>", "show the state of a swap, and what its user has to do now", statusFlags, (*cli).status},
-	{"submit", "<swap> [transaction ...]", "hand in what was signed; without transactions they are read from the input, one a line", nil, (*cli).submit},
-	{"settle", "<swap> [link]", "have a swap's invoice paid through an LNURL-withdraw link; without one through the link that it was created with", nil, (*cli).settle},
-	{"gas", "<chain> <recipient>", "buy a little of a chain's own token, for its fees, from a provider who has to be trusted; with -store", gasFlags, (*cli).buyGas},
-	{"recover", "<signer>", "find the swaps of a wallet on its chain that the store has lost; with -store", nil, (*cli).recover},
-	{"list", "<signer>", "list the swaps of a wallet on a smart chain", listFlags, (*cli).list},
+	{"tokens", "", "list the tokens, or those that one can be swapped for", "-from LIGHTNING-BTC", tokenFlags, (*cli).tokens},
+	{"limits", "<from> <to>", "show the smallest and largest amounts of a pair of tokens", "LIGHTNING-BTC CITREA-CBTC", nil, (*cli).limits},
+	{"parse", "<address>", "say what an address, invoice, link or URI is", "bitcoin:bc1...?amount=0.001", nil, (*cli).parseAddress},
+	{"balance", "<token> <wallet>", "show how much of a wallet's balance can be swapped", "CITREA-CBTC 0x...", balanceFlags, (*cli).balance},
+	{"quote", "", "ask what a swap costs; status says how to take the quote, which otherwise expires", "-from LIGHTNING-BTC -to CITREA-CBTC -in 0.0002 -recipient 0x...", createFlags, (*cli).quote},
+	{"create", "", "create a swap, and show what its user has to do first", "-from CITREA-CBTC -to BITCOIN-BTC -out 0.0005 -payer 0x... -recipient bc1...", swapFlags, (*cli).create},
+	{"status", "<swap>", "show the state of a swap, and what its user has to do now", "-watch <swap>", statusFlags, (*cli).status},
+	{"submit", "<swap> [transaction ...]", "hand in what was signed; without transactions they are read from the input, one a line", "<swap> < signed.txt", nil, (*cli).submit},
+	{"settle", "<swap> [link]", "have a swap's invoice paid through an LNURL-withdraw link; without one through the link that it was created with", "<swap> lnurl1...", nil, (*cli).settle},
+	{"gas", "<chain> <recipient>", "buy a little of a chain's own token, for its fees, from a provider who has to be trusted; with -store", "-store swaps.db -out 0.0001 CITREA 0x...", gasFlags, (*cli).buyGas},
+	{"recover", "<signer>", "find the swaps of a wallet on its chain that the store has lost; with -store", "-store swaps.db 0x...", nil, (*cli).recover},
+	{"list", "<signer>", "list the swaps of a wallet on a smart chain", "-pending 0x...", listFlags, (*cli).list},
 }
 
 func tokenFlags(f *flag.FlagSet, r *request) {
@@ -42,10 +42,14 @@ func createFlags(f *flag.FlagSet, r *request) {
 	f.StringVar(&r.from, "from", "", "the token that is paid, for example CITREA-CBTC; required")
 	f.StringVar(&r.to, "to", "", "the token that is received; required")
 	f.StringVar(&r.in, "in", "", "how much is paid, as a decimal number: 0.0002")
-	f.StringVar(&r.out, "out", "", "how much is received, in place of -in")
+	f.StringVar(&r.out, "out", "", "how much is received, in place of -in; neither is needed to pay an invoice that names its amount")
 	f.StringVar(&r.source, "payer", "", "the payer's address, for a token of a smart chain; or an LNURL-withdraw link")
 	f.StringVar(&r.receiver, "recipient", "", "the recipient's address, invoice, Lightning address or LNURL; required")
-	f.StringVar(&r.gas, "gas", "", "how much of the chain's own token to receive besides, as a decimal number")
+	f.StringVar(&r.gas, "gas", "", "how much of the destination chain's own token to receive as well, as a decimal number")
+}
+
+func swapFlags(f *flag.FlagSet, r *request) {
+	createFlags(f, r)
 	qrFlag(f, r)
 }
 
@@ -56,7 +60,7 @@ func gasFlags(f *flag.FlagSet, r *request) {
 }
 
 func qrFlag(f *flag.FlagSet, r *request) {
-	f.BoolVar(&r.qr, "qr", false, "draw what is to be paid as a QR code, as is done on a terminal")
+	f.BoolVar(&r.qr, "qr", false, "draw what is to be paid as a QR code, also where the output is not a terminal")
 }
 
 func statusFlags(f *flag.FlagSet, r *request) {
@@ -67,10 +71,10 @@ func statusFlags(f *flag.FlagSet, r *request) {
 }
 
 func listFlags(f *flag.FlagSet, r *request) {
-	f.BoolVar(&r.pending, "pending", false, "only swaps that are not over")
+	f.BoolVar(&r.pending, "pending", false, "only swaps that have not ended")
 	f.StringVar(&r.chain, "chain", "", "only swaps of this chain")
-	f.IntVar(&r.limit, "limit", 50, "how many swaps to list; 0: all")
-	f.StringVar(&r.after, "after", "", "list those behind this swap")
+	f.IntVar(&r.limit, "limit", 50, "how many swaps to list at most; 0: all")
+	f.StringVar(&r.after, "after", "", "list those after this swap, the last of the page before")
 }
 
 func (c *cli) tokens(ctx context.Context, r *request) error {
@@ -180,8 +184,13 @@ func (c *cli) newSwap(ctx context.Context, r *request) (*swapper.CreateSwapOutpu
 	}
 	switch {
 	case r.from == "" || r.to == "":
-		return nil, misuse{errors.New("-from and -to are required: the tokens that are paid and received")}
-	case (r.in == "") == (r.out == ""):
+		return nil, misuse{errors.New("-from and -to are required: the tokens that are paid and received; cli tokens lists them")}
+	case r.in != "" && r.out != "":
+		return nil, misuse{errors.New("-in and -out cannot be combined: one of them follows from the other")}
+	case r.in == "" && r.out == "":
+		r.out = c.invoiced(ctx, r.receiver)
+	}
+	if r.in == "" && r.out == "" {
 		return nil, misuse{errors.New("either -in or -out is required: how much is paid, or received")}
 	}
 	all, err := c.everyToken(ctx) // which tell the decimals
@@ -210,16 +219,38 @@ func (c *cli) newSwap(ctx context.Context, r *request) (*swapper.CreateSwapOutpu
 		return nil, err
 	}
 	s, err := c.swaps.CreateSwap(ctx, in)
-	if e, ok := errors.AsType[*fault.Error](err); ok && e.Code == fault.AmountOutOfBounds && e.Field == "amount" && !c.json {
-		err = inUnits(e, name, of)
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Code == fault.AmountOutOfBounds && !c.json {
+		native, known := tokens.Native(to.ChainID)
+		switch {
+		case e.Field == "amount":
+			err = inUnits(e, name, of)
+		case e.Field == "gasAmount" && known:
+			err = inUnits(e, "gas", swapper.Token{Ticker: native.Ticker, Decimals: native.Decimals})
+		}
 	}
 	return s, err
+}
+
+// invoiced is the amount that an invoice names, as a decimal number; "" if the text is something else.
+func (c *cli) invoiced(ctx context.Context, text string) string {
+	if text == "" {
+		return ""
+	}
+	p, err := c.swaps.ParseAddress(ctx, swapper.ParseAddressInput{Address: text})
+	if err != nil || p.Type != "LIGHTNING" || p.Amount == nil {
+		return ""
+	}
+	return p.Amount.Amount
 }
 
 // inUnits says in units of a token what the bounds of an amount are.
 func inUnits(e *fault.Error, flag string, t swapper.Token) error {
 	unit := func(raw *big.Int) string {
-		return tokens.NewAmount(raw, tokens.Token{Decimals: t.Decimals, DisplayDecimals: t.Decimals}).Decimal() + " " + t.Ticker
+		number := tokens.NewAmount(raw, tokens.Token{Decimals: t.Decimals, DisplayDecimals: t.Decimals}).Decimal()
+		if strings.Contains(number, ".") {
+			number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+		}
+		return number + " " + t.Ticker
 	}
 	switch {
 	case e.Min != nil && e.Max != nil:
@@ -239,7 +270,7 @@ func tokenOf(all []swapper.Token, id string) (swapper.Token, error) {
 			return t, nil
 		}
 	}
-	return swapper.Token{}, fmt.Errorf("%q is not a token of the service; see tokens", id)
+	return swapper.Token{}, fmt.Errorf("%q is not a token of the service; cli tokens lists them", id)
 }
 
 // decimal reads the amount of a flag.
@@ -247,6 +278,9 @@ func decimal(name, text string, decimals int) (*big.Int, error) {
 	amount, err := tokens.ParseDecimal(text, decimals)
 	if err != nil {
 		return nil, misuse{fmt.Errorf("-%s: %w", name, err)}
+	}
+	if amount.Sign() == 0 {
+		return nil, misuse{fmt.Errorf("-%s: must be above 0", name)}
 	}
 	return amount, nil
 }
@@ -350,7 +384,7 @@ func (c *cli) list(ctx context.Context, r *request) error {
 	if err := c.swapsTable(page); err != nil || c.json || r.limit == 0 || len(page) < r.limit {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "perhaps more: -after %s\n", page[len(page)-1].SwapID)
+	_, err = fmt.Fprintf(c.out, "There may be more; the next page: -after %s\n", page[len(page)-1].SwapID)
 	return err
 }
 

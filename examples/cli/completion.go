@@ -14,10 +14,10 @@ func (c *cli) completion(shell string) error {
 	for _, cmd := range commands {
 		names = append(names, cmd.name)
 		f := flag.NewFlagSet(cmd.name, flag.ContinueOnError)
-		if cmd.flags == nil {
-			continue
+		if cmd.flags != nil {
+			cmd.flags(f, new(request))
 		}
-		cmd.flags(f, new(request))
+		(&cli{}).flags(f, new(general))
 		f.VisitAll(func(f *flag.Flag) {
 			if shell == "fish" {
 				fmt.Fprintf(&cases, "complete -c cli -n '__fish_seen_subcommand_from %s' -o %s -d '%s'\n", cmd.name, f.Name, strings.ReplaceAll(f.Usage, "'", `\'`))

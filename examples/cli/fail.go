@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
@@ -74,13 +75,21 @@ func (c *cli) fail(w io.Writer, err error) {
 	fmt.Fprintln(w, err)
 }
 
+// away says of a service that nothing listens where it is looked for.
+func away(err error, base string) error {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("no service listens at %s; start one there, or name another with -url or $SWAPPER_URL: %w", base, err)
+	}
+	return err
+}
+
 // inFlags names the flags in place of the interface's field and amount types in an error.
 func inFlags(text string) string {
 	field, rest, ok := strings.Cut(text, ": ")
 	if field == "amountType" {
 		rest = strings.NewReplacer(string(swapper.ExactIn), "-in", string(swapper.ExactOut), "-out").Replace(rest)
 	}
-	flag := map[string]string{"amountType": "amount", "srcAddress": "-payer", "dstAddress": "-recipient", "bitcoinAddress": "-bitcoin", "bitcoinPublicKey": "-public-key", "gasAmount": "-gas"}[field]
+	flag := map[string]string{"amountType": "amount", "srcToken": "from", "dstToken": "to", "srcAddress": "-payer", "dstAddress": "-recipient", "bitcoinAddress": "-bitcoin", "bitcoinPublicKey": "-public-key", "gasAmount": "-gas"}[field]
 	if !ok || flag == "" {
 		return text
 	}

@@ -76,6 +76,7 @@ type cli struct {
 // command is one thing that can be done.
 type command struct {
 	name, args, does string
+	example          string // what is behind its name, to be tried
 	flags            func(*flag.FlagSet, *request)
 	do               func(*cli, context.Context, *request) error
 }
@@ -96,19 +97,28 @@ type request struct {
 	after            string
 }
 
+// general are the flags that every command has; those of a person's environment are in place.
+type general struct{ base, store, key, own string }
+
+// flags gives a set the general flags.
+func (c *cli) flags(f *flag.FlagSet, g *general) {
+	f.StringVar(&g.base, "url", g.base, "base URL of a service, with or without the /api at its end (or $SWAPPER_URL); without -store the one on this machine, "+local)
+	f.StringVar(&g.key, "key", g.key, "API key of the remote service; better $SWAPPER_API_KEY, which other users of the machine do not see")
+	f.StringVar(&g.store, "store", g.store, "file of swaps: the service runs in this process, on Bitcoin testnet4")
+	f.StringVar(&g.own, "verify", g.own, "JSON file with your own nodes, with which every answer of a remote service is compared")
+	f.StringVar(&c.keys, "keys", c.keys, "file in which the keys of a remote service's swaps are kept, readable by you alone; usually $SWAPPER_KEYS, or swapper/keys where you keep configuration")
+	f.BoolVar(&c.json, "json", c.json, "print JSON instead of tables")
+}
+
 func (c *cli) run(ctx context.Context, args []string) (err error) {
-	global := flag.NewFlagSet("cli", flag.ContinueOnError)
-	global.SetOutput(c.out)
-	base, store, key, own := "", "", "", ""
-	global.StringVar(&base, "url", c.getenv("SWAPPER_URL"), "base URL of a service, with or without the /api at its end (or $SWAPPER_URL); without -store the one on this machine, "+local)
-	global.StringVar(&key, "key", "", "API key of the remote service; better $SWAPPER_API_KEY, which other users of the machine do not see")
-	global.StringVar(&store, "store", "", "file of swaps: the service runs in this process, on Bitcoin testnet4")
-	global.StringVar(&own, "verify", "", "JSON file with your own nodes, with which every answer of a remote service is compared")
-	global.StringVar(&c.keys, "keys", "", "file in which the keys of a remote service's swaps are kept, readable by you alone; usually $SWAPPER_KEYS, or swapper/keys where you keep configuration")
-	global.BoolVar(&c.json, "json", false, "print JSON instead of tables")
-	global.Usage = func() { c.usage(global) }
+	global, g := silent("cli"), &general{base: c.getenv("SWAPPER_URL")}
+	c.flags(global, g)
 	if err := global.Parse(args); err != nil {
-		return misuse{err}
+		if errors.Is(err, flag.ErrHelp) {
+			c.usage()
+			return err
+		}
+		return misuse{fmt.Errorf("%w; see cli help", err)}
 	}
 	name := global.Arg(0)
 	most := map[string]int{"help": 2, "completion": 2, "version": 1}[name]
@@ -116,51 +126,59 @@ func (c *cli) run(ctx context.Context, args []string) (err error) {
 	case most > 0 && global.NArg() > most:
 		return misuse{fmt.Errorf("%q is one argument too many for %s", global.Arg(global.NArg()-1), name)}
 	case name == "", name == "help" && global.NArg() == 1:
-		c.usage(global)
+		c.usage()
 		return nil
 	case name == "completion":
 		return c.completion(global.Arg(1))
 	case name == "version":
 		return c.version()
 	case name == "help":
-		name = global.Arg(1)
+		return c.help(global.Arg(1))
 	}
 	for _, cmd := range commands {
 		if cmd.name != name {
 			continue
 		}
-		if global.Arg(0) == "help" {
-			flags := flag.NewFlagSet(cmd.name, flag.ContinueOnError)
-			c.describe(cmd, flags, new(request))
-			flags.Usage()
-			return nil
-		}
-		req, err := c.parse(cmd, global.Args()[1:])
+		req, err := c.parse(cmd, global.Args()[1:], g)
 		if err != nil {
 			return err
 		}
 		if c.swaps == nil {
-			if key == "" {
-				key = c.getenv("SWAPPER_API_KEY")
-			}
-			closes, err := c.open(ctx, base, store, key, own)
+			closes, err := c.open(ctx, g)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, closes()) }()
 		}
-		return cmd.do(c, ctx, req)
+		err = cmd.do(c, ctx, req)
+		if g.store == "" && g.own == "" { // no other node than the service is asked
+			err = away(err, cmp.Or(g.base, local))
+		}
+		return err
 	}
-	return misuse{fmt.Errorf("%q is not a command; see help", name)}
+	return misuse{fmt.Errorf("%q is not a command; see cli help", name)}
 }
 
-// parse reads the flags of a command, which may stand before and behind its arguments.
-func (c *cli) parse(cmd command, args []string) (*request, error) {
-	flags, req := flag.NewFlagSet(cmd.name, flag.ContinueOnError), new(request)
-	c.describe(cmd, flags, req)
+// silent is a set of flags that leaves it to the caller to say what is wrong.
+func silent(name string) *flag.FlagSet {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	return f
+}
+
+// parse reads the flags of a command, and the general ones, which may be before and behind its arguments.
+func (c *cli) parse(cmd command, args []string, g *general) (*request, error) {
+	flags, req := silent(cmd.name), new(request)
+	if cmd.flags != nil {
+		cmd.flags(flags, req)
+	}
+	c.flags(flags, g)
 	for len(args) > 0 {
-		if err := flags.Parse(args); err != nil {
-			return nil, misuse{err}
+		if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+			c.describe(cmd)
+			return nil, err
+		} else if err != nil {
+			return nil, misuse{fmt.Errorf("%w; see cli help %s", err, cmd.name)}
 		}
 		if args = flags.Args(); len(args) > 0 {
 			req.args, args = append(req.args, args[0]), args[1:]
@@ -171,23 +189,55 @@ func (c *cli) parse(cmd command, args []string) (*request, error) {
 	most := least + strings.Count(cmd.args, "[")
 	switch {
 	case len(req.args) < least:
-		return nil, misuse{fmt.Errorf("usage: %s %s", cmd.name, cmd.args)}
+		return nil, misuse{fmt.Errorf("%s is missing; usage: %s", strings.Fields(cmd.args)[len(req.args)], cmd.usage())}
 	case len(req.args) > most && !strings.Contains(cmd.args, "..."):
-		return nil, misuse{fmt.Errorf("%q is one argument too many; usage: %s %s", req.args[most], cmd.name, cmd.args)}
+		return nil, misuse{fmt.Errorf("%q is one argument too many; usage: %s", req.args[most], cmd.usage())}
 	}
 	return req, nil
 }
 
-// describe gives a set the flags of a command, and says how it is used.
-func (c *cli) describe(cmd command, flags *flag.FlagSet, r *request) {
-	flags.SetOutput(c.out)
-	flags.Usage = func() {
-		fmt.Fprintf(c.out, "%s: %s\n", strings.TrimSpace("usage: "+cmd.name+" [flags] "+cmd.args), cmd.does)
+// usage is how a command is written.
+func (cmd command) usage() string {
+	words := []string{"cli", cmd.name, "[flags]", cmd.args}
+	if cmd.do == nil { // which needs no service
+		words[2] = ""
+	}
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")
+}
+
+// describe says how a command is used, and which flags are its own.
+func (c *cli) describe(cmd command) {
+	fmt.Fprintf(c.out, "usage: %s: %s\n", cmd.usage(), cmd.does)
+	if cmd.flags != nil {
+		flags := flag.NewFlagSet(cmd.name, flag.ContinueOnError)
+		flags.SetOutput(c.out)
+		cmd.flags(flags, new(request))
 		flags.PrintDefaults()
 	}
-	if cmd.flags != nil {
-		cmd.flags(flags, r)
+	if cmd.example != "" {
+		fmt.Fprintf(c.out, "\nFor example: cli %s %s\n", cmd.name, cmd.example)
 	}
+	if cmd.do != nil {
+		fmt.Fprintln(c.out, "\nThe flags of every command: -json, -url, -key, -keys, -store, -verify; cli help explains them")
+	}
+}
+
+// help describes one command.
+func (c *cli) help(name string) error {
+	for _, cmd := range slices.Concat(commands, others) {
+		if cmd.name == name {
+			c.describe(cmd)
+			return nil
+		}
+	}
+	return misuse{fmt.Errorf("%q is not a command; see cli help", name)}
+}
+
+// others are the commands that need no service.
+var others = []command{
+	{name: "completion", args: "bash|zsh|fish", does: "print a script that completes commands and flags", example: "bash > /etc/bash_completion.d/cli"},
+	{name: "help", args: "[command]", does: "say what a command does and which flags it has"},
+	{name: "version", does: "print the version of this program"},
 }
 
 // version prints which version of the library this is.
@@ -210,13 +260,13 @@ func (c *cli) version() error {
 const local = "http://127.0.0.1:3000"
 
 // open opens the service that the flags name.
-func (c *cli) open(ctx context.Context, base, store, key, own string) (func() error, error) {
+func (c *cli) open(ctx context.Context, g *general) (func() error, error) {
 	closes := func() error { return nil }
-	if store != "" {
-		if own != "" {
+	if g.store != "" {
+		if g.own != "" {
 			return nil, misuse{errors.New("-verify is for a remote service; the one of -store runs in this process")}
 		}
-		s, err := bolt.Open(ctx, store, bolt.Options{})
+		s, err := bolt.Open(ctx, g.store, bolt.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -235,9 +285,9 @@ func (c *cli) open(ctx context.Context, base, store, key, own string) (func() er
 			return nil, err
 		}
 	}
-	remote, err := reach(ctx, cmp.Or(base, local), key)
-	if err == nil && own != "" {
-		remote, closes, err = distrust(ctx, remote, own)
+	remote, err := reach(ctx, cmp.Or(g.base, local), cmp.Or(g.key, c.getenv("SWAPPER_API_KEY")))
+	if err == nil && g.own != "" {
+		remote, closes, err = distrust(ctx, remote, g.own)
 	}
 	c.swaps = keyed{remote, c.keys}
 	return closes, err
@@ -251,8 +301,11 @@ func reach(ctx context.Context, base, key string) (swapper.Service, error) {
 		options.Header = http.Header{"X-Api-Key": {key}}
 	}
 	given, err := httpapi.NewClient(base, options)
-	if u, fault := url.Parse(base); err != nil || fault != nil || strings.Trim(u.Path, "/") != "" {
-		return given, err
+	if err != nil {
+		return nil, misuse{fmt.Errorf("-url: %q is not the URL of a service: it must begin with http:// or https://, and have no query", base)}
+	}
+	if u, fault := url.Parse(base); fault != nil || strings.Trim(u.Path, "/") != "" {
+		return given, nil
 	}
 	below, err := httpapi.NewClient(strings.TrimRight(base, "/")+"/api", options)
 	if err != nil {
@@ -267,18 +320,27 @@ func reach(ctx context.Context, base, key string) (swapper.Service, error) {
 	return below, nil // whose answer says what is wrong
 }
 
-func (c *cli) usage(global *flag.FlagSet) {
-	fmt.Fprintln(c.out, "cli [flags] <command> [flags] [arguments]")
-	fmt.Fprintln(c.out)
+func (c *cli) usage() {
+	fmt.Fprint(c.out, `Swaps between Bitcoin, Lightning and smart chains, by a swap service. It holds no keys: your wallets sign and pay.
+
+usage: cli <command> [flags] [arguments]
+
+`)
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	for _, cmd := range commands {
+	for _, cmd := range slices.Concat(commands, others) {
 		fmt.Fprintf(w, "  %s %s\t%s\n", cmd.name, cmd.args, cmd.does)
 	}
-	fmt.Fprintf(w, "  completion bash|zsh|fish\tprint a script that completes commands and flags\n")
-	fmt.Fprintf(w, "  help [command]\tsay what a command does and which flags it has\n")
-	fmt.Fprintf(w, "  version\tprint the version of this program\n")
 	_ = w.Flush()
-	fmt.Fprintln(c.out, "\nFlags:")
+	fmt.Fprint(c.out, `
+A swap: create it, do what it says (pay, or sign and submit), and follow it until it has ended:
+  cli create -from LIGHTNING-BTC -to CITREA-CBTC -in 0.0002 -recipient 0x...
+  cli status -watch <swap>
+
+Flags of every command:
+`)
+	global := flag.NewFlagSet("cli", flag.ContinueOnError)
+	global.SetOutput(c.out)
+	(&cli{}).flags(global, new(general)) // without the values of this call
 	global.PrintDefaults()
 	fmt.Fprint(c.out, `
 Exit status:

@@ -37,7 +37,7 @@ func (c *cli) table(heading string, rows func(row func(...any))) error {
 
 func (c *cli) showQuote(s *swapper.CreateSwapOutput) error {
 	q := s.Quote
-	err := c.table("PAY\tRECEIVE\tPROVIDER'S FEE\tNETWORK'S FEE\tMINERS, BESIDES\tGOOD UNTIL", func(row func(...any)) {
+	err := c.table("PAY\tRECEIVE\tPROVIDER'S FEE\tNETWORK'S FEE\tMINERS' FEE ON TOP\tGOOD UNTIL", func(row func(...any)) {
 		row(amount(&q.InputAmount), amount(&q.OutputAmount), amount(&q.Fees.Swap), amount(q.Fees.NetworkOutput), amount(q.Fees.NetworkInput), when(q.Expiry))
 	})
 	if err == nil {

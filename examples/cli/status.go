@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +44,10 @@ func (c *cli) follow(ctx context.Context, in swapper.GetSwapStatusInput) error {
 			if !s.IsSuccess {
 				return unsuccessful{fmt.Errorf("the swap has ended as %s: %s", s.State.Name, s.State.Description)}
 			}
-			return nil
+			if !c.json {
+				_, err = fmt.Fprintf(c.out, "The swap has succeeded: %s for %s.\n", amount(&s.Quote.InputAmount), amount(&s.Quote.OutputAmount))
+			}
+			return err
 		}
 		pause := 2 * time.Second
 		if a := s.CurrentAction; a != nil && a.Wait != nil {
@@ -69,7 +73,7 @@ func (c *cli) follows(s *swapper.GetSwapStatusOutput, line, last string) error {
 	return err
 }
 
-// progress is a swap in one line: its steps, and what is waited for.
+// progress is a swap in one line: its steps, what is waited for, and what its user has to do.
 func progress(s *swapper.GetSwapStatusOutput) string {
 	var parts []string
 	for _, step := range s.Steps {
@@ -77,12 +81,30 @@ func progress(s *swapper.GetSwapStatusOutput) string {
 		if n := step.Confirmations; n != nil && n.Current < n.Target {
 			text += fmt.Sprintf(" %d/%d", n.Current, n.Target)
 			if n.ETASeconds >= 0 {
-				text += fmt.Sprintf(", %s left", (time.Duration(n.ETASeconds) * time.Second).Round(time.Minute))
+				text += fmt.Sprintf(", %d min left", max(1, (n.ETASeconds+30)/60))
 			}
 		}
 		parts = append(parts, text)
 	}
-	return fmt.Sprintf("[%s] %s", strings.Join(parts, " | "), s.State.Name)
+	line := fmt.Sprintf("[%s] %s", strings.Join(parts, " | "), s.State.Name)
+	if name := todo(s.CurrentAction); name != "" {
+		line += "; to be done: " + name + ", see cli status"
+	}
+	return line
+}
+
+// todo names what the user has to do; "" for nothing.
+func todo(a *swapper.Action) string {
+	switch {
+	case a == nil:
+	case a.SendToAddress != nil:
+		return a.SendToAddress.Name
+	case a.SignPSBT != nil:
+		return a.SignPSBT.Name
+	case a.SignSmartChainTransaction != nil:
+		return a.SignSmartChainTransaction.Name
+	}
+	return ""
 }
 
 func (c *cli) showStatus(s *swapper.GetSwapStatusOutput, draw bool) error {
@@ -91,7 +113,7 @@ func (c *cli) showStatus(s *swapper.GetSwapStatusOutput, draw bool) error {
 		for _, step := range s.Steps {
 			var ids []string
 			for _, id := range []string{step.SetupTxID, step.InitTxID, step.SettleTxID, step.RefundTxID} {
-				if id != "" {
+				if id != "" && !slices.Contains(ids, id) {
 					ids = append(ids, id)
 				}
 			}
@@ -131,24 +153,29 @@ func (c *cli) showAction(s *swapper.GetSwapStatusOutput, draw bool) (err error) 
 				err = c.drawQR(text)
 			}
 		}
+		line("Then: cli status -watch %s", s.SwapID)
 	case a.SignPSBT != nil:
-		line("\n%s: %s Sign, and hand in with submit:", a.SignPSBT.Name, a.SignPSBT.Description)
+		line("\n%s: %s", a.SignPSBT.Name, a.SignPSBT.Description)
 		for _, p := range a.SignPSBT.Funded {
+			line("Sign it, then: cli submit %s", s.SwapID)
 			line("%s", p.PSBTBase64)
 			line("Miners get %s of it.", amount(p.NetworkFee))
 		}
 		for _, p := range a.SignPSBT.Raw {
+			line("Add inputs of your wallet and sign it, then: cli submit %s", s.SwapID)
 			line("%s", p.PSBTBase64)
 			line("Miners may get %s of it at most.", amount(p.MaxNetworkFee))
+			line("To have the inputs chosen: cli status -bitcoin ADDRESS -public-key KEY %s", s.SwapID)
 		}
 	case a.SignSmartChainTransaction != nil:
 		t := a.SignSmartChainTransaction
-		line("\n%s: %s Sign as %s, and hand in with submit:", t.Name, t.Description, t.RequiredSigner)
+		line("\n%s: %s Sign as %s, then: cli submit %s", t.Name, t.Description, t.RequiredSigner, s.SwapID)
 		for _, tx := range t.Txs {
 			line("%s", tx)
 		}
 	case a.Wait != nil:
 		line("\n%s: %s", a.Wait.Name, a.Wait.Description)
+		line("To follow it: cli status -watch %s", s.SwapID)
 	}
 	return err
 }

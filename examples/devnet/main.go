@@ -59,10 +59,15 @@ func (m misuse) Unwrap() error { return m.error }
 func parse(args []string) (o swappertest.Options, watchtower bool, err error) {
 	o.EVM.Tokens = map[string]string{}
 	f := flag.NewFlagSet("devnet", flag.ContinueOnError)
+	f.Usage = func() {
+		fmt.Fprintln(f.Output(), "usage: devnet [flags]: run the whole swap network on this machine until it is interrupted, and print its addresses and the keys of funded users as JSON\n\n"+
+			"For example: devnet -mine 1s -solana v1 -starknet > local.json\n\nFlags:")
+		f.PrintDefaults()
+	}
 	f.IntVar(&o.LPs, "lps", 1, "how many liquidity providers")
 	f.DurationVar(&o.MineEvery, "mine", 0, "mine a Bitcoin block this often; 0: when asked to, and for payouts of providers")
 	f.BoolVar(&o.HoldPayouts, "hold-payouts", false, "bitcoin that a provider sends to a user stays unconfirmed until a block is asked for")
-	f.StringVar(&o.Listen.Control, "control", "127.0.0.1:0", "address of the control calls")
+	f.StringVar(&o.Listen.Control, "control", "127.0.0.1:0", "address of the control calls, which it lists: curl http://ADDRESS/")
 	f.StringVar(&o.EVM.Chain, "chain", "CITREA", "identifier of the EVM chain")
 	f.Uint64Var(&o.EVM.ChainID, "chain-id", 0, "EVM chain id; 0: 31337")
 	f.Func("token", "address of a token, as WBTC=0x... or USDC=0x...; may be repeated", func(text string) error {

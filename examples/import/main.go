@@ -145,12 +145,17 @@ func read(args []string, out io.Writer) (o options, err error) {
 	})
 	contracts := flags.String("contracts", "", "JSON file with the contracts of an own network, in the form that examples/devnet prints")
 	network := flags.String("network", "", "Bitcoin network, as mainnet or testnet4; that of the file's name if not given")
+	flags.Usage = func() {
+		fmt.Fprintln(out, "usage: import [flags] <file>: import the swaps of the reference service from one of its SQLite files\n\n"+
+			"For example: import -dry-run CHAIN_atomiqsdk-0-CITREA.sqlite3\n\nFlags:")
+		flags.PrintDefaults()
+	}
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	switch flags.NArg() {
 	case 0:
-		return o, fmt.Errorf("name one SQLite file of the reference service")
+		return o, fmt.Errorf("name one SQLite file of the reference service, such as CHAIN_atomiqsdk-0-CITREA.sqlite3")
 	case 1:
 	default:
 		return o, fmt.Errorf("name one SQLite file of the reference service, behind the flags: %q is one argument too many", flags.Arg(1))

@@ -248,6 +248,9 @@ type nothing struct{}
 func (nothing) Publish(context.Context, watchtower.Message) error { return nil }
 
 func (c *config) bitcoinNetwork() (bitcoin.Network, error) {
+	if c.BitcoinNetwork == "" {
+		return 0, errors.New("bitcoinNetwork: is required: MAINNET, TESTNET3, TESTNET4, SIGNET or REGTEST")
+	}
 	n, err := bitcoin.ParseNetwork(strings.ToLower(c.BitcoinNetwork))
 	if err != nil || c.BitcoinNetwork != strings.ToUpper(c.BitcoinNetwork) {
 		return 0, fmt.Errorf("bitcoinNetwork: must be MAINNET, TESTNET3, TESTNET4, SIGNET or REGTEST, not %q", c.BitcoinNetwork)

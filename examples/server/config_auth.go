@@ -169,7 +169,7 @@ func (c entryConfig) rate(global rateConfig) (*rateConfig, error) {
 
 func (c entryConfig) authenticator(path func(string) string, trusted proxy.Trusted, log *slog.Logger) (auth.Authenticator, error) {
 	if c.Name == "" {
-		return nil, errors.New("name: is required")
+		return nil, errors.New("name: is required, such as public: logs and limits know the entry by it")
 	}
 	switch c.Type {
 	case "none":

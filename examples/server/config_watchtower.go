@@ -65,17 +65,24 @@ func (w *watchtowerConfig) accounts(on []chains.Factory, path func(string) strin
 	for _, id := range slices.Sorted(maps.Keys(w.Chains)) {
 		i := slices.IndexFunc(on, func(f chains.Factory) bool { return f.ID() == id })
 		if i < 0 {
-			all = append(all, fmt.Errorf("watchtower.chains.%s: is none of chains", id))
+			all = append(all, fmt.Errorf("watchtower.chains.%s: is not one of the chains above", id))
 			continue
 		}
 		a := watchtower.Account{Chain: on[i]}
 		own := w.Chains[id]
-		var err error
-		if a.Signer, err = own.signer(id, path); err == nil {
-			a.Policy, err = own.policy(id)
+		var fault error
+		faults := func(err error) {
+			if err != nil {
+				fault = errors.Join(fault, fmt.Errorf("watchtower.chains.%s.%w", id, err))
+			}
 		}
-		if err != nil {
-			all = append(all, fmt.Errorf("watchtower.chains.%s.%w", id, err))
+		var err error
+		a.Signer, err = own.signer(id, path)
+		faults(err)
+		a.Policy, err = own.policy(id)
+		faults(err)
+		if fault != nil {
+			all = append(all, fault)
 			continue
 		}
 		out = append(out, a)

@@ -67,7 +67,11 @@ func found(file string, root *yaml.Node, form, meaning error) (all findings) {
 		if m, ok := errors.AsType[*misread](err); ok {
 			broken = append(broken, part(m.path))
 			if m == err {
-				add(m.line, m.path+": "+m.what)
+				text = m.path + ": " + m.what
+				if m.line == 0 && m.path != "the file" {
+					text += "; it is set by the environment"
+				}
+				add(m.line, text)
 				continue
 			}
 		}

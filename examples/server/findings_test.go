@@ -50,6 +50,9 @@ policy: {maxFeePPM: -1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s\n%v", diff, err)
 	}
+	if !strings.Contains(err.Error(), ": limits.requests: must be a whole number; it is set by the environment\n") {
+		t.Errorf("where a value comes from that is not the file's is not said: %v", err)
+	}
 }
 
 // An unknown Bitcoin network hides only the errors of what depends on it.
@@ -73,6 +76,35 @@ auth:
 	for _, want := range []string{":1: bitcoinNetwork: ", ":3: lps.", ":4: lnurl.", ":5: clock: "} {
 		if !strings.Contains(err.Error(), path+want) {
 			t.Errorf("no %q in\n%v", want, err)
+		}
+	}
+}
+
+// Both what is wrong with the key of a watchtower's account and with its amounts is said.
+func TestErrorsOfAWatchtower(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(`bitcoinNetwork: TESTNET4
+chains: {CITREA: [https://rpc.example]}
+rateLimit: {windowMs: 1000, maxRequests: 5}
+auth: [{type: none, name: a}]
+watchtower:
+  claims: mine
+  chains:
+    CITREA: {keyFile: none.key, maxFee: much}
+    SOLANA: {keyEnv: NONE}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := load(path, nil)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		`:6: watchtower.claims: must be own or all, not "mine"`, ":8: watchtower.chains.CITREA.keyFile: ", ":8: watchtower.chains.CITREA.maxFee: must be an amount",
+		":9: watchtower.chains.SOLANA: is not one of the chains above",
+	} {
+		if !strings.Contains(err.Error(), path+want) {
+			t.Errorf("%v\nwithout %q", err, want)
 		}
 	}
 }

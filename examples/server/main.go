@@ -39,6 +39,11 @@ func main() {
 	listen := flag.String("listen", os.Getenv("SWAPPER_LISTEN"), "address to listen on, in place of the file's; $SWAPPER_LISTEN if not given")
 	check := flag.Bool("check", false, "read the configuration and the files that it names, try what the start would do, and end")
 	newKey := flag.Bool("new-key", false, "print a new API key and its hash, and end")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: server [flags]: serve swaps over HTTP as a configuration file says; examples/server/README.md has more\n\n"+
+			"For example: server -config examples/server/config.example.yaml\n\nFlags:")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "%q is not a flag; see -help\n", flag.Arg(0))

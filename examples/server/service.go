@@ -39,8 +39,9 @@ func (s *service) handler(ops swapper.Service, more ...httpapi.Operation) http.H
 	inner := http.NewServeMux()
 	httpapi.Mount(inner, s.base, ops, httpapi.Options{AcceptUnknown: s.unknown, Logger: s.log, Caller: auth.Caller, Operations: more})
 	if strings.Trim(s.base, "/") != "" {
+		base := "/" + strings.Trim(s.base, "/")
 		inner.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-			answer(w, http.StatusNotFound, body{"error": "not found", "code": "unsupported"})
+			answer(w, http.StatusNotFound, body{"error": "not found: the operations are below " + base + ", and " + base + "/docs describes them", "code": "unsupported"})
 		})
 	}
 	refused := limit.Requests(s.admission.guesses, s.admission.refused, nil)(http.HandlerFunc(auth.Refused))

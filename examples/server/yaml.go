@@ -4,6 +4,8 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strconv"
@@ -82,7 +84,7 @@ func decode(n *yaml.Node, v reflect.Value, path string) error {
 			return wrong(n, path, "must be a text")
 		}
 		if err := own.UnmarshalText([]byte(n.Value)); err != nil {
-			return wrong(n, path, "%v", err)
+			return wrong(n, path, "%s", rightForm(own, err))
 		}
 		return nil
 	}
@@ -138,8 +140,22 @@ func decode(n *yaml.Node, v reflect.Value, path string) error {
 	return nil
 }
 
+// rightForm says what a text must be, where the error of who reads it does not.
+func rightForm(of any, err error) string {
+	switch of.(type) {
+	case *slog.Level:
+		return "must be debug, info, warn or error"
+	case *netip.Prefix:
+		return "must be a network such as 10.0.0.0/8, of one host as 10.0.0.1/32 or ::1/128"
+	}
+	return err.Error()
+}
+
 func decodeStruct(n *yaml.Node, v reflect.Value, path string) error {
 	if n.Kind != yaml.MappingNode {
+		if own, ok := v.Addr().Interface().(short); ok {
+			return wrong(n, path, "must be a mapping, or a list in place of {%s: a list}", own.listKey())
+		}
 		return wrong(n, path, "must be a mapping")
 	}
 	seen := map[string]bool{}

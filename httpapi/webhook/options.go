@@ -103,7 +103,7 @@ func (e Endpoint) check(allowLocal bool) error {
 	case err != nil || u.Host == "" || u.Opaque != "" || len(e.URL) > 2048:
 		return fault.Invalid("url", "of the endpoint %s must be an https URL of at most 2048 bytes", e.Name)
 	case u.Scheme != "https" && !(allowLocal && u.Scheme == "http"):
-		return fault.Invalid("url", "of the endpoint %s must be https", e.Name)
+		return fault.Invalid("url", "of the endpoint %s must be https; allowLocal accepts http", e.Name)
 	case u.User != nil || u.Fragment != "":
 		return fault.Invalid("url", "of the endpoint %s must have neither user information nor a fragment", e.Name)
 	case httpx.IsOnion(u.Hostname()):

@@ -1,6 +1,8 @@
 package tokenlist
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
@@ -39,7 +41,11 @@ func (r *Registry) Resolve(name string) (tokens.Token, error) {
 	case strings.Contains(rest, "-"):
 		return tokens.Token{}, fault.New(fault.InvalidInput, "%q is not a token identifier: use <chain>-<ticker>, with a single hyphen", name)
 	case !r.has(chain):
-		return tokens.Token{}, fault.New(fault.Unsupported, "chain %q is not supported", chain)
+		known := []string{tokens.Bitcoin, tokens.Lightning}
+		for i := range r.chains {
+			known = append(known, r.chains[i].ID)
+		}
+		return tokens.Token{}, fault.New(fault.Unsupported, "chain %q is not supported: use one of %s", chain, strings.Join(known, ", "))
 	}
 	if t, ok := r.ByTicker(chain, rest); ok {
 		return t, nil
@@ -47,7 +53,8 @@ func (r *Registry) Resolve(name string) (tokens.Token, error) {
 	if t, ok := r.ByAddress(chain, rest); ok {
 		return t, nil
 	}
-	return tokens.Token{}, fault.New(fault.InvalidInput, "chain %s has no token %q", chain, rest)
+	known := slices.DeleteFunc(slices.Sorted(maps.Keys(r.byID)), func(id string) bool { return !strings.HasPrefix(id, chain+"-") })
+	return tokens.Token{}, fault.New(fault.InvalidInput, "chain %s has no token %q: use one of %s", chain, rest, strings.Join(known, ", "))
 }
 
 func (r *Registry) resolveBare(name string) (tokens.Token, error) {
@@ -65,7 +72,7 @@ func (r *Registry) resolveBare(name string) (tokens.Token, error) {
 	}
 	switch len(hits) {
 	case 0:
-		return tokens.Token{}, fault.New(fault.InvalidInput, "no token has the address or ticker %q", name)
+		return tokens.Token{}, fault.New(fault.InvalidInput, "no token has the address or ticker %q: use <chain>-<ticker>, such as BITCOIN-BTC", name)
 	case 1:
 		return found, nil
 	}

@@ -1,46 +1,10 @@
 // Package control moves the local network by HTTP calls, for programs that are not
-// in its process.
-//
-//	GET  /clock                    the network's time (unixMs) and how many milliseconds it is ahead of the
-//	                               system's; with ?ahead=n the answer waits, 25 s at most, until it is more than n
-//	POST /advance?seconds=3600     moves every clock
-//	POST /mine?blocks=1            mines Bitcoin blocks
-//	POST /reorg?blocks=1           replaces Bitcoin blocks by empty ones
-//	POST /relay                    brings the smart chains' Bitcoin relays to the tip
-//	POST /fund?address=...&sats=   pays bitcoin to an address
-//	POST /fees?satvb=20            what the Bitcoin backend recommends, and what the LPs' wallets take for right unless it is
-//	                               given: lps=10
-//	POST /pay?invoice=lnbcrt...    pays from the user's Lightning wallet; sats= for an invoice without amount
-//	POST /sign                     signs with the user's keys: the body is the action of a swap's status that asks for
-//	                               signatures, the answer has the member signedTxs, for submitTransaction
-//	POST /invoice?sats=1000        makes an invoice of the Lightning recipient; without sats: one without amount. With hold=1 it is
-//	                               held when it is paid, until
-//	POST /settle?hash=...          settles or
-//	POST /cancel?hash=...          cancels it; with preimage= in place of hash, one that was made with hash=
-//	GET  /invoice?hash=...         how an invoice stands: open, held, settled or canceled
-//	POST /voucher                  makes the LNURL-withdraw link good for one more payment
-//	POST /watchtower?on=false      whether the watchtower claims for users; deaf=true: it hears no messages
-//	POST /evm/fund?address=...&token=WBTC&amount=
-//	                               gives base units of a token to an address on the EVM chain: CBTC, WBTC or USDC
-//	POST /solana/mine?blocks=1     makes blocks on Solana
-//	POST /solana/reorg?blocks=1    replaces Solana's blocks by empty ones; with lost=true their transactions do not come again
-//	POST /solana/fund?address=...&token=USDC&amount=
-//	                               sends base units of a token to an address on Solana: SOL, WBTC or USDC
-//	POST /solana/misbehave?behind=3  makes Solana's node misbehave: down=true, status=502, behind= (blocks), loseTransaction=true,
-//	                               loseAnswer=true, silent=true (subscriptions); none: it works
-//	POST /starknet/mine?blocks=1   closes blocks on Starknet
-//	POST /starknet/mining?automatic=false  whether a block is closed for each transaction; else it is pre-confirmed until the next one
-//	POST /starknet/reorg?blocks=1  replaces Starknet's blocks by empty ones; with lost=true their transactions do not come again
-//	POST /starknet/fund?address=...&token=STRK&amount=
-//	                               gives base units of a token to an address on Starknet: STRK, WBTC or USDC
-//	POST /starknet/misbehave?behind=3  makes Starknet's node misbehave: down=true, status=502, behind= (blocks), perSecond= (requests),
-//	                               loseTransaction=true, loseAnswer=true, noEvents=true; none: it works
-//	POST /misbehave?lp=0&faults=   makes an LP misbehave: names like NeverPay,Withhold; none: it is honest again.
-//	                               field=data.total&value=1&on=/tobtc/ lies in a field of the answers of some calls
+// in its process. calls.txt lists the calls; GET / answers with it.
 package control
 
 import (
 	"context"
+	_ "embed" // calls.txt
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -60,6 +24,11 @@ type do = func(ctx context.Context, q func(string) string) (any, error)
 
 // handle adds a call: its method and path, and what carries it out.
 type handle func(path string, do do)
+
+// calls says what each call does.
+//
+//go:embed calls.txt
+var calls string
 
 // Handler serves the calls.
 func Handler(n *devnet.Net) http.Handler {
@@ -94,6 +63,13 @@ func Handler(n *devnet.Net) http.Handler {
 	if n.Starknet != nil {
 		onStarknet(n, on)
 	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprintf(w, "%s is not a call of this network, or not by %s.\n\n", r.URL.Path, r.Method)
+		}
+		fmt.Fprint(w, calls)
+	})
 	return mux
 }
 

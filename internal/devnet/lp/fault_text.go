@@ -20,7 +20,7 @@ func ParseFault(names string) (f Fault, err error) {
 		}
 		switch v := reflect.ValueOf(&f).Elem().FieldByName(name); {
 		case !v.IsValid():
-			return Fault{}, fmt.Errorf("unknown fault %q", name)
+			return Fault{}, fmt.Errorf("unknown fault %q; there are %s", name, strings.Join(faults(), ", "))
 		case v.Kind() == reflect.Bool:
 			v.SetBool(true)
 		case v.Type() == reflect.TypeFor[time.Duration]():
@@ -32,6 +32,16 @@ func ParseFault(names string) (f Fault, err error) {
 		}
 	}
 	return f, nil
+}
+
+// faults are the names that ParseFault knows.
+func faults() (names []string) {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Fault]()) {
+		if _, err := ParseFault(field.Name); err == nil {
+			names = append(names, field.Name)
+		}
+	}
+	return names
 }
 
 // LieText is [Lie] with a value that is written as a text: it becomes of the type
