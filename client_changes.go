@@ -38,6 +38,9 @@ type Change struct {
 // store, which is then a storage.Leaser, is yielded about a second later, and at the
 // latest half a minute later if their clocks are behind. [Client.Changes] finds what
 // changed while no caller was subscribed.
+//
+// A swap that moves on has several changes, of which those of details alone have From
+// equal to Swap.State.Number.
 func (c *Client) Subscribe(ctx context.Context) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		err := error(ErrClosed)
@@ -60,6 +63,11 @@ func (c *Client) change(ctx context.Context, r *swap.Record, from int) Change {
 // another call, is just storing may appear with a time a little in the past: who goes
 // on from where an iteration ended begins some seconds earlier and drops by Version
 // what is known. Swaps that were last stored before changes were dated are left out.
+//
+// A program that must miss nothing reads Changes when it starts and at every change that
+// [Client.Subscribe] yields, and in addition every minute, say, because a change may
+// come before the iteration of Subscribe has begun. Where it has got to is the greatest
+// At, which it keeps beside its own data.
 //
 // Errors end the iteration; a stored swap that cannot be read is logged and left out.
 func (c *Client) Changes(ctx context.Context, of Account, since time.Time) iter.Seq2[Change, error] {
@@ -105,7 +113,7 @@ func (c *Client) Accounts(signer, chainID string) ([]Account, error) {
 		return nil, fault.Invalid("chainId", "%s is not configured", chainID)
 	}
 	var all []Account
-	last := error(fault.Invalid("signer", "no chain is configured"))
+	refused := error(fault.Invalid("signer", "is not an address on any configured chain"))
 	for _, ch := range c.chains {
 		id := ch.Info().ID
 		if chainID != "" && chainID != id {
@@ -113,13 +121,15 @@ func (c *Client) Accounts(signer, chainID string) ([]Account, error) {
 		}
 		canonical, err := ch.Address(signer)
 		if err != nil {
-			last = err
+			if len(c.chains) == 1 || chainID != "" {
+				refused = fault.At("signer", err)
+			}
 			continue
 		}
 		all = append(all, Account{Chain: id, Signer: canonical})
 	}
 	if len(all) == 0 {
-		return nil, fault.At("signer", last)
+		return nil, refused
 	}
 	return all, nil
 }

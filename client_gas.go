@@ -53,8 +53,9 @@ func (in *CreateGasSwapInput) Validate() error {
 // swap, and so does SubmitTransaction where the user signs with a Bitcoin
 // wallet.
 //
-// Errors: [fault.InvalidInput] names the field; [fault.Upstream] names the provider
-// and what was wrong with its response.
+// Errors: [fault.InvalidInput] names the field; [fault.AmountOutOfBounds] has the
+// provider's Min and Max, which GetSwapLimits does not tell; [fault.Upstream] names the
+// provider and what was wrong with its response.
 func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *CreateSwapOutput, err error) {
 	ctx, end, err := c.life.begin(ctx)
 	if err != nil {

@@ -39,12 +39,12 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	if in.ChainID != "" && c.byID[in.ChainID] == nil {
-		return nil, fault.Invalid("chainId", "%s is not configured", in.ChainID)
+	accounts, err := c.Accounts(in.Signer, in.ChainID)
+	if err != nil {
+		return nil, err
 	}
 	var after *swap.Record
 	if in.After != "" {
-		var err error
 		if after, err = c.engine.Load(ctx, in.After); fault.CodeOf(err) == fault.NotFound {
 			return nil, fault.Invalid("after", "is not a swap of this list; start again without it")
 		} else if err != nil {
@@ -52,20 +52,9 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 		}
 	}
 	out := []ListSwapOutput{}
-	valid, found := false, after == nil
-	var last error
-	for _, ch := range c.chains {
-		id := ch.Info().ID
-		if in.ChainID != "" && in.ChainID != id {
-			continue
-		}
-		signer, err := ch.Address(in.Signer)
-		if err != nil {
-			last = err
-			continue
-		}
-		valid = true
-		if !found && (after.Chain != id || after.Signer != signer) {
+	found := after == nil
+	for _, a := range accounts {
+		if !found && (after.Chain != a.Chain || after.Signer != a.Signer) {
 			continue // listed before
 		}
 		from := after
@@ -73,7 +62,7 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 			from = nil
 		}
 		found = true
-		for r, err := range c.engine.List(ctx, id, signer, pending, from, in.Limit-len(out)) {
+		for r, err := range c.engine.List(ctx, a.Chain, a.Signer, pending, from, in.Limit-len(out)) {
 			if err != nil {
 				if errors.Is(err, engine.ErrUnreadable) {
 					c.config.Logger.Error("stored swap is unreadable; left out of the list", "err", err)
@@ -89,14 +78,8 @@ func (c *Client) list(ctx context.Context, in ListSwapsInput, pending bool, show
 			}
 		}
 	}
-	if valid && !found {
+	if !found {
 		return nil, fault.Invalid("after", "is not a swap of this list; start again without it")
-	}
-	if !valid {
-		if last == nil {
-			last = fault.Invalid("signer", "no chain is configured")
-		}
-		return nil, fault.At("signer", last)
 	}
 	return out, nil
 }

@@ -21,9 +21,9 @@ const (
 type CreateSwapInput struct {
 	SrcToken   string     // token that the user pays, `<chain>-<ticker>`
 	DstToken   string     // token that the recipient gets
-	Amount     *big.Int   // base units of the token that AmountType selects; above 0
-	AmountType AmountType //
-	SrcAddress string     // payer: smart-chain address for a smart-chain source, LNURL-withdraw link (optional) for Lightning
+	Amount     *big.Int   // base units (sats, wei, lamports, fri) of the token that AmountType selects; above 0
+	AmountType AmountType // ExactIn: Amount is of SrcToken; ExactOut: of DstToken, as for every invoice
+	SrcAddress string     // payer: smart-chain address for a smart-chain source, for Lightning nothing or an LNURL-withdraw link, which pays once SettleWithLnurl is called
 	DstAddress string     // recipient: address, invoice, LNURL-pay link or lightning address; a URI scheme and its query are dropped
 
 	GasAmount                       *big.Int // base units of the destination chain's native token to receive in addition; nil or 0: none. Bitcoin and Lightning sources only

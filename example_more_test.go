@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
@@ -177,6 +178,44 @@ func ExampleClient_Subscribe() {
 	c := <-settled
 	fmt.Println(c.Swap.SwapID == swap.SwapID, c.Swap.State.Name)
 	// Output: true CLAIM_CLAIMED
+}
+
+// Changes tells a program that was away what it has missed. It keeps the greatest At
+// that it has seen, goes back some seconds from there, and knows by Version what is new.
+func ExampleClient_Changes() {
+	network, client := open()
+	defer network.Close()
+	defer client.Close()
+	ctx := context.Background()
+
+	seen := time.Now()           // of the last change that was dealt with
+	known := map[string]uint64{} // versions by swap, which the program keeps too
+	swap, err := client.CreateSwap(ctx, swapper.CreateSwapInput{
+		SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC",
+		Amount: big.NewInt(20_000), AmountType: swapper.ExactIn,
+		DstAddress: network.User.Address("CITREA"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := network.User.Finish(ctx, client, swap.SwapID); err != nil { // while the program was away
+		log.Fatal(err)
+	}
+	before := seen
+	for c, err := range client.Changes(ctx, swapper.Account{}, seen.Add(-10*time.Second)) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if known[c.Swap.SwapID] >= c.Version {
+			continue
+		}
+		known[c.Swap.SwapID], seen = c.Version, c.At.Time()
+		fmt.Println(c.Swap.State.Name, c.Account.Chain)
+	}
+	fmt.Println("next time from a later moment:", seen.After(before))
+	// Output:
+	// CLAIM_CLAIMED CITREA
+	// next time from a later moment: true
 }
 
 // A store was lost: what the chain shows of a signer's swaps is rebuilt, so that what

@@ -55,15 +55,15 @@ func optional(field, s string, max int) *fault.Error {
 }
 
 func oneOf[T ~string](field string, s T, allowed ...T) *fault.Error {
-	if s == "" {
-		return fault.Invalid(field, "is required and must not be empty")
-	}
 	words := make([]string, len(allowed))
 	for i, a := range allowed {
 		if s == a {
 			return nil
 		}
 		words[i] = string(a)
+	}
+	if s == "" {
+		return fault.Invalid(field, "is required and must be one of %s", strings.Join(words, ", "))
 	}
 	return fault.Invalid(field, "must be one of %s", strings.Join(words, ", "))
 }

@@ -53,7 +53,6 @@
 //
 // # What differs from public networks
 //
-// The user starts with 21 bitcoin of each form, two million USDC, and coins for gas.
 // The transactions are real ones. The EVM chain is go-ethereum's. The contracts and programs, and the engines
 // of Solana and Starknet, are the library's own: they have the network's interfaces, hashes, events and
 // rules, and differ in details that clients rarely use:

@@ -198,6 +198,20 @@ func TestFinishKeepsHeldPayments(t *testing.T) {
 
 // The same on Solana, with both versions of the swap program, and its money, faults
 // and time.
+// A state that a swap has left out is not waited for until patience ends.
+func TestFinishUntilIsMissed(t *testing.T) {
+	n := swappertest.Start(t, swappertest.Options{})
+	client := open(t, n.Config())
+	swap, err := client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 50_000, swapper.ExactIn, "", n.User.Address("CITREA")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := n.User.FinishUntil(t.Context(), client, swap.SwapID, func(*swapper.GetSwapStatusOutput) bool { return false })
+	if err == nil || !strings.Contains(err.Error(), "finished in the state CLAIM_CLAIMED") || status == nil || !status.IsSuccess {
+		t.Errorf("%+v, %v", status, err)
+	}
+}
+
 func TestSolana(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v1", "v2"} {

@@ -140,7 +140,9 @@ func (u *User) Finish(ctx context.Context, s swapper.Service, swapID string) (*s
 }
 
 // FinishUntil is like [User.Finish], but returns at the first status for which
-// done reports true; done is called with every status read.
+// done reports true; done is called with every status read. A fast swap may leave a state
+// out, and one that has finished is not followed further: if done has not reported true by
+// then, the error says so. Expired quotes are followed on, because a payment may still arrive.
 func (u *User) FinishUntil(ctx context.Context, s swapper.Service, swapID string, done func(*swapper.GetSwapStatusOutput) bool) (*swapper.GetSwapStatusOutput, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the swap has not got there within %v", patience))
 	defer cancel()
@@ -153,13 +155,20 @@ func (u *User) FinishUntil(ctx context.Context, s swapper.Service, swapID string
 		}
 	}
 	w.Refuse = func(a *swapper.Action) bool { return a.SendToAddress != nil && !u.mayPay(swapID) }
-	return w.Finish(ctx, swapID, func(status *swapper.GetSwapStatusOutput) bool {
+	missed := false
+	last, err := w.Finish(ctx, swapID, func(status *swapper.GetSwapStatusOutput) bool {
 		switch status.SwapType {
 		case swapper.SwapFromBTCLN, swapper.SwapFromBTCLNAuto, swapper.SwapTrustedFromLN:
 			overLightning = true
 		}
-		return done(status)
+		met := done(status)
+		missed = !met && status.IsFinished && !status.IsExpired
+		return met || missed
 	})
+	if err == nil && missed {
+		err = fmt.Errorf("the swap has finished in the state %s, and at no status before did done report true", last.State.Name)
+	}
+	return last, err
 }
 
 // mayPay reports, once, that a swap has not been paid for.

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"errors"
 	"math/big"
 	"strings"
 	"time"
@@ -53,8 +54,7 @@ func (qt *Quoter) read(q Request) (order, error) {
 	case swap.ToBTC:
 		err = o.readUser("srcAddress", q.SrcAddress)
 		if err == nil {
-			o.to, err = bitcoin.ParseAddress(q.DstAddress, qt.Reader.Bitcoin.Network())
-			err = invalid("dstAddress", err)
+			err = o.readBitcoin()
 		}
 	case swap.ToBTCLN:
 		err = o.readUser("srcAddress", q.SrcAddress)
@@ -75,9 +75,19 @@ func (qt *Quoter) read(q Request) (order, error) {
 	return o, o.readOptions()
 }
 
+func (o *order) readBitcoin() (err error) {
+	if o.to, err = bitcoin.ParseAddress(o.DstAddress, o.Reader.Bitcoin.Network()); err == nil {
+		return nil
+	}
+	if _, no := lightning.Decode(o.DstAddress); no == nil || lnurl.IsLink(o.DstAddress) {
+		return fault.Invalid("dstAddress", "is paid over Lightning: dstToken must be %s", tokens.LightningBTC().ID())
+	}
+	return invalid("dstAddress", err)
+}
+
 func (o *order) readUser(field, text string) (err error) {
 	if text == "" {
-		return fault.Invalid(field, "is required")
+		return fault.Invalid(field, "is required: the user's address on %s", o.info.ID)
 	}
 	if o.user, err = o.chain.Address(text); err != nil {
 		return invalid(field, err)
@@ -103,6 +113,9 @@ func (o *order) readPayee() error {
 	}
 	inv, err := lightning.Decode(o.DstAddress)
 	if err != nil {
+		if _, no := bitcoin.ParseAddress(o.DstAddress, o.Reader.Bitcoin.Network()); no == nil {
+			return fault.Invalid("dstAddress", "is paid on Bitcoin: dstToken must be %s", tokens.BTC().ID())
+		}
 		return fault.Invalid("dstAddress", "is not a Lightning invoice or LNURL-pay link: %w", err)
 	}
 	if o.ExactIn {
@@ -129,6 +142,9 @@ func (o *order) readPayee() error {
 // it is for the other direction.
 func readLink(field, text string, want lnurl.Tag) error {
 	link, err := lnurl.Parse(text)
+	if errors.Is(err, lnurl.ErrNotLink) && want == lnurl.TagWithdraw {
+		return fault.Invalid(field, "must be an LNURL-withdraw link or empty: %w", err)
+	}
 	if err != nil {
 		return invalid(field, err)
 	}

@@ -79,7 +79,7 @@ func (qt *Quoter) readGas(q GasRequest) (*order, error) {
 	case tokens.LightningBTC():
 		o.typ = swap.TrustedFromBTCLN
 	default:
-		return nil, fault.New(fault.Unsupported, "gas can only be bought with bitcoin on Bitcoin or Lightning, not with %s", q.Src.ID())
+		return nil, fault.At("srcToken", fault.New(fault.Unsupported, "gas can only be bought with bitcoin on Bitcoin or Lightning, not with %s", q.Src.ID()))
 	}
 	info, ok := qt.Reader.Info(q.Chain)
 	if !ok {

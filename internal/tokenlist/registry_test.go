@@ -19,13 +19,13 @@ func TestResolveErrors(t *testing.T) {
 	}{
 		"nothing":               {"", fault.InvalidInput, ""},
 		"unknown ticker":        {"NOPE", fault.InvalidInput, `"NOPE": use <chain>-<ticker>`},
-		"chain not configured":  {"SOLANA-SOL", fault.Unsupported, `chain "SOLANA" is not supported: use one of BITCOIN, LIGHTNING, STARKNET, CITREA, GOAT`},
+		"chain not configured":  {"SOLANA-SOL", fault.Unsupported, "\"SOLANA\" is not supported: it must be one of BITCOIN, LIGHTNING, STARKNET, CITREA, GOAT"},
 		"ticker of two chains":  {"WBTC", fault.InvalidInput, "STARKNET-WBTC, CITREA-WBTC"},
 		"address of two chains": {"0x0000000000000000000000000000000000000000", fault.InvalidInput, "CITREA-CBTC, GOAT-BTC"},
 		"wrong checksum":        {"CITREA-0xDf240DC08B0FdaD1d93b74d5048871232f6BEA3d", fault.InvalidInput, "CITREA"},
-		"empty ticker":          {"CITREA-", fault.InvalidInput, "use one of CITREA-CBTC, "},
+		"empty ticker":          {"CITREA-", fault.InvalidInput, "chain CITREA has no token \"\": it has CBTC, "},
 		"bitcoin has no address": {"BITCOIN-0x0000000000000000000000000000000000000000",
-			fault.InvalidInput, "use one of BITCOIN-BTC"},
+			fault.InvalidInput, ": it has BTC"},
 		"very long": {strings.Repeat("A", 1<<20), fault.InvalidInput, "characters"},
 	} {
 		t.Run(name, func(t *testing.T) {

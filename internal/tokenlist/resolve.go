@@ -1,8 +1,6 @@
 package tokenlist
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
@@ -41,11 +39,7 @@ func (r *Registry) Resolve(name string) (tokens.Token, error) {
 	case strings.Contains(rest, "-"):
 		return tokens.Token{}, fault.New(fault.InvalidInput, "%q is not a token identifier: use <chain>-<ticker>, with a single hyphen", name)
 	case !r.has(chain):
-		known := []string{tokens.Bitcoin, tokens.Lightning}
-		for i := range r.chains {
-			known = append(known, r.chains[i].ID)
-		}
-		return tokens.Token{}, fault.New(fault.Unsupported, "chain %q is not supported: use one of %s", chain, strings.Join(known, ", "))
+		return tokens.Token{}, fault.New(fault.Unsupported, "chain %q is not supported: it must be one of %s", chain, strings.Join(r.names(), ", "))
 	}
 	if t, ok := r.ByTicker(chain, rest); ok {
 		return t, nil
@@ -53,8 +47,33 @@ func (r *Registry) Resolve(name string) (tokens.Token, error) {
 	if t, ok := r.ByAddress(chain, rest); ok {
 		return t, nil
 	}
-	known := slices.DeleteFunc(slices.Sorted(maps.Keys(r.byID)), func(id string) bool { return !strings.HasPrefix(id, chain+"-") })
-	return tokens.Token{}, fault.New(fault.InvalidInput, "chain %s has no token %q: use one of %s", chain, rest, strings.Join(known, ", "))
+	return tokens.Token{}, fault.New(fault.InvalidInput, "chain %s has no token %q: it has %s", chain, rest, strings.Join(r.tickers(chain), ", "))
+}
+
+// names returns the identifiers of all chains, Bitcoin's and Lightning's first.
+func (r *Registry) names() []string {
+	all := []string{tokens.Bitcoin, tokens.Lightning}
+	for i := range r.chains {
+		all = append(all, r.chains[i].ID)
+	}
+	return all
+}
+
+// tickers returns the tickers of a chain's tokens, of many the first ones.
+func (r *Registry) tickers(chain string) []string {
+	const few = 8
+	c := r.chain(chain)
+	if c == nil {
+		return []string{"BTC"}
+	}
+	var all []string
+	for _, t := range c.Tokens {
+		all = append(all, t.Ticker)
+	}
+	if len(all) > few {
+		all = append(all[:few], "or another that getSupportedTokens lists")
+	}
+	return all
 }
 
 func (r *Registry) resolveBare(name string) (tokens.Token, error) {

@@ -62,7 +62,7 @@ func Of(n *devnet.Net) Wallet {
 }
 
 // ErrUnfinished is returned, with the status, when the context ended first.
-var ErrUnfinished = errors.New("the swap is not over")
+var ErrUnfinished = errors.New("the swap is not finished")
 
 // Look asks for the status of a swap as this wallet.
 func (w *Wallet) Look(ctx context.Context, id string) (*swapper.GetSwapStatusOutput, error) {
@@ -117,7 +117,7 @@ func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSw
 		}
 		select {
 		case <-ctx.Done():
-			return last, fmt.Errorf("%w: state %s", ErrUnfinished, s.State.Name)
+			return last, fmt.Errorf("%w: state %s: %w", ErrUnfinished, s.State.Name, context.Cause(ctx))
 		case <-time.After(max(w.Poll, 50*time.Millisecond)):
 		}
 	}
