@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,7 @@ type direction struct {
 	decimal, baseUnits string // of the amount
 	exactOut           bool
 	link               string // an LNURL-withdraw link that pays the invoice; "": the user does
+	gas                bool   // from a trusted provider
 }
 
 func (d direction) String() string { return d.from + " to " + d.to }
@@ -158,8 +160,11 @@ func (s *stand) expect(c service, d *direction) func(*status) {
 		return func(*status) {}
 	}
 	has := func() *big.Int { return c.balance(d.to, d.recipient) }
-	if d.to == "BITCOIN-BTC" {
+	switch {
+	case d.to == "BITCOIN-BTC":
 		has = func() *big.Int { return s.received(d.recipient) }
+	case d.gas: // of which the service keeps back what a transaction costs
+		has = func() *big.Int { return s.coins(d.recipient) }
 	}
 	before := has()
 	return func(now *status) {
@@ -185,11 +190,28 @@ func (s *stand) received(address string) *big.Int {
 	return sum
 }
 
+// coins returns what an account has of the EVM chain's own token, by its node.
+func (s *stand) coins(account string) *big.Int {
+	var got struct{ Result string }
+	request := fmt.Sprintf(`{"jsonrpc": "2.0", "id": 1, "method": "eth_getBalance", "params": [%q, "latest"]}`, account)
+	if err := ask(http.MethodPost, s.says.EVM.RPC, []byte(request), &got); err != nil {
+		s.Fatal(err)
+	}
+	n, ok := new(big.Int).SetString(got.Result, 0)
+	if !ok {
+		s.Fatalf("a balance of %q", got.Result)
+	}
+	return n
+}
+
 // Each direction by the command line alone. Its user signs with the network's test wallet.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, "v1")
-	s.try(commandLine{s, filepath.Join(s.dir, "keys")}, depth.Of(1, s.all()))
+	s.try(commandLine{s, []string{"-url", s.base, "-keys", filepath.Join(s.dir, "keys")}}, depth.Of(1, s.all()))
+	own := commandLine{s, []string{"-store", filepath.Join(s.dir, "own.db"), "-running", filepath.Join(s.dir, "local.json")}}
+	s.try(own, []direction{{from: "LIGHTNING-BTC", to: "CITREA-CBTC", recipient: s.says.Users.EVM.Address, decimal: "0.001", gas: true}})
+	own.run("", new([]any), "recover", s.says.Users.EVM.Address)
 }
 
 // Each direction by HTTP requests alone.
@@ -205,20 +227,20 @@ func TestOtherSolana(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, "v2")
 	list := s.directions("SOLANA", s.says.Users.Solana.Address)
-	s.try(commandLine{s, filepath.Join(s.dir, "keys")}, list)
+	s.try(commandLine{s, []string{"-url", s.base, "-keys", filepath.Join(s.dir, "keys")}}, list)
 	s.try(requests{s}, list)
 }
 
-// commandLine reaches the service by examples/cli.
+// commandLine reaches a service by examples/cli, or has one in its own process.
 type commandLine struct {
 	*stand
-	keys string
+	service []string // the flags that say which
 }
 
 // run runs a command and reads the JSON that it prints.
 func (c commandLine) run(in string, into any, args ...string) {
 	c.Helper()
-	cmd := exec.Command(filepath.Join(folder, "cli"), append([]string{"-url", c.base, "-keys", c.keys, "-json"}, args...)...)
+	cmd := exec.Command(filepath.Join(folder, "cli"), slices.Concat(c.service, []string{"-json"}, args)...)
 	var out, said bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), &out, &said
 	if err := cmd.Run(); err != nil {
@@ -230,6 +252,11 @@ func (c commandLine) run(in string, into any, args ...string) {
 }
 
 func (c commandLine) create(d direction) string {
+	var s struct{ SwapID string }
+	if d.gas {
+		c.run("", &s, "gas", "-from", d.from, "-out", d.decimal, strings.TrimSuffix(d.to, "-CBTC"), d.recipient)
+		return s.SwapID
+	}
 	args := []string{"create", "-from", d.from, "-to", d.to, "-recipient", d.recipient, "-in", d.decimal}
 	if d.exactOut {
 		args[len(args)-2] = "-out"
@@ -237,7 +264,6 @@ func (c commandLine) create(d direction) string {
 	if d.payer != "" {
 		args = append(args, "-payer", d.payer)
 	}
-	var s struct{ SwapID string }
 	c.run("", &s, args...)
 	return s.SwapID
 }

@@ -51,6 +51,7 @@ type stand struct {
 	says struct {
 		Control string
 		Bitcoin struct{ REST string }
+		EVM     struct{ RPC string }
 		Users   struct {
 			EVM, Solana, Starknet, Bitcoin, Taproot struct{ Address, PublicKey string }
 		}

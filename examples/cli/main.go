@@ -1,10 +1,11 @@
 // Command cli uses a swap service from the command line: a service at an address, over
 // HTTP (without flags the one on this machine), or a client in this process, on Bitcoin
-// testnet4 with a store on disk.
+// testnet4 or the local network of a running examples/devnet, with a store on disk.
 //
 //	go run ./examples/cli tokens
 //	go run ./examples/cli -url https://swaps.example create
 //	go run ./examples/cli -store swaps.db quote -from LIGHTNING-BTC -to CITREA-CBTC -in 0.0002 -recipient 0x...
+//	go run ./examples/cli -store swaps.db -running local.json gas -out 0.001 CITREA 0x...
 //	go run ./examples/cli -url https://swaps.example -verify own.json create
 //	go run ./examples/cli help create
 //
@@ -98,13 +99,15 @@ type request struct {
 }
 
 // general are the flags that every command has; those of a person's environment are in place.
-type general struct{ base, store, key, own string }
+type general struct{ base, store, running, trusted, key, own string }
 
 // flags gives a set the general flags.
 func (c *cli) flags(f *flag.FlagSet, g *general) {
 	f.StringVar(&g.base, "url", g.base, "base URL of a service, with or without the /api at its end (or $SWAPPER_URL); without -store the one on this machine, "+local)
 	f.StringVar(&g.key, "key", g.key, "API key of the remote service; better $SWAPPER_API_KEY, which other users of the machine do not see")
 	f.StringVar(&g.store, "store", g.store, "file of swaps: the service runs in this process, on Bitcoin testnet4")
+	f.StringVar(&g.running, "running", g.running, "with -store: file into which a running examples/devnet has printed its network, which is used instead of testnet4")
+	f.StringVar(&g.trusted, "lp", g.trusted, "with -store: URL of the provider that is trusted for gas; testnet4 has none of its own")
 	f.StringVar(&g.own, "verify", g.own, "JSON file with your own nodes, with which every answer of a remote service is compared")
 	f.StringVar(&c.keys, "keys", c.keys, "file in which the keys of a remote service's swaps are kept, readable by you alone; usually $SWAPPER_KEYS, or swapper/keys where you keep configuration")
 	f.BoolVar(&c.json, "json", c.json, "print JSON instead of tables")
@@ -218,7 +221,7 @@ func (c *cli) describe(cmd command) {
 		fmt.Fprintf(c.out, "\nFor example: cli %s %s\n", cmd.name, cmd.example)
 	}
 	if cmd.do != nil {
-		fmt.Fprintln(c.out, "\nThe flags of every command: -json, -url, -key, -keys, -store, -verify; cli help explains them")
+		fmt.Fprintln(c.out, "\nThe flags of every command: -json, -url, -key, -keys, -store, -running, -lp, -verify; cli help explains them")
 	}
 }
 
@@ -262,22 +265,13 @@ const local = "http://127.0.0.1:3000"
 // open opens the service that the flags name.
 func (c *cli) open(ctx context.Context, g *general) (func() error, error) {
 	closes := func() error { return nil }
-	if g.store != "" {
-		if g.own != "" {
-			return nil, misuse{errors.New("-verify is for a remote service; the one of -store runs in this process")}
-		}
-		s, err := bolt.Open(ctx, g.store, bolt.Options{})
-		if err != nil {
-			return nil, err
-		}
-		config := console.Testnet4().Config()
-		config.Store = s
-		client, err := swapper.Open(ctx, config)
-		if err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-		c.swaps = client
-		return func() error { return errors.Join(client.Close(), s.Close()) }, nil
+	switch {
+	case g.store != "" && g.own != "":
+		return nil, misuse{errors.New("-verify is for a remote service; the one of -store runs in this process")}
+	case g.store != "":
+		return c.openOwn(ctx, g)
+	case g.running != "" || g.trusted != "":
+		return nil, misuse{errors.New("-running and -lp are for a service in this process: name its file of swaps with -store")}
 	}
 	if c.keys == "" {
 		var err error
@@ -291,6 +285,30 @@ func (c *cli) open(ctx context.Context, g *general) (func() error, error) {
 	}
 	c.swaps = keyed{remote, c.keys}
 	return closes, err
+}
+
+// openOwn opens a service in this process.
+func (c *cli) openOwn(ctx context.Context, g *general) (func() error, error) {
+	network := console.Testnet4()
+	if g.running != "" {
+		var err error
+		if network, err = console.Running(ctx, g.running); err != nil {
+			return nil, err
+		}
+	}
+	config := network.Config()
+	config.LPs.Trusted = cmp.Or(g.trusted, config.LPs.Trusted)
+	s, err := bolt.Open(ctx, g.store, bolt.Options{})
+	if err != nil {
+		return nil, err
+	}
+	config.Store = s
+	client, err := swapper.Open(ctx, config)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	c.swaps = client
+	return func() error { return errors.Join(client.Close(), s.Close()) }, nil
 }
 
 // reach returns the service at a URL. One without a path is that of the operations, or

@@ -358,7 +358,7 @@ func (p tab) refusals(w *walk, d direction, s stage, fresh func(), does func(str
 func (p tab) tabs(name string) {
 	p.Helper()
 	const usable = `[...document.querySelectorAll('a[href], button, input, select, summary')].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled)`
-	p.do(chromedp.Evaluate(`window.passed = []; window.pass = ({ target: e }) => window.passed.push([e, [e, e.closest('.token'), e.closest('.side')].some((x) => x && getComputedStyle(x).outlineStyle !== 'none')]);
+	p.do(chromedp.Evaluate(`window.passed = []; window.pass = ({ target: e }) => window.passed.push([e, [e, e.closest('.token'), e.closest('.side'), e.closest('.joined')].some((x) => x && getComputedStyle(x).outlineStyle !== 'none')]);
 		document.activeElement.blur(); document.addEventListener('focusin', pass); document.getElementById('skip').focus()`, nil),
 		chromedp.KeyEvent(strings.Repeat(kb.Tab, get[int](p, usable+`.length`)-1)))
 	if wrong := get[string](p, `(() => {
