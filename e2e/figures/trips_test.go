@@ -230,7 +230,7 @@ func BenchmarkHearingOperations(t *testing.B) {
 		name, version string
 		types         []swapper.SwapType
 		underWays     []underWay
-	}{{"EVM", "", types, underWays}, {"Solana", "v1", onSolana, both}, {onStarknet, onStarknet, types, underWays}} {
+	}{{"EVM", "", types, underWays}, {"Solana", "v1", onSolana, both}, {"Solana v2", "v2", []swapper.SwapType{swapper.SwapFromBTCLNAuto}, nil}, {onStarknet, onStarknet, types, underWays}} {
 		t.Run(on.name, func(t *testing.B) {
 			b := startFollowing(t, on.version, true, 5*time.Second)
 			b.listens()
