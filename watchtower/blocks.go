@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -19,7 +20,8 @@ import (
 const (
 	maxBlocks   = 288              // that are searched: two days
 	blocksRound = 24               // that are read in a round
-	blocksSpare = 6                // that are searched before the opening of an escrow
+	blocksLeast = 6                // that are searched in any case, since clocks differ
+	blockSlack  = 2 * time.Hour    // by which the time of one may be wrong
 	blockTime   = 20 * time.Second // for the reading of one
 )
 
@@ -34,6 +36,7 @@ type blocks struct {
 type block struct {
 	hash, prev bitcoin.Hash
 	height     uint32
+	time       int64
 	outputs    []uint64 // beginnings of their hashes, sorted
 }
 
@@ -44,16 +47,9 @@ func (b *blocks) deep(height uint32, confirmations uint16) bool {
 	return height <= b.tip && b.tip-height+1 >= uint32(confirmations)
 }
 
-// firstBlock is the lowest block that can hold the payment to an escrow opened at a time: Bitcoin
-// finds one in ten minutes, and hardly two for long.
-func firstBlock(tip uint32, now time.Time, opened int64) uint32 {
-	const pace = 5 * time.Minute
-	back := uint32(maxBlocks)
-	if age := now.Sub(time.Unix(opened, 0)); opened != 0 && age < (maxBlocks-blocksSpare)*pace {
-		back = blocksSpare + uint32(max(age, 0)/pace)
-	}
-	return tip - min(tip, back)
-}
+// oldest is the time that the block of a payment to an escrow has at least; a block says when it was found to within
+// two hours, which Bitcoin's rules allow. 0 if it is not known when the escrow was opened.
+func (a *awaited) oldest() int64 { return max(0, a.Opened.Time-int64(blockSlack/time.Second)) }
 
 // search reads what it has not read of the best chain, the newest blocks first, down to the lowest
 // one that can hold a payment to an escrow whose claim pays.
@@ -75,26 +71,22 @@ func (c *claimer) search(ctx context.Context, from bitcoin.BlockReader, all []*a
 		return nil // a server is behind
 	}
 	b.tip = tip
-	low := tip
+	oldest := int64(math.MaxInt64)
 	wanted := map[[32]byte][]*awaited{}
 	for _, a := range all {
-		if a.from == nil {
-			first := firstBlock(tip, c.now(), a.Opened.Time)
-			a.from = &first
-		}
 		if a.pays {
-			low = min(low, *a.from)
+			oldest = min(oldest, a.oldest())
 		}
 		wanted[a.Output] = append(wanted[a.Output], a)
 	}
-	best, left, err := c.follows(ctx, from, hash, max(low, tip-min(tip, maxBlocks-1)), wanted)
+	best, left, err := c.follows(ctx, from, hash, oldest, wanted)
 	b.forget(best, all)
 	return errors.Join(err, c.late(ctx, from, best, left, all))
 }
 
-// follows returns the best chain from its tip down to a height, or as far as it is read, and how many
+// follows returns the best chain from its tip down to a time, or as far as it is read, and how many
 // blocks may still be read.
-func (c *claimer) follows(ctx context.Context, from bitcoin.BlockReader, at bitcoin.Hash, low uint32, wanted map[[32]byte][]*awaited) (best []*block, left int, err error) {
+func (c *claimer) follows(ctx context.Context, from bitcoin.BlockReader, at bitcoin.Hash, oldest int64, wanted map[[32]byte][]*awaited) (best []*block, left int, err error) {
 	b := &c.blocks
 	if b.read == nil {
 		b.read = map[bitcoin.Hash]*block{}
@@ -111,12 +103,12 @@ func (c *claimer) follows(ctx context.Context, from bitcoin.BlockReader, at bitc
 			if err != nil {
 				return best, left, err
 			}
-			one = &block{hash: at, prev: whole.Header.PrevBlock, height: height, outputs: c.match(at, height, whole, wanted)}
+			one = &block{hash: at, prev: whole.Header.PrevBlock, height: height, time: whole.Header.Timestamp.Unix(), outputs: c.match(at, height, whole, wanted)}
 			b.read[at] = one
 		}
 		best = append(best, one)
 		at = one.prev
-		if height <= low {
+		if n := b.tip - height + 1; height == 0 || n >= maxBlocks || n >= blocksLeast && one.time < oldest {
 			return best, left, nil
 		}
 	}
@@ -161,7 +153,7 @@ func (c *claimer) late(ctx context.Context, from bitcoin.BlockReader, best []*bl
 	for _, one := range best {
 		wanted := map[[32]byte][]*awaited{}
 		for _, a := range all {
-			if a.found != nil || a.searched || one.height < *a.from {
+			if a.found != nil || a.searched {
 				continue
 			}
 			if _, hit := slices.BinarySearch(one.outputs, beginning(a.Output)); hit {

@@ -66,27 +66,6 @@ func TestWhatIsWatchedIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhereTheSearchForAPaymentBegins(t *testing.T) {
-	now := time.Unix(1_700_000_000, 0)
-	for name, test := range map[string]struct {
-		tip    uint32
-		opened int64
-		want   uint32
-	}{
-		"just opened":       {1000, now.Unix(), 994},
-		"an hour ago":       {1000, now.Unix() - 3600, 982},
-		"by a clock ahead":  {1000, now.Unix() + 9999, 994},
-		"long ago":          {1000, now.Unix() - 1e8, 1000 - maxBlocks},
-		"of unknown age":    {1000, 0, 1000 - maxBlocks},
-		"of a short chain":  {3, now.Unix(), 0},
-		"of a short, later": {100, 0, 0},
-	} {
-		if got := firstBlock(test.tip, now, test.opened); got != test.want {
-			t.Errorf("%s: block %d, want %d", name, got, test.want)
-		}
-	}
-}
-
 // Blocks that Bitcoin has replaced, or that are too deep, are forgotten, with the payments in what was replaced.
 func TestBlocksAreForgotten(t *testing.T) {
 	b := blocks{read: map[bitcoin.Hash]*block{}, tip: 500}

@@ -33,7 +33,6 @@ type awaited struct {
 	pays     bool          // its claim does, at the current rates
 	ended    bool          // by the word of one node
 	looks    int           // how often it was looked at
-	from     *uint32       // lowest Bitcoin block that can hold its payment; nil: not known yet
 	searched bool          // blocks that were read before have been searched
 	found    *found
 }
