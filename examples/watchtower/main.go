@@ -351,6 +351,8 @@ type screen struct {
 	mu   sync.Mutex
 	out  io.Writer
 	told map[string]bool
+
+	tokens []tokens.Token // of the chains
 }
 
 func (s *screen) say(format string, args ...any) {
@@ -398,6 +400,7 @@ func (s *screen) balances(ctx context.Context, tower *watchtower.Tower) error {
 		if r.Balance != nil {
 			has = "has " + tokens.NewAmount(r.Balance, r.Info.Native).String()
 		}
+		s.tokens = append(s.tokens, r.Info.Tokens...)
 		s.say("  %-8s %s: %s", r.Chain, r.Account, has)
 	}
 	return err
@@ -418,8 +421,8 @@ func (s *screen) watch(ctx context.Context, tower *watchtower.Tower) error {
 			}
 			native, _ := tokens.Native(b.Chain)
 			line := fmt.Sprintf("  %-8s %d claimed, %d lost, %d left to others; spent %s", b.Chain, b.Claims, b.Lost, b.Left, tokens.NewAmount(b.Spent, native))
-			for _, t := range tokens.Known(b.Chain) {
-				if n := b.Earned[t.Address]; n != nil {
+			for _, t := range s.tokens {
+				if n := b.Earned[t.Address]; n != nil && t.Chain == b.Chain {
 					line += fmt.Sprintf(", %s earned", tokens.NewAmount(n, t))
 				}
 			}
