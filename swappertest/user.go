@@ -141,8 +141,8 @@ func (u *User) Finish(ctx context.Context, s swapper.Service, swapID string) (*s
 
 // FinishUntil is like [User.Finish], but returns at the first status for which
 // done reports true; done is called with every status read. A fast swap may leave a state
-// out, and one that has finished is not followed further: if done has not reported true by
-// then, the error says so. Expired quotes are followed on, because a payment may still arrive.
+// out, and one that has finished is followed for five seconds more: if done has not reported
+// true by then, the error says so. Expired quotes are followed on, because a payment may still arrive.
 func (u *User) FinishUntil(ctx context.Context, s swapper.Service, swapID string, done func(*swapper.GetSwapStatusOutput) bool) (*swapper.GetSwapStatusOutput, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the swap has not got there within %v", patience))
 	defer cancel()
@@ -155,6 +155,7 @@ func (u *User) FinishUntil(ctx context.Context, s swapper.Service, swapID string
 		}
 	}
 	w.Refuse = func(a *swapper.Action) bool { return a.SendToAddress != nil && !u.mayPay(swapID) }
+	var finished time.Time
 	missed := false
 	last, err := w.Finish(ctx, swapID, func(status *swapper.GetSwapStatusOutput) bool {
 		switch status.SwapType {
@@ -162,7 +163,10 @@ func (u *User) FinishUntil(ctx context.Context, s swapper.Service, swapID string
 			overLightning = true
 		}
 		met := done(status)
-		missed = !met && status.IsFinished && !status.IsExpired
+		if finished.IsZero() && status.IsFinished && !status.IsExpired {
+			finished = time.Now()
+		}
+		missed = !met && !finished.IsZero() && time.Since(finished) > 5*time.Second
 		return met || missed
 	})
 	if err == nil && missed {
