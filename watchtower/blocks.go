@@ -79,14 +79,20 @@ func (c *claimer) search(ctx context.Context, from bitcoin.BlockReader, all []*a
 		}
 		wanted[a.Output] = append(wanted[a.Output], a)
 	}
-	best, left, err := c.follows(ctx, from, hash, oldest, wanted)
+	best, left, complete, err := c.follows(ctx, from, hash, oldest, wanted)
 	b.forget(best, all)
-	return errors.Join(err, c.late(ctx, from, best, left, all))
+	missed, failed := c.late(ctx, from, best, left, all)
+	if complete && failed == nil { // or a block that was read before may be one that was not reached
+		for _, a := range all {
+			a.searched = !missed[a]
+		}
+	}
+	return errors.Join(err, failed)
 }
 
-// follows returns the best chain from its tip down to a time, or as far as it is read, and how many
-// blocks may still be read.
-func (c *claimer) follows(ctx context.Context, from bitcoin.BlockReader, at bitcoin.Hash, oldest int64, wanted map[[32]byte][]*awaited) (best []*block, left int, err error) {
+// follows returns the best chain from its tip down to a time, or as far as it is read, how many
+// blocks may still be read, and whether it is complete.
+func (c *claimer) follows(ctx context.Context, from bitcoin.BlockReader, at bitcoin.Hash, oldest int64, wanted map[[32]byte][]*awaited) (best []*block, left int, complete bool, err error) {
 	b := &c.blocks
 	if b.read == nil {
 		b.read = map[bitcoin.Hash]*block{}
@@ -96,12 +102,12 @@ func (c *claimer) follows(ctx context.Context, from bitcoin.BlockReader, at bitc
 		one := b.read[at]
 		if one == nil {
 			if left == 0 || c.pressed() {
-				return best, left, nil
+				return best, left, false, nil
 			}
 			left--
 			whole, err := c.whole(ctx, from, at)
 			if err != nil {
-				return best, left, err
+				return best, left, false, err
 			}
 			one = &block{hash: at, prev: whole.Header.PrevBlock, height: height, time: whole.Header.Timestamp.Unix(), outputs: c.match(at, height, whole, wanted)}
 			b.read[at] = one
@@ -109,7 +115,7 @@ func (c *claimer) follows(ctx context.Context, from bitcoin.BlockReader, at bitc
 		best = append(best, one)
 		at = one.prev
 		if n := b.tip - height + 1; height == 0 || n >= maxBlocks || n >= blocksLeast && one.time < oldest {
-			return best, left, nil
+			return best, left, true, nil
 		}
 	}
 }
@@ -147,9 +153,9 @@ func (b *blocks) forget(best []*block, all []*awaited) {
 	}
 }
 
-// late searches blocks that were read before something was known to wait.
-func (c *claimer) late(ctx context.Context, from bitcoin.BlockReader, best []*block, left int, all []*awaited) error {
-	missed := map[*awaited]bool{}
+// late searches blocks that were read before something was known to wait, and returns for what that could not be done.
+func (c *claimer) late(ctx context.Context, from bitcoin.BlockReader, best []*block, left int, all []*awaited) (missed map[*awaited]bool, err error) {
+	missed = map[*awaited]bool{}
 	for _, one := range best {
 		wanted := map[[32]byte][]*awaited{}
 		for _, a := range all {
@@ -164,7 +170,6 @@ func (c *claimer) late(ctx context.Context, from bitcoin.BlockReader, best []*bl
 			continue
 		}
 		var whole *wire.MsgBlock
-		err := error(nil)
 		if left--; left >= 0 && !c.pressed() {
 			whole, err = c.whole(ctx, from, one.hash)
 		}
@@ -178,13 +183,10 @@ func (c *claimer) late(ctx context.Context, from bitcoin.BlockReader, best []*bl
 			}
 		}
 		if err != nil {
-			return err
+			return missed, err
 		}
 	}
-	for _, a := range all {
-		a.searched = !missed[a]
-	}
-	return nil
+	return missed, nil
 }
 
 // match notes what a block pays of what is wanted, and returns the beginnings of its outputs' hashes.

@@ -3,6 +3,7 @@ package watchtower_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"math/big"
 	"strings"
@@ -33,12 +34,16 @@ type counted struct {
 	mu     sync.Mutex
 	read   map[bitcoin.Hash]int
 	failed int
+	away   bool // no block is given
 }
 
 func (c *counted) Block(ctx context.Context, hash bitcoin.Hash) (*wire.MsgBlock, error) {
 	b, err := c.Backend.(bitcoin.BlockReader).Block(ctx, hash)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.away {
+		b, err = nil, errors.New("away")
+	}
 	if c.read[hash]++; err != nil {
 		c.failed++
 	}
@@ -250,6 +255,37 @@ func TestAReorganisationBeforeTheProof(t *testing.T) {
 		return p.stored() == 1 && strings.Contains(p.body(), tx.TxHash().String()) && !strings.Contains(p.body(), old.String())
 	})
 	close(approved)
+	p.eventually("claimed", p.claimed(data))
+	p.over(tower, before, 1)
+}
+
+// The block that pays an escrow was read before the escrow was heard of, and no block can be read when it is.
+func TestAPaymentBeforeABackendIsAway(t *testing.T) {
+	p := newPayer(t, families[2])
+	p.open(t, opening{bounty: p.fair, pays: p.awaits(100_000)})
+	tower, _ := p.tower(p.finder())
+	before := p.native(p.signer.Address())
+	p.pay(100_001)
+	p.mined(2)
+	_, hash := p.Bitcoin.Tip()
+	p.eventually("the payment's block is read", func() bool {
+		p.blocks.mu.Lock()
+		defer p.blocks.mu.Unlock()
+		return p.blocks.read[hash] > 0
+	})
+	away := func(yes bool) {
+		p.blocks.mu.Lock()
+		defer p.blocks.mu.Unlock()
+		p.blocks.away, p.blocks.failed = yes, 0
+	}
+	away(true)
+	p.mined(1)
+	data := p.open(t, opening{bounty: p.fair, pays: p.awaits(100_001)})
+	p.eventually("blocks are asked for in vain", func() bool {
+		_, _, failed := p.blocks.most()
+		return failed > 2
+	})
+	away(false)
 	p.eventually("claimed", p.claimed(data))
 	p.over(tower, before, 1)
 }

@@ -89,19 +89,23 @@ func (s *source) Subscribe(ctx context.Context) iter.Seq2[swapper.Change, error]
 		s.next++
 		s.subs[n] = func(c swapper.Change) bool { return tell(ctx, told, c) }
 		s.mu.Unlock()
-		for {
-			select {
-			case c := <-told:
-				yield(c, nil)
-				continue
-			case <-ctx.Done():
-			}
-			break
-		}
+		listen(ctx, told, yield)
 		s.mu.Lock()
 		delete(s.subs, n)
 		s.mu.Unlock()
-		yield(swapper.Change{}, ctx.Err())
+	}
+}
+
+// listen yields what a subscriber is told until ctx ends.
+func listen(ctx context.Context, told <-chan swapper.Change, yield func(swapper.Change, error) bool) {
+	for {
+		select {
+		case c := <-told:
+			yield(c, nil)
+		case <-ctx.Done():
+			yield(swapper.Change{}, ctx.Err())
+			return
+		}
 	}
 }
 

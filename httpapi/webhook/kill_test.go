@@ -48,15 +48,7 @@ func (d *durable) Subscribe(ctx context.Context) iter.Seq2[swapper.Change, error
 		d.mu.Lock()
 		d.tell = func(c swapper.Change) bool { return tell(ctx, told, c) }
 		d.mu.Unlock()
-		for {
-			select {
-			case c := <-told:
-				yield(c, nil)
-			case <-ctx.Done():
-				yield(swapper.Change{}, ctx.Err())
-				return
-			}
-		}
+		listen(ctx, told, yield)
 	}
 }
 
