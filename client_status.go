@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
@@ -79,7 +79,7 @@ func (c *Client) caller(r *swap.Record, in GetSwapStatusInput) (swap.Caller, err
 		if err != nil {
 			return caller, fault.Invalid("bitcoinAddress", "%w", err)
 		}
-		w, err := coinselect.NewWallet(a, in.BitcoinPublicKey)
+		w, err := psbt.NewWallet(a, in.BitcoinPublicKey)
 		if err != nil {
 			return caller, fault.At("bitcoinPublicKey", err)
 		}

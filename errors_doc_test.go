@@ -94,7 +94,7 @@ var errorSubjects = []struct{ folder, title string }{
 	{"chains/starknet", "Starknet"},
 	{"internal/starknet", "Starknet"},
 	{"internal/members", "Escrows and plans"},
-	{"internal/nonces", "Actions and submissions"},
+	{"internal/settle", "Actions and submissions"},
 	{"internal/nostr", "Watchtowers"},
 	{"watchtower", "Watchtowers"},
 	{"internal", "Connections"},

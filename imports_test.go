@@ -144,7 +144,7 @@ func TestImportsPointOneWay(t *testing.T) {
 			{name == "internal/lp" || under("internal/lp/verify", "internal/swap")(name), "calls and stores nothing for providers", under("internal/lp/lphttp", "internal/lp/discovery", "storage")},
 			{under("internal/lp/lphttp")(name), "judges no answer", under("internal/lp/verify", "internal/lp/discovery")},
 			{under("internal/swap", "internal/engine")(name), "knows of providers what they say", under("internal/lp/lphttp", "internal/lp/discovery", "internal/lp/verify")},
-			{!devnet(name) && !under("internal/lp/lptest")(name), "is not for tests", under("internal/lp/lptest")},
+			{!devnet(name) && !under("internal/flowtest")(name), "is not for tests", under("internal/flowtest")},
 			{under("storage")(name), "knows bytes and keys", under("internal/swap", "chains", "tokens")},
 			{under("tokens", "fault")(name), "is at the bottom", under("internal", "chains", "storage", "httpapi")},
 			{under("watchtower")(name), "claims escrows and withdrawals, whoever made them", func(p string) bool {
@@ -270,7 +270,7 @@ func TestEVMWireIsPure(t *testing.T) {
 	}
 	checkPure(t, files, "context", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
 		"github.com/ethereum/go-ethereum/rpc", "github.com/ethereum/go-ethereum/ethclient",
-		module+"/storage", module+"/internal/evm/rpc", module+"/internal/evm/read", module+"/internal/lru", module+"/internal/httpx", module+"/internal/retry")
+		module+"/storage", module+"/internal/evm/rpc", module+"/internal/evm/read", module+"/internal/lru", module+"/internal/httpx")
 }
 
 // Package swap is what a swap is and how it moves: pure, so that its tables can be
@@ -299,7 +299,7 @@ func swapDependsOnNothingImpure(t *testing.T) {
 		}
 		all[known[0]] = slices.DeleteFunc(slices.Clone(all[known[0]]), func(i string) bool { return i == known[1] })
 	}
-	impure := []string{"net/http", "net/rpc", "database/sql", "os/exec", module + "/storage", module + "/internal/httpx", module + "/internal/retry", module + "/lnurl"}
+	impure := []string{"net/http", "net/rpc", "database/sql", "os/exec", module + "/storage", module + "/internal/httpx", module + "/lnurl"}
 	if path := reaches(all, module+"/internal/swap", func(p string) bool { return slices.Contains(impure, p) }); path != nil {
 		t.Errorf("swap comes to what is not pure: %s", strings.Join(path, " -> "))
 	}

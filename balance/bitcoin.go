@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bounds"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/tokens"
@@ -23,7 +22,7 @@ import (
 const receiver = bitcoin.P2WSH
 
 func (e Estimator) bitcoin(ctx context.Context, q Query) (Spendable, error) {
-	var draft coinselect.Draft
+	var draft psbt.Draft
 	if q.TargetChain != "" {
 		c, ok := e.Chain(q.TargetChain)
 		if !ok {
@@ -39,11 +38,11 @@ func (e Estimator) bitcoin(ctx context.Context, q Query) (Spendable, error) {
 	if err != nil {
 		return Spendable{}, err
 	}
-	var coins []coinselect.Coin
+	var coins []psbt.Coin
 	var now bitcoin.FeeRates
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		coins, err = coinselect.WalletCoins(gctx, e.Bitcoin, wallet)
+		coins, err = psbt.WalletCoins(gctx, e.Bitcoin, wallet)
 		return err
 	})
 	if fixed == 0 {
@@ -60,11 +59,11 @@ func (e Estimator) bitcoin(ctx context.Context, q Query) (Spendable, error) {
 	if fixed == 0 && !(current > 0) {
 		return Spendable{}, fault.New(fault.Upstream, "the Bitcoin backend returned no fee rate")
 	}
-	draft.FeeRate, err = coinselect.BalanceFeeRate(fixed, current, multiplier, minimum)
+	draft.FeeRate, err = psbt.BalanceFeeRate(fixed, current, multiplier, minimum)
 	if err != nil {
 		return Spendable{}, fault.At("feeRate", err)
 	}
-	most, err := coinselect.MaxSpendable(draft, receiver, coins)
+	most, err := psbt.MaxSpendable(draft, receiver, coins)
 	if err != nil {
 		return Spendable{}, err
 	}
@@ -74,7 +73,7 @@ func (e Estimator) bitcoin(ctx context.Context, q Query) (Spendable, error) {
 // vaultDraft is what a swap to a chain puts into the transaction besides the
 // payment: nothing if the chain has no vaults, else the vault and the longest
 // data that any of its contract versions asks for.
-func vaultDraft(c chains.Chain, gasDrop bool) coinselect.Draft {
+func vaultDraft(c chains.Chain, gasDrop bool) psbt.Draft {
 	longest := 0
 	for _, v := range c.Info().Versions {
 		k, ok := c.Contract(v.Name)
@@ -86,7 +85,7 @@ func vaultDraft(c chains.Chain, gasDrop bool) coinselect.Draft {
 		}
 	}
 	if longest == 0 {
-		return coinselect.Draft{}
+		return psbt.Draft{}
 	}
 	return psbt.VaultDraft(longest)
 }

@@ -13,11 +13,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/devnet/solana/party"
-	solrpc "github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	starkrpc "github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
@@ -276,7 +274,7 @@ func (g solanaGround) second() otherNode {
 		g.t.Fatal(err)
 	}
 	return otherNode{first: g.net.Solana.URL(), url: s.URL(), pace: g.net.Solana.Pace, split: func() (split, error) { return g.net.Solana.Split(s) },
-		lose: func(on bool) { s.Misbehave(solrpc.Fault{LoseTransaction: on}) }}
+		lose: func(on bool) { s.Misbehave(solana.NodeFault{LoseTransaction: on}) }}
 }
 
 // The first version of the program lets nobody else do it.
@@ -290,7 +288,7 @@ func (g solanaGround) giveBack(e chains.Escrow) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	user := &party.Party{Net: g.net.Solana, Account: g.net.Solana.User, Programs: p}
+	user := &solana.Party{Net: g.net.Solana, Account: g.net.Solana.User, Programs: p}
 	if _, err := user.Refund(g.t.Context(), d); err != nil {
 		g.t.Fatal(err)
 	}
@@ -410,7 +408,7 @@ func (g starknetGround) second() otherNode {
 		g.t.Fatal(err)
 	}
 	return otherNode{first: g.net.Starknet.URL(), url: s.URL(), pace: g.net.Starknet.Pace, split: func() (split, error) { return g.net.Starknet.Split(s) },
-		lose: func(on bool) { s.Misbehave(starkrpc.Fault{LoseTransaction: on}) }}
+		lose: func(on bool) { s.Misbehave(starknet.NodeFault{LoseTransaction: on}) }}
 }
 
 func (g starknetGround) giveBack(e chains.Escrow) {

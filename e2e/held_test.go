@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 )
 
@@ -219,25 +218,25 @@ func TestWithdrawServicesThatDoNotPay(t *testing.T) {
 	w := start(t, o)
 	for _, test := range []struct {
 		name  string
-		fault devlnurl.Fault
+		fault lightning.LNURLFault
 		code  fault.Code // of settleWithLnurl; "": it succeeds
 		end   string
 	}{
-		{"refuses", devlnurl.Fault{Refuse: "no money"}, fault.Upstream, "QUOTE_EXPIRED"},
-		{"agrees and does not pay", devlnurl.Fault{NeverPay: true}, fault.Timeout, "QUOTE_EXPIRED"},
-		{"pays and loses its answer", devlnurl.Fault{LoseAnswer: true}, "", "CLAIM_CLAIMED"},
-		{"pays and is unclear", devlnurl.Fault{Unclear: true}, "", "CLAIM_CLAIMED"},
+		{"refuses", lightning.LNURLFault{Refuse: "no money"}, fault.Upstream, "QUOTE_EXPIRED"},
+		{"agrees and does not pay", lightning.LNURLFault{NeverPay: true}, fault.Timeout, "QUOTE_EXPIRED"},
+		{"pays and loses its answer", lightning.LNURLFault{LoseAnswer: true}, "", "CLAIM_CLAIMED"},
+		{"pays and is unclear", lightning.LNURLFault{Unclear: true}, "", "CLAIM_CLAIMED"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := w.in(t)
-			links, err := services.paying.AddWithdraw(devlnurl.Withdraw{Name: "link", MinMsat: 1000, MaxMsat: 500_000_000})
+			links, err := services.paying.AddWithdraw(lightning.Withdraw{Name: "link", MinMsat: 1000, MaxMsat: 500_000_000})
 			if err != nil {
 				t.Fatal(err)
 			}
 			before := w.book()
 			s := w.create(swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, SrcAddress: links.LNURL, DstAddress: w.address()})
 			services.paying.Misbehave(test.fault)
-			defer services.paying.Misbehave(devlnurl.Fault{})
+			defer services.paying.Misbehave(lightning.LNURLFault{})
 			_, err = w.client.SettleWithLnurl(w.within(5*time.Second), swapper.SettleWithLnurlInput{SwapID: s.SwapID})
 			if test.code != "" && fault.CodeOf(err) != test.code || test.code == "" && err != nil {
 				t.Errorf("got %v, want %s", err, test.code)

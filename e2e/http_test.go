@@ -24,7 +24,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 )
 
 // validated passes requests on, and holds them and their answers to the OpenAPI
@@ -121,12 +120,12 @@ func TestOverHTTP(t *testing.T) {
 	defer server.Close()
 	remote := must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.ClientOptions{}))
 	w.user.Swaps = remote
-	services := must[*lnurl.Server](t)(lnurl.Start(lnurl.Options{Node: w.net.Payer, Now: w.net.Clock.Now}))
+	services := must[*lightning.LNURLServer](t)(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))
 	defer services.Close()
-	shop := must[lnurl.Links](t)(services.AddPay(lnurl.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000, Comment: 20,
-		Action: &lnurl.Action{Tag: "aes", Description: "a gift", Text: "1234"}}))
-	once := lnurl.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}
-	faucet := must[lnurl.Links](t)(services.AddWithdraw(once))
+	shop := must[lightning.Links](t)(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000, Comment: 20,
+		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "1234"}}))
+	once := lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}
+	faucet := must[lightning.Links](t)(services.AddWithdraw(once))
 	to := must[bitcoin.Address](t)(bitcoin.ParseAddress(w.net.Wallet.Address.String(), bitcoin.Regtest))
 	ctx := w.within(4 * time.Minute)
 	preimage, hash := lightning.Preimage("over HTTP")
@@ -167,7 +166,7 @@ func TestOverHTTP(t *testing.T) {
 	if all := must[[]swapper.ListSwapOutput](t)(remote.ListSwaps(ctx, swapper.ListSwapsInput{Signer: w.address(), ChainID: "CITREA"})); len(all) < 5 {
 		t.Errorf("%d swaps in the list", len(all))
 	}
-	aroundSwaps(ctx, t, w, remote, shop, must[lnurl.Links](t)(services.AddWithdraw(once)))
+	aroundSwaps(ctx, t, w, remote, shop, must[lightning.Links](t)(services.AddWithdraw(once)))
 
 	for operation, good := range check.answered {
 		if !good {
@@ -181,7 +180,7 @@ func TestOverHTTP(t *testing.T) {
 
 // aroundSwaps asks what is asked around swaps: tokens, limits, addresses,
 // balances; and what is refused.
-func aroundSwaps(ctx context.Context, t *testing.T, w *world, s swapper.Service, shop, faucet lnurl.Links) {
+func aroundSwaps(ctx context.Context, t *testing.T, w *world, s swapper.Service, shop, faucet lightning.Links) {
 	for _, side := range []swapper.Side{swapper.SideInput, swapper.SideOutput} {
 		if got := must[[]swapper.Token](t)(s.GetSupportedTokens(ctx, swapper.GetSupportedTokensInput{Side: side})); len(got) < 4 {
 			t.Errorf("%s: tokens %v", side, got)

@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -113,7 +112,7 @@ func toLink(_ context.Context, l *life) error {
 	if err != nil {
 		return err
 	}
-	links, err := service.AddPay(devlnurl.Pay{Name: "shop", MinMsat: 1000, MaxMsat: 1_000_000_000})
+	links, err := service.AddPay(lightning.Pay{Name: "shop", MinMsat: 1000, MaxMsat: 1_000_000_000})
 	l.request(l.wbtc(), "LIGHTNING-BTC", 50_000, swapper.ExactIn, links.LNURL)
 	return err
 }
@@ -144,7 +143,7 @@ func fromVoucherLater(ctx context.Context, l *life) error {
 	if err != nil {
 		return err
 	}
-	links, err := service.AddWithdraw(devlnurl.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 1_000_000_000})
+	links, err := service.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 1_000_000_000})
 	if err != nil {
 		return err
 	}

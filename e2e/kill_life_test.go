@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -212,7 +212,7 @@ func (l *life) step(ctx context.Context, p *process, phase int) (*swapper.GetSwa
 	}
 	select {
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w in state %s", wallet.ErrUnfinished, s.State.Name)
+		return nil, fmt.Errorf("%w in state %s", control.ErrUnfinished, s.State.Name)
 	case <-time.After(150 * time.Millisecond):
 	}
 	return nil, nil

@@ -18,11 +18,10 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 )
 
 // What each user begins with: base units of WBTC, and sats on Bitcoin and over
@@ -55,7 +54,7 @@ type stage struct {
 
 // person is a user, and those whom the user pays.
 type person struct {
-	wallet.Wallet
+	control.Wallet
 	shop   *lightning.Node
 	payee  *devbitcoin.Wallet
 	coin   bitcoin.OutPoint // the only one of the Bitcoin wallet
@@ -160,8 +159,8 @@ func (s *stage) person(ctx context.Context) (p *person, err error) {
 }
 
 // serve starts LNURL services on a node of the user's.
-func (l *life) serve(node *lightning.Node) (*devlnurl.Server, error) {
-	service, err := devlnurl.Start(devlnurl.Options{Node: node, Now: l.net.Clock.Now})
+func (l *life) serve(node *lightning.Node) (*lightning.LNURLServer, error) {
+	service, err := lightning.StartLNURL(lightning.LNURLOptions{Node: node, Now: l.net.Clock.Now})
 	if err == nil {
 		l.closer = append(l.closer, service.Close)
 	}

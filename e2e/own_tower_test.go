@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/devnet/signer"
+	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/storage"
 	pub "github.com/swapper-go/swapper/watchtower"
@@ -21,12 +21,12 @@ import (
 
 // operators are the watchtower's accounts of the local network, by chain.
 func (w *world) operators() map[string]pub.Signer {
-	all := map[string]pub.Signer{"CITREA": signer.EVM(w.net.EVM.Watchtower)}
+	all := map[string]pub.Signer{"CITREA": devnet.SignEVM(w.net.EVM.Watchtower)}
 	if w.net.Solana != nil {
-		all["SOLANA"] = signer.Solana(w.net.Solana.Watchtower)
+		all["SOLANA"] = devnet.SignSolana(w.net.Solana.Watchtower)
 	}
 	if w.net.Starknet != nil {
-		all["STARKNET"] = signer.Starknet(w.net.Starknet.Watchtower.Key)
+		all["STARKNET"] = devnet.SignStarknet(w.net.Starknet.Watchtower.Key)
 	}
 	return all
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/devnet/lnurl"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/control"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/swap"
 )
@@ -66,7 +66,7 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 	w := start(t, options{on: solwire.V1, slow: true})
 	server := httptest.NewServer(httpapi.New(w.client, httpapi.Options{Caller: func(r *http.Request) string { return r.Header.Get("X-Account") }}))
 	defer server.Close()
-	as := func(name string) *wallet.Wallet {
+	as := func(name string) *control.Wallet {
 		user := *w.user
 		user.Swaps = must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))
 		return &user
@@ -170,11 +170,11 @@ func TestLinksAreForTheirOwner(t *testing.T) {
 	remote := func(name string) swapper.Service {
 		return must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))
 	}
-	services := must[*lnurl.Server](t)(lnurl.Start(lnurl.Options{Node: w.net.Payer, Now: w.net.Clock.Now}))
+	services := must[*lightning.LNURLServer](t)(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))
 	defer services.Close()
-	shop := must[lnurl.Links](t)(services.AddPay(lnurl.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
-		Action: &lnurl.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))
-	faucet := must[lnurl.Links](t)(services.AddWithdraw(lnurl.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))
+	shop := must[lightning.Links](t)(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
+		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))
+	faucet := must[lightning.Links](t)(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))
 	ctx := w.within(2 * time.Minute)
 	alice, bob := remote("alice"), remote("bob")
 

@@ -13,7 +13,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -144,7 +143,7 @@ func TestAFalseEndIsCorrected(t *testing.T) {
 			theirs := w.theirs(s.SwapID)
 			w.close()
 			w.falsify(s.SwapID, func(r *swap.Record) {
-				r.State, r.Ended, r.Settled, r.Escrow.ClaimTx = swapstate.OutClaimed, swap.At(w.net.Clock.Now().Add(-time.Hour)), true, "0xlie"
+				r.State, r.Ended, r.Settled, r.Escrow.ClaimTx = swap.OutClaimed, swap.At(w.net.Clock.Now().Add(-time.Hour)), true, "0xlie"
 			})
 			w.open()
 			if got := w.status(s.SwapID); got.State.Name != "CLAIMED" || !got.IsSuccess {

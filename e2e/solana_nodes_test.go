@@ -5,7 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 )
 
 // One of two nodes of Solana that misbehaves, whichever is named first, stops no swap and
@@ -28,7 +28,7 @@ func TestSolanaNodesThatMisbehave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, fault := range map[string]rpc.Fault{
+		for name, fault := range map[string]solana.NodeFault{
 			"loses transactions": {LoseTransaction: true},
 			"loses answers":      {LoseAnswer: true},
 			"is down":            {Down: true},

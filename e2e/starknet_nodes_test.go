@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
 )
 
 // One of two nodes of Starknet that misbehaves, whichever is named first, stops no swap
@@ -29,7 +29,7 @@ func TestStarknetNodesThatMisbehave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, fault := range map[string]rpc.Fault{
+		for name, fault := range map[string]starknet.NodeFault{
 			"loses transactions":               {LoseTransaction: true},
 			"loses answers":                    {LoseAnswer: true},
 			"is down":                          {Down: true},

@@ -10,7 +10,6 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -86,12 +85,12 @@ func TestSubmissionsBlockNobodyOnStarknet(t *testing.T) {
 			if err := w.submit(s.SwapID, forgotten); err != nil && fault.CodeOf(err) != fault.Timeout {
 				t.Errorf("taken by the node: %v", err)
 			}
-			chain.Server().Misbehave(rpc.Fault{Fail: []string{"starknet_addInvokeTransaction"}}) // it is not sent again
+			chain.Server().Misbehave(starknet.NodeFault{Fail: []string{"starknet_addInvokeTransaction"}}) // it is not sent again
 			chain.DropPending()
 			w.look(s.SwapID)
 			w.advance(20 * time.Minute)
 			again := w.asked(s.SwapID)
-			chain.Server().Misbehave(rpc.Fault{})
+			chain.Server().Misbehave(starknet.NodeFault{})
 			chain.Hold(false)
 			if err := w.user.Do(w.within(30*time.Second), s.SwapID, again); err != nil {
 				t.Logf("again: %v", err) // an attempt to send the first one may have got through

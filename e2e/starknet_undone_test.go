@@ -8,8 +8,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -67,7 +67,7 @@ func (w *world) preconfirmed() (*swapper.CreateSwapOutput, book) {
 
 // nonce is the user's, with what is pre-confirmed.
 func (w *world) nonce() (n uint64) {
-	w.net.Starknet.Chain().Read(0, func(v *state.View) { n = v.Nonce(w.net.Starknet.User.Address, v.Open()) })
+	w.net.Starknet.Chain().Read(0, func(v *contracts.View) { n = v.Nonce(w.net.Starknet.User.Address, v.Open()) })
 	return n
 }
 
@@ -86,7 +86,9 @@ func TestPreConfirmedTransactionsThatVanish(t *testing.T) {
 	onStarknet(t, func(t *testing.T, o options) {
 		w := unsettled(t, o)
 		chain := w.net.Starknet
-		refuse := func(w *world) { chain.Server().Misbehave(rpc.Fault{Fail: []string{"starknet_addInvokeTransaction"}}) }
+		refuse := func(w *world) {
+			chain.Server().Misbehave(starknet.NodeFault{Fail: []string{"starknet_addInvokeTransaction"}})
+		}
 		transfer := func(w *world) {
 			w.t.Helper()
 			call, err := wire.Transfer(wire.STRK, chain.Watchtower.Address, big.NewInt(1))
@@ -118,7 +120,7 @@ func TestPreConfirmedTransactionsThatVanish(t *testing.T) {
 			chain.DropPreConfirmed()
 			chain.SetMining(true)
 			transfer(w)
-			chain.Server().Misbehave(rpc.Fault{})
+			chain.Server().Misbehave(starknet.NodeFault{})
 			w.paidOnce(s, before)
 		})
 		t.Run("the nonce is taken before the transaction is handed in", func(t *testing.T) {
@@ -154,7 +156,7 @@ func TestPreConfirmedTransactionsThatVanish(t *testing.T) {
 			chain.DropPreConfirmed()
 			chain.SetMining(true)
 			transfer(w)
-			chain.Server().Misbehave(rpc.Fault{})
+			chain.Server().Misbehave(starknet.NodeFault{})
 			w.ended(s.SwapID, "REFUNDED")
 			w.only(w.since(before), map[string]int64{})
 		})

@@ -19,23 +19,22 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 )
 
 // services are LNURL services of a world, once it has started: those that are
 // paid belong to the recipient, those that pay to the payer.
-type services struct{ paid, paying *devlnurl.Server }
+type services struct{ paid, paying *lightning.LNURLServer }
 
 // serving adds them to a world's options.
 func serving(o options) (options, *services) {
 	s := new(services)
 	for _, of := range []struct {
-		at   **devlnurl.Server
+		at   **lightning.LNURLServer
 		node func(*devnet.Net) *lightning.Node
 	}{{&s.paid, func(n *devnet.Net) *lightning.Node { return n.Recipient }}, {&s.paying, func(n *devnet.Net) *lightning.Node { return n.Payer }}} {
 		o.net.Services = append(o.net.Services, func(_ context.Context, n *devnet.Net) (devnet.Service, error) {
 			var err error
-			*of.at, err = devlnurl.Start(devlnurl.Options{Node: of.node(n), Now: n.Clock.Now})
+			*of.at, err = lightning.StartLNURL(lightning.LNURLOptions{Node: of.node(n), Now: n.Clock.Now})
 			return *of.at, err
 		})
 	}
@@ -52,8 +51,8 @@ func TestLightningIsPaid(t *testing.T) {
 	t.Parallel()
 	o, services := serving(options{})
 	w := start(t, o)
-	pay := func(name string, action *devlnurl.Action) string {
-		links, err := services.paid.AddPay(devlnurl.Pay{Name: name, MinMsat: 1_000_000, MaxMsat: 500_000_000, Action: action})
+	pay := func(name string, action *lightning.Action) string {
+		links, err := services.paid.AddPay(lightning.Pay{Name: name, MinMsat: 1_000_000, MaxMsat: 500_000_000, Action: action})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +61,7 @@ func TestLightningIsPaid(t *testing.T) {
 		}
 		return links.LNURL
 	}
-	secret := &devlnurl.Action{Tag: "aes", Description: "your code", Text: "open sesame"}
+	secret := &lightning.Action{Tag: "aes", Description: "your code", Text: "open sesame"}
 	for _, test := range depth.Of(2, []struct {
 		name, to string
 		amount   int64
@@ -71,8 +70,8 @@ func TestLightningIsPaid(t *testing.T) {
 	}{
 		{"a link, exact out", pay("plain", nil), 50_000, swapper.ExactOut, nil},
 		{"a link, exact in", pay("in", nil), 60_000, swapper.ExactIn, nil},
-		{"message", pay("message", &devlnurl.Action{Tag: "message", Text: "thank you"}), 50_000, swapper.ExactOut, &swapper.SuccessAction{Description: "thank you"}},
-		{"url", pay("url", &devlnurl.Action{Tag: "url", Description: "have a look", Path: "/thanks"}), 50_000, swapper.ExactOut, &swapper.SuccessAction{Description: "have a look", URL: "https://" + devlnurl.Domain + "/thanks"}},
+		{"message", pay("message", &lightning.Action{Tag: "message", Text: "thank you"}), 50_000, swapper.ExactOut, &swapper.SuccessAction{Description: "thank you"}},
+		{"url", pay("url", &lightning.Action{Tag: "url", Description: "have a look", Path: "/thanks"}), 50_000, swapper.ExactOut, &swapper.SuccessAction{Description: "have a look", URL: "https://" + lightning.Domain + "/thanks"}},
 		{"secret", pay("aes", secret), 50_000, swapper.ExactOut, &swapper.SuccessAction{Description: "your code", Text: "open sesame"}},
 		{"secret, exact in", pay("aes-in", secret), 60_000, swapper.ExactIn, &swapper.SuccessAction{Description: "your code", Text: "open sesame"}},
 	}) {
@@ -161,7 +160,7 @@ func lightningPays(t *testing.T, o options) {
 			w := w.in(t)
 			to := w.newcomer()
 			in := swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: test.exact, DstAddress: to, GasAmount: test.gas}
-			links, err := services.paying.AddWithdraw(devlnurl.Withdraw{Name: "withdraw", MinMsat: 1000, MaxMsat: 500_000_000})
+			links, err := services.paying.AddWithdraw(lightning.Withdraw{Name: "withdraw", MinMsat: 1000, MaxMsat: 500_000_000})
 			if err != nil {
 				t.Fatal(err)
 			}

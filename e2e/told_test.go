@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/httpapi/webhook"
 	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/devnet/lnurl"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/swap"
 )
@@ -110,11 +110,11 @@ func TestToldWithoutSecrets(t *testing.T) {
 	})
 	time.Sleep(200 * time.Millisecond) // the sender has begun
 
-	services := must[*lnurl.Server](t)(lnurl.Start(lnurl.Options{Node: w.net.Payer, Now: w.net.Clock.Now}))
+	services := must[*lightning.LNURLServer](t)(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))
 	defer services.Close()
-	shop := must[lnurl.Links](t)(services.AddPay(lnurl.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
-		Action: &lnurl.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))
-	faucet := must[lnurl.Links](t)(services.AddWithdraw(lnurl.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))
+	shop := must[lightning.Links](t)(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
+		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))
+	faucet := must[lightning.Links](t)(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))
 
 	w.tower.Behave(watchtower.Behaviour{NoEscrows: true}) // the user claims
 	claimed := w.create(w.incoming()[swapper.SwapFromBTCLNAuto]()).SwapID

@@ -15,8 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/devnet"
-	devnostr "github.com/swapper-go/swapper/internal/devnet/nostr"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -34,7 +33,7 @@ var prices = price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1
 type world struct {
 	t     testing.TB
 	net   *devnet.Net
-	relay *devnostr.Relay
+	relay *watchtower.Relay
 	tower *watchtower.Tower
 
 	version devnet.Version // of the LPs
@@ -43,7 +42,7 @@ type world struct {
 	path   string
 	store  *bolt.Store
 	client *swapper.Client
-	user   *wallet.Wallet
+	user   *control.Wallet
 	config func(*swapper.Config)
 	stop   func()
 	mining chan struct{}
@@ -74,7 +73,7 @@ func start(t testing.TB, o options) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.net.Close() })
-	if w.relay, err = devnostr.Start(""); err != nil {
+	if w.relay, err = watchtower.StartRelay(""); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.relay.Close() })
@@ -83,7 +82,7 @@ func start(t testing.TB, o options) *world {
 	}
 	w.ground = groundOf(o.on, w)
 	t.Cleanup(func() { w.tower.Close() })
-	w.user = &wallet.Wallet{EVM: w.net.EVM.User, Bitcoin: w.net.Wallet, Lightning: w.net.Payer, Poll: 20 * time.Millisecond}
+	w.user = &control.Wallet{EVM: w.net.EVM.User, Bitcoin: w.net.Wallet, Lightning: w.net.Payer, Poll: 20 * time.Millisecond}
 	if w.net.Solana != nil {
 		w.user.Solana = w.net.Solana.User
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/drawn"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // schema is as much of a schema as is needed to make a value of it.
@@ -126,7 +126,7 @@ func FuzzOperations(f *testing.F) {
 	quiet := slog.New(slog.DiscardHandler)
 	handlers := []http.Handler{httpapi.New(&fake{}, httpapi.Options{Logger: quiet}), httpapi.New(&fake{}, httpapi.Options{AcceptUnknown: true, Logger: quiet})}
 	f.Fuzz(func(t *testing.T, fields []byte) {
-		d := drawn.Of(fields)
+		d := vectors.Draw(fields)
 		is := all[d.Int(len(all))]
 		members := is.members
 		if d.Int(16) > 0 {

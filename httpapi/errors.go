@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/middleware"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // errorBody is the body of every answer that is not 200. Only `error` is part of
@@ -24,7 +24,7 @@ type errorBody struct {
 func wrongMethod(allowed string) error {
 	header := allowed
 	allowed = strings.ReplaceAll(allowed, ", ", " or ")
-	return &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: header, Err: newError(fault.Unsupported, "method", "must be %s", allowed)}
+	return &httpx.Refusal{Status: http.StatusMethodNotAllowed, Allow: header, Err: newError(fault.Unsupported, "method", "must be %s", allowed)}
 }
 
 // newError returns an error about a field, which may be empty.
@@ -55,7 +55,7 @@ func statusOf(code fault.Code) int {
 // and internal ones reveal no details.
 func describe(err error) (int, errorBody) {
 	status := statusOf(fault.CodeOf(err))
-	if r, ok := errors.AsType[*middleware.Error](err); ok {
+	if r, ok := errors.AsType[*httpx.Refusal](err); ok {
 		status = r.Status
 	}
 	e, ok := errors.AsType[*fault.Error](err)

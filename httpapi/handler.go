@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/middleware"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // handler answers the operations of a service.
@@ -75,7 +75,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case ok && name == docsName:
 		h.serveDocs(w, r)
 	case !ok || op == nil && name != documentName:
-		writeError(w, r, &middleware.Error{Status: http.StatusNotFound, Err: newError(fault.Unsupported, "path", "unknown operation; openapi.json lists the operations, and docs is a page of them")})
+		writeError(w, r, &httpx.Refusal{Status: http.StatusNotFound, Err: newError(fault.Unsupported, "path", "unknown operation; openapi.json lists the operations, and docs is a page of them")})
 	case op == nil:
 		h.serveDocument(w, r)
 	default:

@@ -7,13 +7,13 @@ import (
 	"net/http"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/middleware"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
-// read reads the input of a request. The error is a [*middleware.Error] or an error with a code.
+// read reads the input of a request. The error is a [*httpx.Refusal] or an error with a code.
 func (h *handler) read(w http.ResponseWriter, r *http.Request, op *operation) (call, error) {
 	if len(r.URL.RawQuery) > maxQuery {
-		return nil, &middleware.Error{Status: http.StatusRequestURITooLong, Err: newError(fault.InvalidInput, "query", "must be at most 32 KiB long")}
+		return nil, &httpx.Refusal{Status: http.StatusRequestURITooLong, Err: newError(fault.InvalidInput, "query", "must be at most 32 KiB long")}
 	}
 	input, err := parseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -46,14 +46,14 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, op *operation) (c
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || r.Header.Get("Content-Encoding") != "" {
-		return nil, &middleware.Error{Status: http.StatusUnsupportedMediaType, Err: newError(fault.InvalidInput, "content-type", "must be application/json, without a Content-Encoding")}
+		return nil, &httpx.Refusal{Status: http.StatusUnsupportedMediaType, Err: newError(fault.InvalidInput, "content-type", "must be application/json, without a Content-Encoding")}
 	}
 	if r.Body == nil {
 		return nil, badBody("is missing")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, &middleware.Error{Status: http.StatusRequestEntityTooLarge, Err: newError(fault.InvalidInput, "body", "must be at most %d bytes", most)}
+		return nil, &httpx.Refusal{Status: http.StatusRequestEntityTooLarge, Err: newError(fault.InvalidInput, "body", "must be at most %d bytes", most)}
 	}
 	if err != nil {
 		return nil, badBody("could not be read completely")

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/swapper-go/swapper/internal/middleware"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // answerBuffer is a buffer with an encoder that writes into it.
@@ -29,7 +29,7 @@ var buffers = sync.Pool{New: func() any {
 
 // writeError writes the description of err.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
-	if r, ok := err.(*middleware.Error); ok && r.Allow != "" {
+	if r, ok := err.(*httpx.Refusal); ok && r.Allow != "" {
 		w.Header().Set("Allow", r.Allow)
 	}
 	status, body := describe(err)

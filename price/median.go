@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -84,8 +84,8 @@ type said struct {
 func median(ctx context.Context, m Median, what string, ask func(context.Context, Source) (*big.Int, error)) (*big.Int, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(m.Timeout, 8*time.Second))
 	defer cancel()
-	policy := retry.Policy{Calls: 2, Final: func(err error) bool { return errors.Is(err, ErrUnknownToken) }}
-	return retry.Do(ctx, policy, func(ctx context.Context) (*big.Int, error) { return m.round(ctx, what, ask) })
+	policy := httpx.RetryPolicy{Calls: 2, Final: func(err error) bool { return errors.Is(err, ErrUnknownToken) }}
+	return httpx.Retry(ctx, policy, func(ctx context.Context) (*big.Int, error) { return m.round(ctx, what, ask) })
 }
 
 // round asks every source once.

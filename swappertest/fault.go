@@ -4,16 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/nostr"
-	"github.com/swapper-go/swapper/internal/devnet/prices"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
-	starkrpc "github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 )
 
@@ -111,11 +109,11 @@ func (f NodeFault) inject(n *Network) {
 		n.net.EVM.Server().Misbehave(evm.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: uint64(max(f.Behind, 0)), LoseAnswer: f.LoseAnswer})
 	}
 	if all && n.net.Solana != nil || n.isSolana(f.Chain) {
-		n.net.Solana.Server().Misbehave(rpc.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: f.Behind,
+		n.net.Solana.Server().Misbehave(solana.NodeFault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, Behind: f.Behind,
 			LoseAnswer: f.LoseAnswer, LoseTransaction: f.LoseTransaction, Silent: f.Silent})
 	}
 	if all && n.net.Starknet != nil || n.isStarknet(f.Chain) {
-		n.net.Starknet.Server().Misbehave(starkrpc.Fault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, PerSecond: f.PerSecond,
+		n.net.Starknet.Server().Misbehave(starknet.NodeFault{Down: f.Down, Status: f.Status, Delay: f.Delay, Garbage: f.Garbage, PerSecond: f.PerSecond,
 			Behind: f.Behind, LoseAnswer: f.LoseAnswer, LoseTransaction: f.LoseTransaction, NoEvents: f.NoEvents})
 	}
 }
@@ -141,7 +139,7 @@ type WatchtowerFault struct {
 
 func (f WatchtowerFault) inject(n *Network) {
 	n.net.Tower.Behave(watchtower.Behaviour{NoEscrows: f.Off, NoVaults: f.Off, NoProofs: f.Off, Deaf: f.Deaf, Delay: f.Delay})
-	n.net.Nostr.Misbehave(nostr.Fault{Deaf: f.Deaf})
+	n.net.Nostr.Misbehave(watchtower.RelayFault{Deaf: f.Deaf})
 }
 
 // LNURLFault is a fault of the services behind [Network.PayLink] and
@@ -155,7 +153,7 @@ type LNURLFault struct {
 
 func (f LNURLFault) inject(n *Network) {
 	down := loopback.Fault{Down: f.Down}
-	n.net.LNURL.Misbehave(lnurl.Fault{Details: down, Callback: down, Refuse: f.Refuse, WrongHash: f.WrongHash, NeverPay: f.NeverPay})
+	n.net.LNURL.Misbehave(lightning.LNURLFault{Details: down, Callback: down, Refuse: f.Refuse, WrongHash: f.WrongHash, NeverPay: f.NeverPay})
 }
 
 // PriceFault is a fault of all price services.
@@ -165,5 +163,5 @@ type PriceFault struct {
 }
 
 func (f PriceFault) inject(n *Network) {
-	n.net.Prices.MisbehaveAll(prices.Fault{Fault: loopback.Fault{Down: f.Down}, Percent: f.Percent})
+	n.net.Prices.MisbehaveAll(devnet.PriceFault{Fault: loopback.Fault{Down: f.Down}, Percent: f.Percent})
 }

@@ -16,7 +16,6 @@ import (
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	devlightning "github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
@@ -189,6 +188,6 @@ func (n *Network) WithdrawLink() (string, error) {
 	n.links++
 	name := fmt.Sprintf("voucher-%d", n.links)
 	n.mu.Unlock()
-	l, err := n.net.LNURL.AddWithdraw(lnurl.Withdraw{Name: name, MinMsat: 1_000_000, MaxMsat: 1_000_000_000})
+	l, err := n.net.LNURL.AddWithdraw(devlightning.Withdraw{Name: name, MinMsat: 1_000_000, MaxMsat: 1_000_000_000})
 	return l.LNURL, err
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/control"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -77,7 +76,7 @@ func New(ctx context.Context, o Options) (*Network, error) {
 
 // open starts what stands around the network.
 func (n *Network) open(o Options) (err error) {
-	n.User = &User{network: n, wallet: wallet.Of(n.net)}
+	n.User = &User{network: n, wallet: control.WalletOf(n.net)}
 	// The newest state is asked for every time: a test that mines a block wants it noticed.
 	backend := mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.net.Bitcoin.URL()}, TipAge: -1}
 	if o.Hear {

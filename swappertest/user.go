@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -21,7 +21,7 @@ import (
 // use.
 type User struct {
 	network *Network
-	wallet  wallet.Wallet
+	wallet  control.Wallet
 
 	mu   sync.Mutex
 	paid map[string]bool // swaps whose payment was sent

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
-	"github.com/swapper-go/swapper/internal/swapstate"
+	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -90,13 +90,13 @@ func (v *verifier) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusIn
 func without(fact *chains.EscrowFact, due bool) (swapper.SwapState, bool) {
 	switch {
 	case due:
-		return swapper.SwapState{Number: swapstate.OutRefundable, Name: "REFUNDABLE"}, true
+		return swapper.SwapState{Number: swap.OutRefundable, Name: "REFUNDABLE"}, true
 	case fact == nil || fact.Err != nil:
 		return swapper.SwapState{}, false
 	case fact.State == chains.EscrowClaimed:
-		return swapper.SwapState{Number: swapstate.OutClaimed, Name: "CLAIMED"}, true
+		return swapper.SwapState{Number: swap.OutClaimed, Name: "CLAIMED"}, true
 	case fact.State == chains.EscrowRefunded:
-		return swapper.SwapState{Number: swapstate.OutRefunded, Name: "REFUNDED"}, true
+		return swapper.SwapState{Number: swap.OutRefunded, Name: "REFUNDED"}, true
 	}
 	return swapper.SwapState{}, false
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
@@ -182,10 +182,10 @@ func (v *verifier) newEscrow(k chains.Contract, t terms, e chains.Escrow, r chai
 		case c > lpverify.MaxPayoutConfirmations:
 			return "", &RefusedError{Reason: reasonAction, Field: "escrow.confirmations", Said: strconv.Itoa(int(c)), True: "from 1 to " + strconv.Itoa(lpverify.MaxPayoutConfirmations)}
 		}
-		if !claimhash.NonceMadeWithin(want.Condition.Nonce, t.CreatedAt.Time(), nonceSlack) {
+		if !rawtx.NonceMadeWithin(want.Condition.Nonce, t.CreatedAt.Time(), nonceSlack) {
 			return "", &RefusedError{Reason: reasonAction, Field: "escrow.nonce", Said: strconv.FormatUint(want.Condition.Nonce, 10), True: "a nonce that was made within an hour of the swap"}
 		}
-		output := claimhash.NoncedTxoHash(want.Condition.Nonce, int64(want.Condition.Sats), want.Condition.Script)
+		output := rawtx.NoncedTxoHash(want.Condition.Nonce, int64(want.Condition.Sats), want.Condition.Script)
 		payment = "bitcoin:" + hex.EncodeToString(output[:])
 		want.Latest = lpverify.ToBTCMaxExpiry(now, want.Condition.Confirmations, lpverify.PayoutTarget)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -338,7 +337,7 @@ func (v *verifier) caller(in swapper.GetSwapStatusInput) (swap.Caller, error) {
 	if err != nil {
 		return c, fault.Invalid("bitcoinAddress", "%w", err)
 	}
-	w, err := coinselect.NewWallet(a, in.BitcoinPublicKey)
+	w, err := psbt.NewWallet(a, in.BitcoinPublicKey)
 	c.Wallet = &w
 	return c, fault.At("bitcoinPublicKey", err)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // Bounds of what is read of Bitcoin. A block has up to 4 MB, and some thousand outputs.
@@ -194,7 +194,7 @@ func (c *claimer) match(hash bitcoin.Hash, height uint32, whole *wire.MsgBlock, 
 	var all []uint64
 	for _, tx := range whole.Transactions {
 		for vout, out := range tx.TxOut {
-			output := claimhash.TxoHash(out.Value, out.PkScript)
+			output := rawtx.TxoHash(out.Value, out.PkScript)
 			all = append(all, beginning(output))
 			for _, a := range wanted[output] {
 				if a.found == nil {
@@ -216,7 +216,7 @@ func (c *claimer) paidBy(a *awaited, hash bitcoin.Hash, height uint32, tx *wire.
 	}
 	at := chains.Condition{Kind: a.Escrow.Kind, Script: tx.TxOut[vout].PkScript, Sats: uint64(tx.TxOut[vout].Value), Nonce: a.Nonce, Confirmations: a.Confirmations}
 	if at.Kind == chains.OnchainNonced {
-		if n, err := claimhash.TxNonce(tx, false); err != nil || n != a.Nonce {
+		if n, err := rawtx.TxNonce(tx, false); err != nil || n != a.Nonce {
 			return nil
 		}
 	}

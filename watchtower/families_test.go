@@ -10,13 +10,11 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/devnet/signer"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	solparty "github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
@@ -40,7 +38,7 @@ func onEVM(t testing.TB, n *devnet.Net) *side {
 	net := n.EVM
 	sequence := int64(0)
 	s := &side{name: "EVM", version: net.Deployment().Version, factory: n.Chain(), user: net.User.Address.Hex(), token: net.Contracts().Token.Hex(), fair: 5e6}
-	s.wallet, s.signer = signer.EVM(net.User), signer.EVM(net.Watchtower)
+	s.wallet, s.signer = devnet.SignEVM(net.User), devnet.SignEVM(net.Watchtower)
 	s.native = func(address string) *big.Int {
 		return must[*big.Int](t)(net.Balance(t.Context(), evm.Native, common.HexToAddress(address)))
 	}
@@ -81,14 +79,14 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 	return func(t testing.TB, n *devnet.Net) *side {
 		net := n.Solana
 		programs := must[solwire.Programs](t)(net.Network().Version(version))
-		lp := &solparty.Party{Net: net, Account: net.LP, Programs: programs}
+		lp := &solana.Party{Net: net, Account: net.LP, Programs: programs}
 		if err := lp.Deposit(t.Context(), solana.WBTC, 1e9); err != nil {
 			t.Fatal(err)
 		}
 		sequence := uint64(0)
 		return &side{name: "Solana", version: version, factory: n.SolanaChain(), user: net.User.Address.String(), token: solana.WBTC.String(), fair: 5e6,
-			wallet: signer.Solana(net.User),
-			signer: signer.Solana(net.Watchtower),
+			wallet: devnet.SignSolana(net.User),
+			signer: devnet.SignSolana(net.Watchtower),
 			native: func(address string) *big.Int {
 				return new(big.Int).SetUint64(net.Lamports(must[solwire.Key](t)(solwire.ParseKey(address))))
 			},
@@ -99,7 +97,7 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 				at := o.condition()
 				output := o.output
 				if at.Kind == chains.Onchain && output == nil {
-					hash := claimhash.TxoHash(int64(at.Sats), at.Script)
+					hash := rawtx.TxoHash(int64(at.Sats), at.Script)
 					output = &hash
 				}
 				claimer, opener := net.User.Address, net.User
@@ -110,7 +108,7 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 					Kind: at.Kind, Claim: must[solwire.ClaimHash](t)(solwire.ClaimHashOf(at)), TxoHash: output, ClaimerBounty: uint64(o.bounty), SecurityDeposit: 5e6,
 					Offerer: net.LP.Address, Claimer: claimer, Token: solana.WBTC, DepositToken: solwire.WSOL,
 					Amount: 50_000, PayOut: true, Sequence: sequence, Expiry: uint64(net.Time().Add(3 * time.Hour).Unix())}))
-				tx := must[*solwire.Tx](t)(programs.InitTx(d, opener.Address, uint64(net.Time().Add(time.Minute).Unix()), solparty.FeeRate))
+				tx := must[*solwire.Tx](t)(programs.InitTx(d, opener.Address, uint64(net.Time().Add(time.Minute).Unix()), solana.FeeRate))
 				tx.Blockhash = net.Head().Hash
 				if err := tx.Sign(net.LP.Key); err != nil {
 					t.Fatal(err)
@@ -129,8 +127,8 @@ func onStarknet(t testing.TB, n *devnet.Net) *side {
 	}
 	sequence := uint64(0)
 	return &side{name: "Starknet", version: "v1", factory: n.StarknetChain(), user: starkwire.Hex64(net.User.Address), token: starkwire.Hex64(starknet.WBTC), fair: 3e8,
-		wallet: signer.Starknet(net.User.Key),
-		signer: signer.Starknet(net.Watchtower.Key),
+		wallet: devnet.SignStarknet(net.User.Key),
+		signer: devnet.SignStarknet(net.Watchtower.Key),
 		native: func(address string) *big.Int {
 			return must[*big.Int](t)(net.Balance(starkwire.STRK, must[starkwire.Felt](t)(starkwire.ParseFelt(address))))
 		},

@@ -14,7 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/storage"
@@ -147,7 +147,7 @@ func TestFindsPaymentsOfOthers(t *testing.T) {
 // What an opener publishes need not be what the escrow waits for: an output that somebody has paid, or none.
 func TestAPaymentThatIsMadeUp(t *testing.T) {
 	p := newPayer(t, families[2])
-	elsewhere := claimhash.TxoHash(100_000, p.wallet.Address.Script())
+	elsewhere := rawtx.TxoHash(100_000, p.wallet.Address.Script())
 	lie := p.open(t, opening{bounty: p.fair, pays: p.awaits(200_000), output: &elsewhere})
 	none := p.open(t, opening{bounty: p.fair, pays: p.awaits(200_001), output: &[32]byte{1}})
 	tower, _ := p.tower(p.finder())

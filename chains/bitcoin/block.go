@@ -7,7 +7,6 @@ import (
 
 	"github.com/btcsuite/btcd/wire"
 
-	"github.com/swapper-go/swapper/internal/btc/pow"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -15,10 +14,10 @@ import (
 // must hash to id and have the work that it claims on network n, and its transactions must be those of
 // the header's Merkle root. Witnesses are not covered by that, and signatures are not checked.
 func ParseBlock(raw []byte, id Hash, n Network) (*wire.MsgBlock, error) {
-	if len(raw) < pow.HeaderSize || len(raw) > rawtx.MaxSize {
+	if len(raw) < rawtx.HeaderSize || len(raw) > rawtx.MaxSize {
 		return nil, fmt.Errorf("block %s cannot have %d bytes", id, len(raw))
 	}
-	h, err := ParseHeader(raw[:pow.HeaderSize], 0)
+	h, err := ParseHeader(raw[:rawtx.HeaderSize], 0)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +27,7 @@ func ParseBlock(raw []byte, id Hash, n Network) (*wire.MsgBlock, error) {
 	if err := h.checkWork(n, id); err != nil {
 		return nil, err
 	}
-	txs, err := rawtx.DecodeList(raw[pow.HeaderSize:])
+	txs, err := rawtx.DecodeList(raw[rawtx.HeaderSize:])
 	if err != nil {
 		return nil, fmt.Errorf("block %s: %w", id, err)
 	}

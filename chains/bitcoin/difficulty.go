@@ -3,7 +3,7 @@ package bitcoin
 import (
 	"math/big"
 
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // Difficulty changes every 2016 blocks, aiming at two weeks, by a factor of
@@ -22,13 +22,13 @@ func powLimit(n Network) *big.Int {
 		return new(big.Int) // no target is low enough for an unknown network
 	}
 	limit := compactLimit[n]
-	return pow.Expand(limit&0x7fffff, uint(limit>>24))
+	return rawtx.Expand(limit&0x7fffff, uint(limit>>24))
 }
 
 // retarget returns the compact target of an epoch from the last header of the
 // epoch before it and the time of that epoch's first header.
 func retarget(n Network, last Header, epochStart uint32) (uint32, error) {
-	target, err := pow.Target(last.Bits)
+	target, err := rawtx.Target(last.Bits)
 	if err != nil {
 		return 0, err
 	}
@@ -38,5 +38,5 @@ func retarget(n Network, last Header, epochStart uint32) (uint32, error) {
 	if limit := powLimit(n); target.Cmp(limit) > 0 {
 		target = limit
 	}
-	return pow.Compact(target), nil
+	return rawtx.Compact(target), nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg"
 	"github.com/btcsuite/btcd/txscript"
 
-	"github.com/swapper-go/swapper/internal/drawn"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // chainParams are btcd's constants; testnet 4 has the addresses of testnet 3.
@@ -26,7 +26,7 @@ func FuzzAddressesOfBtcutil(f *testing.F) {
 	}
 	f.Add([]byte{2, 0, 9}, []byte{1, 5, 1, 'q'})
 	f.Fuzz(func(t *testing.T, fields, bends []byte) {
-		d := drawn.Of(fields)
+		d := vectors.Draw(fields)
 		n := Network(d.Int(len(params)))
 		p := chainParams[n]
 		var made btcutil.Address
@@ -46,7 +46,7 @@ func FuzzAddressesOfBtcutil(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := string(drawn.Of(bends).Bent([]byte(made.EncodeAddress())))
+		text := string(vectors.Draw(bends).Bent([]byte(made.EncodeAddress())))
 		a, err := ParseAddress(text, n)
 		theirs, unknown := btcutil.DecodeAddress(text, p)
 		if err == nil {

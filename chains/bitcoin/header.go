@@ -7,7 +7,7 @@ import (
 
 	"github.com/btcsuite/btcd/chaincfg/chainhash"
 
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // Header is a block header and the height of its block. It is a comparable
@@ -24,8 +24,8 @@ type Header struct {
 
 // ParseHeader reads the 80 bytes of a header whose block has the given height.
 func ParseHeader(b []byte, height uint32) (Header, error) {
-	if len(b) != pow.HeaderSize {
-		return Header{}, fmt.Errorf("block header has %d bytes instead of %d", len(b), pow.HeaderSize)
+	if len(b) != rawtx.HeaderSize {
+		return Header{}, fmt.Errorf("block header has %d bytes instead of %d", len(b), rawtx.HeaderSize)
 	}
 	le := binary.LittleEndian
 	return Header{
@@ -41,7 +41,7 @@ func ParseHeader(b []byte, height uint32) (Header, error) {
 
 // Bytes returns the serialised header, the input of the block hash.
 func (h Header) Bytes() [80]byte {
-	var b [pow.HeaderSize]byte
+	var b [rawtx.HeaderSize]byte
 	le := binary.LittleEndian
 	le.PutUint32(b[0:], uint32(h.Version))
 	copy(b[4:], h.PrevBlock[:])
@@ -59,7 +59,7 @@ func (h Header) Hash() Hash {
 }
 
 // Work returns the expected number of hashes needed to mine the block.
-func (h Header) Work() *big.Int { return pow.Work(h.Bits) }
+func (h Header) Work() *big.Int { return rawtx.Work(h.Bits) }
 
 // CheckWork returns an error unless the header's hash meets its own target and
 // that target is not easier than network n allows. That makes a forged header
@@ -69,7 +69,7 @@ func (h Header) CheckWork(n Network) error { return h.checkWork(n, h.Hash()) }
 
 // checkWork and checkLink take the hash, which costs more than all the rest, from a caller who has it.
 func (h Header) checkWork(n Network, hash Hash) error {
-	target, err := pow.Target(h.Bits)
+	target, err := rawtx.Target(h.Bits)
 	if err != nil {
 		return fmt.Errorf("header %d: %w", h.Height, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -156,7 +156,7 @@ func FuzzParseHeader(f *testing.F) {
 		if workErr == nil && work.Sign() <= 0 {
 			t.Fatalf("%x passes with work %s", b, work)
 		}
-		if target, err := pow.Target(h.Bits); err == nil && work.Cmp(big.NewInt(0)) <= 0 {
+		if target, err := rawtx.Target(h.Bits); err == nil && work.Cmp(big.NewInt(0)) <= 0 {
 			t.Fatalf("target %s has work %s", target, work)
 		}
 		if err := CheckHeaders(Network(network), h, []Header{h}); err == nil {

@@ -3,7 +3,7 @@ package bitcoin
 import (
 	"fmt"
 
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // CheckHeaders returns an error unless next is, in ascending order, a chain of
@@ -71,11 +71,11 @@ func checkBits(n Network, prev, h Header, epochStart uint32, known bool) error {
 		if err != nil {
 			return fmt.Errorf("header %d: %w", prev.Height, err)
 		}
-		limit, err := pow.Target(bound)
+		limit, err := rawtx.Target(bound)
 		if err != nil {
 			return err
 		}
-		target, err := pow.Target(h.Bits)
+		target, err := rawtx.Target(h.Bits)
 		if err != nil {
 			return err
 		}

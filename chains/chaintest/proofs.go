@@ -8,7 +8,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 )
@@ -114,7 +113,7 @@ func (k *kit) awaited(list chains.PaymentList, e chains.Escrow, c chains.Conditi
 				continue
 			}
 			opened++
-			want := chains.AwaitedPayment{Escrow: e, Output: claimhash.TxoHash(int64(c.Sats), c.Script), Nonce: c.Nonce, Confirmations: c.Confirmations, Opened: p.Opened}
+			want := chains.AwaitedPayment{Escrow: e, Output: rawtx.TxoHash(int64(c.Sats), c.Script), Nonce: c.Nonce, Confirmations: c.Confirmations, Opened: p.Opened}
 			want.Escrow.Data, want.Escrow.Version = p.Escrow.Data, p.Escrow.Version
 			if !reflect.DeepEqual(p, want) || p.Opened.Height == 0 || p.Opened.Time == 0 {
 				k.Errorf("awaited: %+v, want %+v", p, want)

@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
@@ -88,7 +88,7 @@ type relaySync = relay.Syncer[wire.StoredHeader, wire.Call]
 func (k *contracts) relaySync(heads chains.Heads) *relaySync {
 	forks := relay.Forks{Rand: k.chain.env.Rand}
 	sync := &relaySync{Chain: k.chain.net.Chain, Bitcoin: k.chain.env.Bitcoin, Network: k.chain.net.Bitcoin, Header: wire.StoredHeader.Header,
-		Rules: relay.Rules{Main: wire.MainHeaders, Fork: wire.ForkHeaders, ShortFork: wire.MainHeaders, Work: pow.Work}}
+		Rules: relay.Rules{Main: wire.MainHeaders, Fork: wire.ForkHeaders, ShortFork: wire.MainHeaders, Work: rawtx.Work}}
 	sync.Find = func(ctx context.Context, block bitcoin.Hash, height uint32) (wire.StoredHeader, uint32, bool, error) {
 		h, tip, at, found, err := k.knownHeader(ctx, block, height)
 		if !sync.Settled() && at.Latest.Height != 0 {

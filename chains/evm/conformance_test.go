@@ -26,7 +26,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
@@ -176,7 +175,7 @@ func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uin
 	in := wire.NewTxIn(&coin, nil, nil)
 	in.Sequence = 0xFFFFFFFD
 	if nonce != 0 {
-		tx.LockTime, in.Sequence, err = claimhash.NonceFields(nonce, l.Time())
+		tx.LockTime, in.Sequence, err = rawtx.NonceFields(nonce, l.Time())
 		l.must(err)
 	}
 	tx.AddTxIn(in)

@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/read"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/nonces"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // staged is a node whose answers are written out: the n-th batch gets the n-th
@@ -151,7 +151,7 @@ func TestNonceFollowsWhatWasSent(t *testing.T) {
 			t.Errorf("pending %d: %d, want %d", pending, got, want)
 		}
 	}
-	c.env.Now = func() time.Time { return time.Unix(1000, 0).Add(nonces.SendTimeout) }
+	c.env.Now = func() time.Time { return time.Unix(1000, 0).Add(settle.SendTimeout) }
 	if got := c.nonces.Next(from, 5, c.env.Now()); got != 5 {
 		t.Errorf("long after: %d", got)
 	}

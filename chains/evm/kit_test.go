@@ -20,8 +20,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // presetOf returns the network that a vector names as in CITREA/MAINNET.
@@ -126,7 +126,7 @@ func newTestNodes(t *testing.T, urls ...string) *rpc.Nodes {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Retry = retry.Policy{Calls: 1}
+	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/nonces"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -91,8 +91,8 @@ func TestVectorsNetworks(t *testing.T) {
 			MaxFeeRatePerGas:      n.MaxBaseFee, PriorityFee: n.PriorityFee, FeeMultiplierPPM: n.FeePPM,
 			Tokens: map[string]token{},
 			Timeouts: map[string]int{
-				"claimWithSecret": int(nonces.SendTimeout / time.Second), "claimWithTxData": int(nonces.SendTimeout / time.Second),
-				"refund": int(nonces.SendTimeout / time.Second), "spvClaim": int(nonces.SendTimeout / time.Second),
+				"claimWithSecret": int(settle.SendTimeout / time.Second), "claimWithTxData": int(settle.SendTimeout / time.Second),
+				"refund": int(settle.SendTimeout / time.Second), "spvClaim": int(settle.SendTimeout / time.Second),
 				"claimGrace": int(chains.ClaimGrace / time.Second), "refundGrace": int(chains.RefundGrace / time.Second),
 				"authGrace": int(chains.AuthGrace / time.Second),
 			},

@@ -12,13 +12,13 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/internal/nonces"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // sentTxs are what was sent for accounts: their nonces, which a node may not have heard
 // of (protocol: chain-evm.md §7.2, §13.15), and what they offer.
 type sentTxs struct {
-	*nonces.Book
+	*settle.NonceBook
 	fees *lru.Cache[nonceKey, *wire.Transaction] // the transaction with a nonce, for what it offers
 }
 
@@ -28,20 +28,20 @@ type nonceKey struct {
 }
 
 func newSentTxs() *sentTxs {
-	return &sentTxs{nonces.New(), lru.New[nonceKey, *wire.Transaction](16384)}
+	return &sentTxs{settle.NewNonceBook(), lru.New[nonceKey, *wire.Transaction](16384)}
 }
 
 // deed names what a call does: its destination and the part of its data that
 // says which method is called for which escrow. A proof behind it does not count.
-func deed(to common.Address, data []byte) nonces.Deed {
+func deed(to common.Address, data []byte) settle.Deed {
 	const escrowCall = 4 + 13*32
-	return nonces.Deed(crypto.Keccak256Hash(to[:], data[:min(len(data), escrowCall)]))
+	return settle.Deed(crypto.Keccak256Hash(to[:], data[:min(len(data), escrowCall)]))
 }
 
 // firstNonce returns the nonce of the first of the calls that a swap asks for, and
-// remembers them: see [nonces.Book.First]. pending and mined are the node's counts.
+// remembers them: see [settle.NonceBook.First]. pending and mined are the node's counts.
 func (c *chain) firstNonce(sender, swap string, calls []wire.Call, pending, mined uint64) uint64 {
-	deeds := make([]nonces.Deed, len(calls))
+	deeds := make([]settle.Deed, len(calls))
 	for i, call := range calls {
 		deeds[i] = deed(call.To, call.Data)
 	}
@@ -52,7 +52,7 @@ func (c *chain) firstNonce(sender, swap string, calls []wire.Call, pending, mine
 
 // noteSent remembers a transaction, for nodes that have not heard of it.
 func (c *chain) noteSent(tx chains.Signed) {
-	var what *nonces.Deed
+	var what *settle.Deed
 	if p, err := wire.ParseTransaction(hexutil.Encode(tx.Raw)); err == nil && p.To != nil {
 		d := deed(*p.To, p.Data)
 		what = &d
@@ -62,7 +62,7 @@ func (c *chain) noteSent(tx chains.Signed) {
 }
 
 // checkNonce refuses a transaction that comes before others that are missing: see
-// [nonces.Book.Gap]. The node is asked unless it is known that nothing is missing.
+// [settle.NonceBook.Gap]. The node is asked unless it is known that nothing is missing.
 func (c *chain) checkNonce(ctx context.Context, tx chains.Signed) error {
 	if c.nonces.Follows(tx.From, tx.Nonce, c.env.Now()) {
 		return nil

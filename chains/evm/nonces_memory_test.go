@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/nonces"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // remembering is a chain of which only the memory of nonces is used; its node says
@@ -65,12 +65,12 @@ func TestSentNoncesAreRemembered(t *testing.T) {
 	next("the node is ahead", 9, 9)
 	send(5)
 	next("an older one is sent again", 3, 8)
-	*now = now.Add(nonces.SendTimeout - time.Nanosecond)
+	*now = now.Add(settle.SendTimeout - time.Nanosecond)
 	next("the last moment", 3, 8)
 	send(7) // again, so that it counts from now on
 	*now = now.Add(time.Nanosecond)
 	next("sent again", 3, 8)
-	*now = now.Add(nonces.SendTimeout - time.Nanosecond)
+	*now = now.Add(settle.SendTimeout - time.Nanosecond)
 	next("it was dropped", 3, 3)
 	send(4)
 	next("an older one after that", 3, 5)
@@ -78,7 +78,7 @@ func TestSentNoncesAreRemembered(t *testing.T) {
 		t.Errorf("what it offered: %+v", fee)
 	}
 	c.noteSent(sentTx(t, 6, nil, []byte{1})) // makes a contract, which no swap asks for
-	if c.nonces.Follows(sender, 6, now.Add(nonces.SendTimeout)) {
+	if c.nonces.Follows(sender, 6, now.Add(settle.SendTimeout)) {
 		t.Error("a contract's creation counts as a call")
 	}
 }
@@ -160,7 +160,7 @@ func TestWhenTheNodeIsAskedForNonces(t *testing.T) {
 			}
 		}
 		if c.ahead {
-			*now = now.Add(nonces.SendTimeout)
+			*now = now.Add(settle.SendTimeout)
 			if err := chain.checkNonce(t.Context(), tx); fault.CodeOf(err) != fault.InvalidState {
 				t.Errorf("%s, for three minutes: %v", name, err)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/nonces"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // replaced are the pending transactions that a signer's plan replaces.
@@ -44,8 +44,8 @@ func (old replaced) fees() (feeCap, tip *big.Int) {
 // above raises a rate so far that nodes take its transactions instead.
 func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
 	feeCap, tip := old.fees()
-	priority := higher(rate.Priority, nonces.Offer(tip))
-	base := new(big.Int).Sub(nonces.Offer(feeCap), priority)
+	priority := higher(rate.Priority, settle.Offer(tip))
+	base := new(big.Int).Sub(settle.Offer(feeCap), priority)
 	return wire.FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}
 }
 
@@ -54,7 +54,7 @@ func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
 // still waits, is not waited for any longer, but replaced too.
 func (c *chain) instead(old replaced, plan chains.Plan, signer string, mined uint64, rate wire.FeeRate) (first uint64, at wire.FeeRate) {
 	first = old.nonce(mined)
-	if before, ok := c.nonces.fees.Get(nonceKey{signer, mined}); ok && mined < first && nonces.Claims(plan) {
+	if before, ok := c.nonces.fees.Get(nonceKey{signer, mined}); ok && mined < first && settle.Claims(plan) {
 		first, old = mined, append(replaced{before}, old...)
 	}
 	return first, old.above(rate)
@@ -67,7 +67,7 @@ func (old replaced) check(plan chains.Plan, checked []wire.CheckedTx) error {
 	if len(old) == 0 {
 		return nil
 	}
-	if err := nonces.CheckReplaces(plan, checked[0].Nonce, old[0].Nonce, old[len(old)-1].Nonce); err != nil {
+	if err := settle.CheckReplaces(plan, checked[0].Nonce, old[0].Nonce, old[len(old)-1].Nonce); err != nil {
 		return fault.Invalid(fieldOf(0), "%w", err)
 	}
 	for i, tx := range checked {
@@ -75,7 +75,7 @@ func (old replaced) check(plan chains.Plan, checked []wire.CheckedTx) error {
 			if o.Nonce != tx.Nonce {
 				continue
 			}
-			feeCap, tip := nonces.Takes(o.FeeCap), nonces.Takes(o.TipCap)
+			feeCap, tip := settle.Takes(o.FeeCap), settle.Takes(o.TipCap)
 			if tx.FeeCap.Cmp(feeCap) < 0 || tx.TipCap.Cmp(tip) < 0 {
 				return fault.Invalid(fieldOf(i), "must offer at least %s wei per gas and a tip of %s to replace the pending transaction", feeCap, tip)
 			}

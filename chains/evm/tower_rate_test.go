@@ -18,7 +18,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/nonces"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // If no node tells its fee at first they are asked once more, and what is told then
@@ -118,7 +118,7 @@ func TestNonceLimits(t *testing.T) {
 	next("the node is ahead", 9, 9)
 	sent(5)
 	next("one was sent before that", 4, 7)
-	now = now.Add(nonces.SendTimeout - time.Second)
+	now = now.Add(settle.SendTimeout - time.Second)
 	next("just remembered", 4, 7)
 	now = now.Add(time.Second)
 	next("too long ago", 4, 4)
@@ -126,7 +126,7 @@ func TestNonceLimits(t *testing.T) {
 	next("sent when the other was dropped", 4, 6)
 	sent(6)
 	next("one was sent after that", 4, 7)
-	now = now.Add(nonces.SendTimeout - time.Second)
+	now = now.Add(settle.SendTimeout - time.Second)
 	sent(6)
 	now = now.Add(time.Second)
 	next("sent once more", 4, 7)
@@ -147,7 +147,7 @@ func TestNonceLimits(t *testing.T) {
 	first("without a swap again", "", a, 8, 5, 8)
 	first("once it is mined", "x", a, 6, 6, 6)
 	what := deed(b.To, b.Data)
-	c.nonces.Sent("me", 6, &what, now.Add(-nonces.SendTimeout))
+	c.nonces.Sent("me", 6, &what, now.Add(-settle.SendTimeout))
 	first("taken by something else", "x", a, 8, 6, 8)
 	first("sent by itself", "x", b, 8, 6, 6)
 	first("given far ahead", "z", a, 9, 6, 9)
@@ -218,7 +218,7 @@ func TestNonceAheadLimits(t *testing.T) {
 	check("the next, known", 5, "", 0)
 	check("used", 4, "", 1)
 	check("ahead", 6, fault.Upstream, 1)
-	now = now.Add(nonces.SendTimeout - time.Second)
+	now = now.Add(settle.SendTimeout - time.Second)
 	check("still ahead", 6, fault.Upstream, 1)
 	now = now.Add(time.Second)
 	check("ahead for too long", 6, fault.InvalidState, 1)
@@ -231,6 +231,6 @@ func TestNonceAheadLimits(t *testing.T) {
 		if err := c.checkNonce(t.Context(), chains.Signed{ID: "other", From: "me", Nonce: 9}); err == nil || fault.CodeOf(err) == fault.InvalidState {
 			t.Errorf("the node does not tell its count: %v", err)
 		}
-		now = now.Add(nonces.SendTimeout)
+		now = now.Add(settle.SendTimeout)
 	}
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -242,7 +241,7 @@ func TestBlockThatANodeMakesUp(t *testing.T) {
 	s := newScene(t, wire.V1)
 	e := s.in(s.user, lock(9), devnet.WBTC)
 	plan := s.opening(s.user, e)
-	s.nodes[0].Misbehave(rpc.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+	s.nodes[0].Misbehave(devnet.NodeFault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
 		if method != "getBlock" {
 			return result
 		}
@@ -289,7 +288,7 @@ func TestBlockThatANodeMakesUp(t *testing.T) {
 // never by one, nor while another has a different block.
 func TestOneNodeDoesNotProveAForgery(t *testing.T) {
 	t.Parallel()
-	invents := rpc.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+	invents := devnet.NodeFault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
 		if method != "getBlock" {
 			return result
 		}
@@ -301,13 +300,13 @@ func TestOneNodeDoesNotProveAForgery(t *testing.T) {
 		return result
 	}}
 	for name, c := range map[string]struct {
-		fault  rpc.Fault // of the second node
+		fault  devnet.NodeFault // of the second node
 		proven bool
 	}{
-		"both have it":    {rpc.Fault{}, true},
-		"one is down":     {rpc.Fault{Down: true}, false},
+		"both have it":    {devnet.NodeFault{}, true},
+		"one is down":     {devnet.NodeFault{Down: true}, false},
 		"one has another": {invents, false},
-		"one has none":    {rpc.Fault{Fail: []string{"getBlock"}}, false},
+		"one has none":    {devnet.NodeFault{Fail: []string{"getBlock"}}, false},
 	} {
 		s := newScene(t, wire.V1)
 		e := s.in(s.user, lock(9), devnet.WBTC)
@@ -343,7 +342,7 @@ func TestRefundThatTakesMore(t *testing.T) {
 		t.Errorf("a limit of %d", got)
 	}
 	for _, node := range s.nodes {
-		node.Misbehave(rpc.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+		node.Misbehave(devnet.NodeFault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
 			if method != "simulateTransaction" {
 				return result
 			}
@@ -354,7 +353,7 @@ func TestRefundThatTakesMore(t *testing.T) {
 		t.Errorf("a limit of %d for what takes 60000", got)
 	}
 	for _, node := range s.nodes {
-		node.Misbehave(rpc.Fault{Refuse: []string{"simulateTransaction"}})
+		node.Misbehave(devnet.NodeFault{Refuse: []string{"simulateTransaction"}})
 	}
 	if got := limit(); got != 50_000 {
 		t.Errorf("a limit of %d of nodes that try nothing", got)

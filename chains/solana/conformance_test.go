@@ -24,11 +24,10 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -51,7 +50,7 @@ type localNet struct {
 	program wire.Programs // under test
 	chain   chains.Chain
 	backend bitcoin.Backend
-	nodes   [2]*rpc.Server
+	nodes   [2]*devnet.NodeServer
 	lp      account
 	wallet  *bitcoinnet.Wallet // of users
 	notes   memoryNotes
@@ -76,7 +75,7 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	})
 	second, err := n.Serve("")
 	l.must(err)
-	l.nodes = [2]*rpc.Server{n.Server(), second}
+	l.nodes = [2]*devnet.NodeServer{n.Server(), second}
 	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
 	l.must(err)
 	l.wallet, err = n.Bitcoin().NewWallet(bitcoin.P2WPKH)
@@ -183,7 +182,7 @@ func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uin
 	in := btcwire.NewTxIn(&coin, nil, nil)
 	in.Sequence = 0xFFFFFFFD
 	if nonce != 0 {
-		tx.LockTime, in.Sequence, err = claimhash.NonceFields(nonce, l.Time())
+		tx.LockTime, in.Sequence, err = rawtx.NonceFields(nonce, l.Time())
 		l.must(err)
 	}
 	tx.AddTxIn(in)
@@ -213,7 +212,7 @@ func (l *localNet) NodeName(node int) string {
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
 	t.Helper()
-	faults := map[chaintest.Trouble]rpc.Fault{
+	faults := map[chaintest.Trouble]devnet.NodeFault{
 		{Down: true}: {Down: true}, {Slow: true}: {Delay: 6 * time.Second}, {Garbage: true}: {Garbage: true},
 		{WrongNetwork: true}: {WrongNetwork: true}, {Limited: true}: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
 		{Failing: true}: {Status: http.StatusServiceUnavailable}, {Behind: true}: {Behind: 200}, {Unbatched: true}: {MaxBatch: 1},

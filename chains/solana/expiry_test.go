@@ -7,7 +7,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -104,11 +103,11 @@ func TestExpiryAfterARestart(t *testing.T) {
 		t.Errorf("who does not know when its block hash began says %+v", got)
 	}
 	s.Advance(t, 3*time.Minute)
-	s.nodes[1].Misbehave(rpc.Fault{Down: true})
+	s.nodes[1].Misbehave(devnet.NodeFault{Down: true})
 	if got := s.status(restarted, tx); got.State != chains.TxUnknown {
 		t.Errorf("one of two nodes is enough for %+v", got)
 	}
-	s.nodes[1].Misbehave(rpc.Fault{})
+	s.nodes[1].Misbehave(devnet.NodeFault{})
 	s.Advance(t, 2*time.Minute) // it is asked again
 	if got := s.status(restarted, tx); got.State != chains.TxReplaced || got.Reason == "" {
 		t.Errorf("%+v", got)

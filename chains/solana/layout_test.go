@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -54,7 +53,7 @@ func (s *scene) key(plan chains.Plan, n int) wire.SecretKey {
 	return wire.ClaimDataKey(plan.Seed, plan.Steps[0].Payment.TxID, s.user.Account.Address, n)
 }
 
-func (s *scene) misbehave(f rpc.Fault) {
+func (s *scene) misbehave(f devnet.NodeFault) {
 	for _, n := range s.nodes {
 		n.Misbehave(f)
 	}
@@ -104,15 +103,15 @@ func TestLayoutsThatNodesDoNotTell(t *testing.T) {
 			t.Skip("only version 2 of the program has two layouts of data accounts; version 1 has one")
 		}
 		s := newPlayed(t, p)
-		silent := rpc.Fault{Refuse: []string{"simulateTransaction"}}
+		silent := devnet.NodeFault{Refuse: []string{"simulateTransaction"}}
 		begun, begunPlan := s.bought(outputs(120)...)
 		s.misbehave(silent)
 		s.buildRefused("a claim", begunPlan, fault.Upstream, "how the swap program on Solana keeps the data of claims")
-		s.misbehave(rpc.Fault{})
+		s.misbehave(devnet.NodeFault{})
 		s.send(s.check(s.user, begunPlan, s.build(begunPlan))[:2]...)
 		e, plan := s.paid(outputs(40)...)
 		plan.Seed = chains.Seed{8}
-		for what, f := range map[string]rpc.Fault{
+		for what, f := range map[string]devnet.NodeFault{
 			"a node without trials":             silent,
 			"a node without accounts of trials": {Rewrite: rewritten(func(reply map[string]any) { delete(reply, "accounts") })},
 			"a node that finds no SOL":          {Rewrite: rewritten(func(reply map[string]any) { reply["err"], reply["accounts"] = "AccountNotFound", []any{nil} })},
@@ -186,14 +185,14 @@ func TestAccountsOfAnotherLayout(t *testing.T) {
 		e, plan = s.bought(outputs(40)...)
 		first := s.build(plan)
 		s.send(s.check(s.user, plan, first)[:1]...)
-		s.misbehave(rpc.Fault{Rewrite: rewritten(func(reply map[string]any) { moved(reply, int(other)-int(p.data)) })})
+		s.misbehave(devnet.NodeFault{Rewrite: rewritten(func(reply map[string]any) { moved(reply, int(other)-int(p.data)) })})
 		for i, tx := range s.build(plan).Txs {
 			raw, _ := unsigned(t, tx)
 			if slices.Contains(raw.Message.AccountKeys, s.key(plan, 0).PublicKey()) {
 				t.Errorf("transaction %d is about an account that the program does not know any more", i)
 			}
 		}
-		s.misbehave(rpc.Fault{})
+		s.misbehave(devnet.NodeFault{})
 		s.run(s.user, plan)
 		s.want(e, chains.EscrowClaimed)
 	})
@@ -258,7 +257,7 @@ func TestSmallPaymentsNeedNoDataAccount(t *testing.T) {
 		}
 		if p.version == wire.V2 {
 			// A program that does not take it gets an account, and the claim goes on with that.
-			s.misbehave(rpc.Fault{Rewrite: rewritten(func(reply map[string]any) {
+			s.misbehave(devnet.NodeFault{Rewrite: rewritten(func(reply map[string]any) {
 				if reply["accounts"] == nil {
 					reply["err"] = map[string]any{"InstructionError": []any{2, map[string]any{"Custom": 6011}}}
 				}
@@ -269,7 +268,7 @@ func TestSmallPaymentsNeedNoDataAccount(t *testing.T) {
 				t.Errorf("%d transactions where the program refuses the small claim", len(all))
 			}
 			s.send(all[0])
-			s.misbehave(rpc.Fault{})
+			s.misbehave(devnet.NodeFault{})
 			if rest := s.run(s.user, otherPlan); len(rest) != 1 || rest[0].Step != 0 {
 				t.Errorf("%d transactions after the account was written", len(rest))
 			}

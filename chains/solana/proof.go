@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -166,7 +166,7 @@ type relaySync = relay.Syncer[wire.StoredHeader, *wire.Tx]
 func (b *building) relaySync(pr *proof) *relaySync {
 	c := b.k.chain
 	return &relaySync{Chain: "Solana", Bitcoin: c.env.Bitcoin, Network: c.net.Bitcoin,
-		Rules: relay.Rules{Main: wire.MaxMainHeaders, Fork: wire.MaxForkHeaders, ShortFork: wire.MaxShortForkHeaders, Work: pow.Difficulty,
+		Rules: relay.Rules{Main: wire.MaxMainHeaders, Fork: wire.MaxForkHeaders, ShortFork: wire.MaxShortForkHeaders, Work: rawtx.Difficulty,
 			LongerWins: c.net.Bitcoin == bitcoin.Regtest},
 		Header: func(h wire.StoredHeader) bitcoin.Header { return h.Header },
 		Find: func(context.Context, bitcoin.Hash, uint32) (h wire.StoredHeader, tip uint32, found bool, err error) {

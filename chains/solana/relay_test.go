@@ -7,7 +7,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -62,11 +61,11 @@ func TestRefusals(t *testing.T) {
 	s.run(s.user, s.opening(s.user, e))
 	refund := s.plan(s.user, chains.Step{Kind: chains.StepRefundAuth, Escrow: e, Auth: s.lp.AuthorizeRefund(t, e, s.Time().Add(time.Hour))})
 	txs := s.check(s.user, refund, s.build(refund))
-	s.nodes[0].Misbehave(rpc.Fault{Fail: []string{"sendTransaction"}})
+	s.nodes[0].Misbehave(devnet.NodeFault{Fail: []string{"sendTransaction"}})
 	lpClaim := s.plan(s.lp, chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret(20)})
 	claim := s.check(s.lp, lpClaim, s.build(lpClaim))
 	s.send(claim...)
-	s.nodes[0].Misbehave(rpc.Fault{})
+	s.nodes[0].Misbehave(devnet.NodeFault{})
 	err := s.k.Admit(t.Context(), refund, txs)
 	refusedWith(t, "a refund after the claim", err, "the program would refuse the transaction now")
 	if fault.CodeOf(err) != fault.InvalidState {

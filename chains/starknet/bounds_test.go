@@ -7,8 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -53,7 +52,7 @@ func TestHeadersThatTakeMoreThanTheConstants(t *testing.T) {
 				id, err := parsed.Hash()
 				l.must(err)
 				var used wire.Gas
-				l.Net.Chain().Read(0, func(v *state.View) { used = v.Tx(id).Gas })
+				l.Net.Chain().Read(0, func(v *contracts.View) { used = v.Tx(id).Gas })
 				may := parsed.Bounds.Gas()
 				t.Logf("transaction %d uses %d of %d L2 gas, and %d of %d data gas", i, used.L2, may.L2, used.L1Data, may.L1Data)
 				if may.L2 < used.L2+used.L2/5 || may.L1Data < used.L1Data+used.L1Data/5 {
@@ -74,8 +73,8 @@ func TestNodesThatLieAboutGas(t *testing.T) {
 	l := newLive(t, devnet.Options{})
 	e, plan := l.behind()
 	honest := l.bounds(plan)
-	lie := func(gas string) rpc.Fault {
-		return rpc.Fault{Rewrite: func(method string, _ map[string]json.RawMessage, result json.RawMessage) json.RawMessage {
+	lie := func(gas string) devnet.NodeFault {
+		return devnet.NodeFault{Rewrite: func(method string, _ map[string]json.RawMessage, result json.RawMessage) json.RawMessage {
 			var all []map[string]any
 			if method != "starknet_estimateFee" || json.Unmarshal(result, &all) != nil {
 				return result
@@ -90,7 +89,7 @@ func TestNodesThatLieAboutGas(t *testing.T) {
 			return out
 		}}
 	}
-	for name, f := range map[string]rpc.Fault{
+	for name, f := range map[string]devnet.NodeFault{
 		"too much": lie("0xffffffffffffffff"), "nothing": lie("0x0"), "no estimate": {Refuse: []string{"starknet_estimateFee"}}, "an error": {Rewrite: lie("-").Rewrite},
 	} {
 		for _, n := range l.nodes {
@@ -104,7 +103,7 @@ func TestNodesThatLieAboutGas(t *testing.T) {
 		}
 	}
 	for _, n := range l.nodes {
-		n.Misbehave(rpc.Fault{})
+		n.Misbehave(devnet.NodeFault{})
 	}
 	l.run(l.user, plan)
 	if got := l.state(e); got != chains.EscrowClaimed {

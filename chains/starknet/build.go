@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/nonces"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -38,7 +38,7 @@ func (k *contract) Build(ctx context.Context, plan chains.Plan) (chains.Unsigned
 
 // serialize gives transactions nonces and fees. An account that is not deployed is
 // deployed by the first of them: two polls of a swap give the same nonces while what
-// they ask for is not executed, see [nonces.Book.First].
+// they ask for is not executed, see [settle.NonceBook.First].
 func (k *contract) serialize(ctx context.Context, plan chains.Plan, signer wire.Felt, calls [][]wire.Call) ([]string, error) {
 	c := k.chain
 	of := sender{at: signer}
@@ -68,7 +68,7 @@ func (k *contract) serialize(ctx context.Context, plan chains.Plan, signer wire.
 	if err != nil {
 		return nil, err
 	}
-	var deeds []nonces.Deed
+	var deeds []settle.Deed
 	if of.absent {
 		deeds = append(deeds, deedOf(nil))
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -37,7 +37,7 @@ func TestTheAccountIsNotDeployed(t *testing.T) {
 	s.must(err) // it may have been deployed meanwhile
 	_, err = s.k.Check(plan, s.sign(txs[1], txs[0]))
 	wants(t, "the deployment at last", err, "signedTxs[1]")
-	stranger := party.KeyOf("stranger")
+	stranger := contracts.KeyOf("stranger")
 	other := *txs[0]
 	other.Sender = stranger.Address()
 	s.must(stranger.SignTransaction(&other))

@@ -20,13 +20,11 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/starknet"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -46,7 +44,7 @@ type localNet struct {
 	t       *testing.T
 	chain   chains.Chain
 	backend bitcoin.Backend
-	nodes   [2]*rpc.Server
+	nodes   [2]*devnet.NodeServer
 	lp      account
 	wallet  *bitcoinnet.Wallet // of users
 	vaults  *bitcoinnet.Wallet // of vaults
@@ -77,7 +75,7 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 	})
 	second, err := n.Serve("")
 	l.must(err)
-	l.nodes = [2]*rpc.Server{n.Server(), second}
+	l.nodes = [2]*devnet.NodeServer{n.Server(), second}
 	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
 	l.must(err)
 	l.wallet, err = n.Bitcoin().NewWallet(bitcoin.P2WPKH)
@@ -197,7 +195,7 @@ func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uin
 	in := btcwire.NewTxIn(&coin, nil, nil)
 	in.Sequence = 0xFFFFFFFD
 	if nonce != 0 {
-		tx.LockTime, in.Sequence, err = claimhash.NonceFields(nonce, l.Time())
+		tx.LockTime, in.Sequence, err = rawtx.NonceFields(nonce, l.Time())
 		l.must(err)
 	}
 	tx.AddTxIn(in)
@@ -228,7 +226,7 @@ func (l *localNet) NodeName(node int) string {
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
 	t.Helper()
-	faults := map[chaintest.Trouble]rpc.Fault{
+	faults := map[chaintest.Trouble]devnet.NodeFault{
 		{Down: true}: {Down: true}, {Slow: true}: {Delay: 6 * time.Second}, {Garbage: true}: {Garbage: true},
 		{WrongNetwork: true}: {WrongNetwork: true}, {Limited: true}: {Status: http.StatusTooManyRequests, RetryAfter: "1"},
 		{Failing: true}: {Status: http.StatusServiceUnavailable}, {Behind: true}: {Behind: 20}, {Unbatched: true}: {MaxBatch: 1},
@@ -317,7 +315,7 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.must(err)
 	w, err := wire.ParseWithdrawal(found.Msg)
 	l.must(err)
-	calls, err := party.FrontVault(l.Deployment(), v, w, count-1)
+	calls, err := contracts.FrontVault(l.Deployment(), v, w, count-1)
 	l.must(err)
 	_, err = l.Net.LP.Send(t.Context(), calls...)
 	l.must(err)

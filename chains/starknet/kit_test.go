@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/storage"
@@ -32,7 +32,7 @@ type scripted struct {
 	mined    map[string]uint64
 	pending  map[string]uint64
 	absent   map[string]bool
-	keys     map[string]party.Key     // by account
+	keys     map[string]contracts.Key // by account
 	says     func(account string) any // what an account answers about signatures; nil: by its key
 	states   map[string]int
 	balance  *big.Int
@@ -51,7 +51,7 @@ type refusal struct {
 
 func newScripted() *scripted {
 	return &scripted{time: 1_800_000_000, prices: [3]int64{1000, 2000, 3000}, mined: map[string]uint64{}, pending: map[string]uint64{}, absent: map[string]bool{},
-		keys: map[string]party.Key{}, states: map[string]int{}, balance: new(big.Int).Lsh(big.NewInt(1), 80), known: map[string]string{}, ids: map[[32]byte]string{}}
+		keys: map[string]contracts.Key{}, states: map[string]int{}, balance: new(big.Int).Lsh(big.NewInt(1), 80), known: map[string]string{}, ids: map[[32]byte]string{}}
 }
 
 func (n *scripted) serve(t *testing.T) string {
@@ -194,16 +194,16 @@ type scene struct {
 	node  *scripted
 	chain chains.Chain
 	k     chains.VaultContract
-	user  party.Key
-	lp    party.Key
+	user  contracts.Key
+	lp    contracts.Key
 	skew  time.Duration // by which the local clock is ahead
 	n     int64
 }
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{t: t, node: newScripted(), user: party.KeyOf("user"), lp: party.KeyOf("lp")}
-	for _, k := range []party.Key{s.user, s.lp} {
+	s := &scene{t: t, node: newScripted(), user: contracts.KeyOf("user"), lp: contracts.KeyOf("lp")}
+	for _, k := range []contracts.Key{s.user, s.lp} {
 		s.node.keys[wire.Hex64(k.Address())] = k
 	}
 	s.chain = s.open(starknet.Mainnet(starknet.Options{RPC: []string{s.node.serve(t)}}))

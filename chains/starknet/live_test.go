@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -359,7 +358,7 @@ func TestAWalletSpendsAllButTheReserve(t *testing.T) {
 // that has another one; alone it says why nothing is built.
 func TestNodesOfSeveralVersions(t *testing.T) {
 	t.Parallel()
-	for _, version := range []rpc.Version{rpc.V8, rpc.V10} {
+	for _, version := range []devnet.NodeVersion{devnet.V8, devnet.V10} {
 		l := newLive(t, devnet.Options{Version: version})
 		e := l.escrow(lock(1), in)
 		l.run(l.user, l.opening(l.user, e))

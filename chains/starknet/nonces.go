@@ -5,14 +5,14 @@ import (
 	"crypto/sha256"
 
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/internal/nonces"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // sentTxs are what was sent for accounts: their nonces, which the nodes' states do not
 // tell while they wait in pools (protocol: chain-starknet.md §10.2), and what they offer.
 type sentTxs struct {
-	*nonces.Book
+	*settle.NonceBook
 	fees *lru.Cache[nonceKey, *wire.Transaction] // bounds and tip of the transaction with a nonce
 }
 
@@ -22,15 +22,15 @@ type nonceKey struct {
 }
 
 func newSentTxs() *sentTxs {
-	return &sentTxs{nonces.New(), lru.New[nonceKey, *wire.Transaction](16384)}
+	return &sentTxs{settle.NewNonceBook(), lru.New[nonceKey, *wire.Transaction](16384)}
 }
 
 // deedOf names what a transaction does: the entry point of its last call, and the part of
 // its calldata that says for which escrow. A proof behind it does not count, nor do
 // approvals before it. A transaction without calls is a deployment.
-func deedOf(calls []wire.Call) nonces.Deed {
+func deedOf(calls []wire.Call) settle.Deed {
 	if len(calls) == 0 {
-		return nonces.Deed{}
+		return settle.Deed{}
 	}
 	const escrowFelts = 16
 	last := calls[len(calls)-1]
@@ -43,12 +43,12 @@ func deedOf(calls []wire.Call) nonces.Deed {
 		b := f.Bytes()
 		h.Write(b[:])
 	}
-	return nonces.Deed(h.Sum(nil))
+	return settle.Deed(h.Sum(nil))
 }
 
 // noteSent remembers a transaction, for nodes that have not heard of it.
 func (c *chain) noteSent(tx *wire.Transaction) {
-	var what *nonces.Deed
+	var what *settle.Deed
 	if calls, err := wire.ParseExecuteCalldata(tx.Calldata); err == nil || tx.Type == wire.DeployAccount {
 		d := deedOf(calls)
 		what = &d
@@ -58,7 +58,7 @@ func (c *chain) noteSent(tx *wire.Transaction) {
 }
 
 // checkNonce refuses a transaction that comes before others that are missing: see
-// [nonces.Book.Gap]. The node is asked unless it is known that nothing is missing.
+// [settle.NonceBook.Gap]. The node is asked unless it is known that nothing is missing.
 func (c *chain) checkNonce(ctx context.Context, id string, tx *wire.Transaction) error {
 	sender := wire.Hex64(tx.Sender)
 	if c.sent.Follows(sender, tx.Nonce, c.env.Now()) {

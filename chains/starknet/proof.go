@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 	btcvault "github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -91,7 +91,7 @@ func (k *contract) relaySync() *relaySync {
 	c := k.chain
 	forks := relay.Forks{Rand: c.env.Rand} // (protocol: chain-starknet.md §20.19)
 	return &relaySync{Chain: "Starknet", Bitcoin: c.env.Bitcoin, Network: c.net.Bitcoin,
-		Rules:  relay.Rules{Main: wire.MainHeaders, Fork: wire.ForkHeaders, ShortFork: wire.MainHeaders, Work: pow.Work},
+		Rules:  relay.Rules{Main: wire.MainHeaders, Fork: wire.ForkHeaders, ShortFork: wire.MainHeaders, Work: rawtx.Work},
 		Header: func(h wire.StoredHeader) bitcoin.Header { return h.Header },
 		Find: func(ctx context.Context, block bitcoin.Hash, _ uint32) (wire.StoredHeader, uint32, bool, error) {
 			header, err := c.env.Bitcoin.Header(ctx, block)

@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/nonces"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -32,7 +32,7 @@ func (old replaced) nonce(mined uint64) uint64 { return max(mined, old[0].Nonce)
 func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
 	for _, tx := range old {
 		b := tx.Bounds
-		rate = wire.FeeRate{L1: higher(rate.L1, b.L1.MaxPrice), L2: higher(rate.L2, nonces.Offer(b.L2.MaxPrice)), L1Data: higher(rate.L1Data, b.L1Data.MaxPrice)}
+		rate = wire.FeeRate{L1: higher(rate.L1, b.L1.MaxPrice), L2: higher(rate.L2, settle.Offer(b.L2.MaxPrice)), L1Data: higher(rate.L1Data, b.L1Data.MaxPrice)}
 	}
 	return rate
 }
@@ -42,7 +42,7 @@ func (old replaced) tip() uint64 {
 	tip := new(big.Int)
 	for _, tx := range old {
 		if tx.Tip > 0 {
-			tip = higher(tip, nonces.Offer(new(big.Int).SetUint64(tx.Tip)))
+			tip = higher(tip, settle.Offer(new(big.Int).SetUint64(tx.Tip)))
 		}
 	}
 	if !tip.IsUint64() {
@@ -56,7 +56,7 @@ func (old replaced) tip() uint64 {
 // still waits, is not waited for any longer, but replaced too.
 func (c *chain) instead(old replaced, plan chains.Plan, signer wire.Felt, of sender) (first uint64, all replaced) {
 	first = old.nonce(of.mined)
-	if before, ok := c.sent.fees.Get(nonceKey{signer, of.pending}); ok && of.pending < first && nonces.Claims(plan) {
+	if before, ok := c.sent.fees.Get(nonceKey{signer, of.pending}); ok && of.pending < first && settle.Claims(plan) {
 		return of.pending, append(replaced{before}, old...)
 	}
 	return first, old
@@ -68,7 +68,7 @@ func (old replaced) check(plan chains.Plan, checked []wire.CheckedTx) error {
 	if len(old) == 0 {
 		return nil
 	}
-	if err := nonces.CheckReplaces(plan, checked[0].Nonce, old[0].Nonce, old[len(old)-1].Nonce); err != nil {
+	if err := settle.CheckReplaces(plan, checked[0].Nonce, old[0].Nonce, old[len(old)-1].Nonce); err != nil {
 		return fault.Invalid(fieldOf(0), "%w", err)
 	}
 	for i, tx := range checked {
@@ -76,7 +76,7 @@ func (old replaced) check(plan chains.Plan, checked []wire.CheckedTx) error {
 			if o.Nonce != tx.Nonce {
 				continue
 			}
-			price, tip := nonces.Takes(o.Bounds.L2.MaxPrice), nonces.Takes(new(big.Int).SetUint64(o.Tip))
+			price, tip := settle.Takes(o.Bounds.L2.MaxPrice), settle.Takes(new(big.Int).SetUint64(o.Tip))
 			if bigs.OrZero(tx.Bounds.L2.MaxPrice).Cmp(price) < 0 || new(big.Int).SetUint64(tx.Tip).Cmp(tip) < 0 {
 				return fault.Invalid(fieldOf(i), "must offer at least %s fri for a unit of L2 gas and a tip of %s to replace the pending transaction", price, tip)
 			}

@@ -20,9 +20,9 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -36,7 +36,7 @@ type bed struct {
 	version string // of the program on Solana, or onStarknet, if one of these is measured
 	hears   bool   // of blocks and logs
 	follows func() // ends the following of swaps; nil: nothing is followed
-	user    *wallet.Wallet
+	user    *control.Wallet
 	urls    struct {
 		bitcoin, evm, other string
 		lps                 []string
@@ -78,7 +78,7 @@ func (b *bed) startNet() {
 		b.tb.Fatal(err)
 	}
 	b.tb.Cleanup(func() { b.net.Close() })
-	b.user = &wallet.Wallet{EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 20 * time.Millisecond}
+	b.user = &control.Wallet{EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 20 * time.Millisecond}
 	switch b.version {
 	case "":
 	case onStarknet:

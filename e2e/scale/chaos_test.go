@@ -21,7 +21,6 @@ import (
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage/postgres"
 )
 
@@ -266,7 +265,7 @@ const authTime = time.Minute
 // may be harmed: then the payment goes back. The local network must know of no other payment.
 func (d *driver) unasked(j *job) bool {
 	r, row := d.tracker.record(j.id)
-	if j.kind != fromVoucher || r == nil || r.Escrow != nil && r.Escrow.Real != nil && (!j.land.opens || r.Escrow.InitTx != "") || !row.Expired && r.State != swapstate.LnSoftExpired {
+	if j.kind != fromVoucher || r == nil || r.Escrow != nil && r.Escrow.Real != nil && (!j.land.opens || r.Escrow.InitTx != "") || !row.Expired && r.State != swap.LnSoftExpired {
 		return false
 	}
 	hash, err := hex.DecodeString(r.Lightning.Hash)

@@ -17,12 +17,10 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Kinds of swaps of the chaos.
@@ -39,7 +37,7 @@ const (
 
 // account is somebody who swaps on a chain, one swap at a time as long as it has to be signed.
 type account struct {
-	*wallet.Wallet
+	*control.Wallet
 	land    *land
 	address string
 }
@@ -167,7 +165,7 @@ func (d *driver) withdraw(ctx context.Context, j *job) error {
 			j.asked = time.Now()
 			d.tracker.leave(j.id)
 			return nil
-		case r.State == swapstate.LnSoftExpired, r.State == swapstate.LnExpired:
+		case r.State == swap.LnSoftExpired, r.State == swap.LnExpired:
 			return errTooLate
 		}
 		wait(ctx, 100*time.Millisecond)
@@ -180,7 +178,7 @@ func (d *driver) awaitPaid(ctx context.Context, j *job) bool {
 	for ; ctx.Err() == nil; wait(ctx, 200*time.Millisecond) {
 		switch r, row := d.tracker.record(j.id); {
 		case r == nil:
-		case row.Finished, r.State == swapstate.LnSoftExpired:
+		case row.Finished, r.State == swap.LnSoftExpired:
 			return false
 		case r.State > 0:
 			return true
@@ -276,7 +274,7 @@ func (d *driver) forgone(j *job) bool { return d.unasked(j) || d.unposted(j) }
 // who makes another swap.
 func (d *driver) unposted(j *job) bool {
 	r, _ := d.tracker.record(j.id)
-	if j.kind != fromBitcoin || r == nil || r.Type != swap.SPVFromBTC || r.State != swapstate.SPVSoftExpired || !r.Vault.Deadline.Passed(time.Now()) || j.wallet.Balance() != coinSats {
+	if j.kind != fromBitcoin || r == nil || r.Type != swap.SPVFromBTC || r.State != swap.SPVSoftExpired || !r.Vault.Deadline.Passed(time.Now()) || j.wallet.Balance() != coinSats {
 		return false
 	}
 	post := r.Tried[string(swap.PostPSBT)]
@@ -295,7 +293,7 @@ func (d *driver) awaitOpen(ctx context.Context, j *job) bool {
 		case r == nil:
 		case d.unposted(j):
 			return false
-		case row.Finished, r.Type == swap.SPVFromBTC && (r.State == swapstate.SPVBroadcasted || r.State == swapstate.SPVConfirmed):
+		case row.Finished, r.Type == swap.SPVFromBTC && (r.State == swap.SPVBroadcasted || r.State == swap.SPVConfirmed):
 			return !row.Expired && !(row.Failed && j.kind == fromBitcoin)
 		case r.Type != swap.SPVFromBTC && r.Escrow != nil && r.Escrow.InitTx != "":
 			return true
@@ -341,7 +339,7 @@ func (d *driver) input(j *job) (in swapper.CreateSwapInput, err error) {
 		in.SrcToken, in.DstAddress = "LIGHTNING-BTC", j.by.address
 	case fromVoucher:
 		j.voucher = strings.ToLower(newKey())
-		if _, err := d.shop.AddWithdraw(devlnurl.Withdraw{Name: j.voucher, MinMsat: 1000, MaxMsat: 1_000_000_000}); err != nil {
+		if _, err := d.shop.AddWithdraw(lightning.Withdraw{Name: j.voucher, MinMsat: 1000, MaxMsat: 1_000_000_000}); err != nil {
 			return in, err
 		}
 		in.SrcToken, in.DstAddress = "LIGHTNING-BTC", j.by.address

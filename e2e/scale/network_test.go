@@ -17,13 +17,12 @@ import (
 	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
@@ -42,7 +41,7 @@ type ground struct {
 	lps     []string // behind the counter
 	link    string   // of the LNURL services, behind the counter
 	till    string   // the link by which the payer of withdrawals is paid
-	shop    *devlnurl.Server
+	shop    *lightning.LNURLServer
 
 	payer   *lightning.Node // pays the invoices of swaps from Lightning
 	voucher *lightning.Node // pays them for LNURL-withdraw
@@ -55,7 +54,7 @@ type ground struct {
 // land is a smart chain, and what a test does on it.
 type land struct {
 	chain   string
-	open    func(ctx context.Context) (*wallet.Wallet, string, error) // an account with money
+	open    func(ctx context.Context) (*control.Wallet, string, error) // an account with money
 	balance func(ctx context.Context, address string) (*big.Int, error)
 	opens   bool // users open the escrows that the LPs pay out
 
@@ -109,11 +108,11 @@ func newGround(t testing.TB, providers, vaults int, all, paced bool, delay time.
 			t.Fatal(err)
 		}
 	}
-	if g.shop, err = devlnurl.Start(devlnurl.Options{Node: g.voucher, Now: g.Clock.Now}); err != nil {
+	if g.shop, err = lightning.StartLNURL(lightning.LNURLOptions{Node: g.voucher, Now: g.Clock.Now}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.shop.Close() })
-	links, err := g.shop.AddPay(devlnurl.Pay{Name: "scale", MinMsat: 1000, MaxMsat: 1_000_000_000})
+	links, err := g.shop.AddPay(lightning.Pay{Name: "scale", MinMsat: 1000, MaxMsat: 1_000_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +221,7 @@ func (g *ground) onEVM() land {
 		return a.Address.Hex(), nil
 	}, gas: func(ctx context.Context, address string) (*big.Int, error) {
 		return g.EVM.Balance(ctx, devevm.Native, common.HexToAddress(address))
-	}, open: func(ctx context.Context) (*wallet.Wallet, string, error) {
+	}, open: func(ctx context.Context) (*control.Wallet, string, error) {
 		a, err := g.EVM.NewAccount()
 		if err != nil {
 			return nil, "", err
@@ -230,7 +229,7 @@ func (g *ground) onEVM() land {
 		if err := g.EVM.Fund(ctx, a.Address, devevm.Coins(100)); err != nil {
 			return nil, "", err
 		}
-		return &wallet.Wallet{EVM: a}, a.Address.Hex(), g.EVM.Mint(ctx, g.EVM.Contracts().Token, a.Address, big.NewInt(startTokens))
+		return &control.Wallet{EVM: a}, a.Address.Hex(), g.EVM.Mint(ctx, g.EVM.Contracts().Token, a.Address, big.NewInt(startTokens))
 	}, balance: func(ctx context.Context, address string) (*big.Int, error) {
 		return g.EVM.Balance(ctx, g.EVM.Contracts().Token, common.HexToAddress(address))
 	}}
@@ -242,12 +241,12 @@ func (g *ground) onSolana() land {
 	}, gas: func(_ context.Context, address string) (*big.Int, error) {
 		owner, err := solwire.ParseKey(address)
 		return new(big.Int).SetUint64(g.Solana.Lamports(owner)), err
-	}, open: func(ctx context.Context) (*wallet.Wallet, string, error) {
+	}, open: func(ctx context.Context) (*control.Wallet, string, error) {
 		a := g.Solana.NewAccount()
 		if err := g.Solana.Fund(ctx, a.Address, solana.SOL(1000)); err != nil {
 			return nil, "", err
 		}
-		return &wallet.Wallet{Solana: a}, a.Address.String(), g.Solana.Mint(ctx, solana.WBTC, a.Address, uint64(startTokens))
+		return &control.Wallet{Solana: a}, a.Address.String(), g.Solana.Mint(ctx, solana.WBTC, a.Address, uint64(startTokens))
 	}, balance: func(_ context.Context, address string) (*big.Int, error) {
 		owner, err := solwire.ParseKey(address)
 		return new(big.Int).SetUint64(g.Solana.Tokens(solana.WBTC, owner)), err
@@ -263,12 +262,12 @@ func (g *ground) onStarknet() land {
 			return nil, err
 		}
 		return g.Starknet.Balance(starkwire.STRK, at)
-	}, open: func(ctx context.Context) (*wallet.Wallet, string, error) {
+	}, open: func(ctx context.Context) (*control.Wallet, string, error) {
 		a := g.Starknet.NewAccount()
 		if err := g.Starknet.Fund(ctx, a.Address, starknet.STRK(1000)); err != nil {
 			return nil, "", err
 		}
-		return &wallet.Wallet{Starknet: &a.Key}, starkwire.Hex64(a.Address), g.Starknet.Mint(ctx, starknet.WBTC, a.Address, big.NewInt(startTokens))
+		return &control.Wallet{Starknet: &a.Key}, starkwire.Hex64(a.Address), g.Starknet.Mint(ctx, starknet.WBTC, a.Address, big.NewInt(startTokens))
 	}, balance: func(_ context.Context, address string) (*big.Int, error) {
 		at, err := starkwire.ParseAddress(address)
 		if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/postgres"
@@ -183,7 +182,7 @@ func (b *bench) old(t testing.TB, m *model, i int, signer string, created time.T
 	r.Signer, r.CreatedAt, r.Changed, r.Expiry = signer, swap.At(created), swap.At(created), swap.At(created.Add(time.Hour))
 	row := m.row
 	if turn := i / 2 % 10; turn > 0 {
-		r.State, r.Ended, r.Settled = map[swap.Type]int{swap.ToBTC: swapstate.OutClaimed, swap.ToBTCLN: swapstate.OutClaimed, swap.SPVFromBTC: swapstate.SPVClaimed}[r.Type], swap.At(created.Add(time.Hour)), turn > 1
+		r.State, r.Ended, r.Settled = map[swap.Type]int{swap.ToBTC: swap.OutClaimed, swap.ToBTCLN: swap.OutClaimed, swap.SPVFromBTC: swap.SPVClaimed}[r.Type], swap.At(created.Add(time.Hour)), turn > 1
 		row = rowOf(t, r)
 	}
 	if r.Type == swap.SPVFromBTC { // unique among all that are stored

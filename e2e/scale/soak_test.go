@@ -21,9 +21,9 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
@@ -157,7 +157,7 @@ func newBench(t *testing.T) *bench {
 	}
 	defer closeAll()
 	b.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
-	user := &wallet.Wallet{Swaps: client, EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 50 * time.Millisecond}
+	user := &control.Wallet{Swaps: client, EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 50 * time.Millisecond}
 	preimage, _ := lightning.Preimage(rand.Text())
 	invoice, err := b.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000, Expiry: 24 * time.Hour})
 	if err != nil {

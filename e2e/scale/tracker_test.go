@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/postgres"
@@ -123,7 +123,7 @@ func (k *tracker) lookAtHands(ctx context.Context) {
 
 // taken counts how often a swap came into other hands within a time. k.mu is held.
 func (k *tracker) taken(id string, from, to time.Time) (n int) {
-	for _, h := range k.hands[shardPrefix+shard.Value(shard.Of(id))] {
+	for _, h := range k.hands[shardPrefix+bounds.ShardText(bounds.Shard(id))] {
 		if h.since.After(from) && h.since.Before(to) {
 			n++
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
@@ -19,7 +18,7 @@ func less(s *chains.Spec) { s.Amount = new(big.Int).Sub(s.Amount, big.NewInt(100
 
 // The first of each is none.
 var (
-	relayFaults = []nostr.Fault{{}, {Down: true}, {Status: 503}, {Delay: 3 * time.Second}, {Silent: true}, {Refuse: "blocked: no"}, {Hang: true}, {Deaf: true}, {Cut: true}, {Garbage: true}, {WrongID: true}, {Forge: true}, {Repeat: 3}}
+	relayFaults = []watchtower.RelayFault{{}, {Down: true}, {Status: 503}, {Delay: 3 * time.Second}, {Silent: true}, {Refuse: "blocked: no"}, {Hang: true}, {Deaf: true}, {Cut: true}, {Garbage: true}, {WrongID: true}, {Forge: true}, {Repeat: 3}}
 	towerFaults = []watchtower.Behaviour{{}, {Deaf: true}, {NoEscrows: true}, {NoVaults: true}, {NoEscrows: true, NoVaults: true, NoProofs: true}, {NoProofs: true}, {Delay: 5 * time.Minute}}
 
 	lightningFaults = []lightning.Behaviour{{}, {Offline: true}, {Refuse: true}, {FeeBaseMsat: routeMsat}}

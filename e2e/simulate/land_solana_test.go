@@ -14,34 +14,32 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	chainsolana "github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/devnet/solana/party"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 type solanaLand struct {
 	net     *devnet.Net
-	nodes   []*rpc.Server
-	tellers []*rpc.Server
+	nodes   []*solana.NodeServer
+	tellers []*solana.NodeServer
 	version string // of the program
 }
 
-func (g solanaLand) chain() string                    { return "SOLANA" }
-func (g solanaLand) drop() (*big.Int, int64)          { return big.NewInt(62_500_000), 10_000 }
-func (g solanaLand) address(of *wallet.Wallet) string { return of.Solana.Address.String() }
-func (g solanaLand) token() string                    { return solana.WBTC.String() }
-func (g solanaLand) lp(l *lp.LP) string               { return l.Solana().Address().String() }
+func (g solanaLand) chain() string                     { return "SOLANA" }
+func (g solanaLand) drop() (*big.Int, int64)           { return big.NewInt(62_500_000), 10_000 }
+func (g solanaLand) address(of *control.Wallet) string { return of.Solana.Address.String() }
+func (g solanaLand) token() string                     { return solana.WBTC.String() }
+func (g solanaLand) lp(l *lp.LP) string                { return l.Solana().Address().String() }
 
 func (g solanaLand) native(of string) (*big.Int, error) {
 	owner, err := solwire.ParseKey(of)
 	return new(big.Int).SetUint64(g.net.Solana.Lamports(owner)), err
 }
 
-func (g solanaLand) equip(ctx context.Context, of *wallet.Wallet) error {
+func (g solanaLand) equip(ctx context.Context, of *control.Wallet) error {
 	n := g.net.Solana
 	of.Solana = n.NewAccount()
 	if err := n.Fund(ctx, of.Solana.Address, solana.SOL(10)); err != nil {
@@ -81,7 +79,7 @@ func (g solanaLand) escrow(e chains.Escrow) (chains.EscrowState, time.Duration, 
 	if err != nil {
 		return chains.EscrowNone, 0, err
 	}
-	f := party.Facts(g.net.Solana.Bank(), g.net.LPs[0].Solana().Programs, []*solwire.SwapData{d})[0]
+	f := solana.Facts(g.net.Solana.Bank(), g.net.LPs[0].Solana().Programs, []*solwire.SwapData{d})[0]
 	return f.State, time.Unix(expiry, 0).Sub(g.net.Solana.Time()), f.Err
 }
 
@@ -119,10 +117,10 @@ func (g solanaLand) part(node int) (*story, error) {
 	}
 	n := p.Net()
 	programs := g.net.LPs[0].Solana().Programs
-	as := func(a *solana.Account) *party.Party { return &party.Party{Net: n, Account: a, Programs: programs} }
+	as := func(a *solana.Account) *solana.Party { return &solana.Party{Net: n, Account: a, Programs: programs} }
 	told := g.net.Told(nil, n, nil)
 	return &story{land: solanaLand{told, nil, nil, g.version}, net: told, of: func(l *lp.LP) lp.Story { return lp.Story{Solana: as(n.AccountOf(l.Solana().Account.Key))} },
-		end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
+		end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(solana.NodeFault{LoseTransaction: on}) }}, nil
 }
 
 func (g solanaLand) factory() chains.Factory {
@@ -131,7 +129,7 @@ func (g solanaLand) factory() chains.Factory {
 }
 
 func (g solanaLand) hints(n int) {
-	all := []rpc.Fault{{}, {Down: true}, {NoSockets: true}, {Silent: true}, {Delay: 3 * time.Second}, {Behind: 40}}
+	all := []solana.NodeFault{{}, {Down: true}, {NoSockets: true}, {Silent: true}, {Delay: 3 * time.Second}, {Behind: 40}}
 	for _, s := range g.tellers {
 		s.Misbehave(all[n%len(all)])
 	}
@@ -139,7 +137,7 @@ func (g solanaLand) hints(n int) {
 
 func (g solanaLand) heal() {
 	for _, s := range g.nodes {
-		s.Misbehave(rpc.Fault{})
+		s.Misbehave(solana.NodeFault{})
 	}
 }
 
@@ -162,10 +160,10 @@ func (g solanaLand) unsettle(blocks int, lost bool) error {
 func (g solanaLand) dropWaiting() { g.net.Solana.DropPending() }
 
 func (g solanaLand) fault(n int) {
-	all := []rpc.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true}, {LoseTransaction: true},
+	all := []solana.NodeFault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true}, {LoseTransaction: true},
 		{Behind: 5}, {Behind: 60}, {Behind: 1500}, {Unhealthy: true, Behind: 200}, {MaxBatch: 1}, {Fail: []string{"getMultipleAccounts"}}, {Fail: []string{"getSignaturesForAddress"}}, {Refuse: []string{"simulateTransaction"}}, {Stall: true}}
 	if len(g.nodes) > 1 {
-		lie := rpc.Fault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+		lie := solana.NodeFault{Rewrite: func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
 			switch method {
 			case "getSignatureStatuses":
 				return json.RawMessage(`{"context":{"slot":1},"value":[null]}`)

@@ -11,25 +11,24 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 type starknetLand struct {
 	net     *devnet.Net
-	nodes   []*rpc.Server
-	tellers []*rpc.Server
+	nodes   []*devstarknet.NodeServer
+	tellers []*devstarknet.NodeServer
 }
 
 const starknetBlockTime = 6 * time.Second
 
 func (g starknetLand) chain() string           { return "STARKNET" }
 func (g starknetLand) drop() (*big.Int, int64) { return devstarknet.STRK(100), 13_000 }
-func (g starknetLand) address(of *wallet.Wallet) string {
+func (g starknetLand) address(of *control.Wallet) string {
 	return starkwire.Hex64(of.Starknet.Address())
 }
 func (g starknetLand) token() string      { return starkwire.Hex64(devstarknet.WBTC) }
@@ -44,7 +43,7 @@ func (g starknetLand) native(of string) (*big.Int, error) {
 }
 
 // equip leaves the account to be deployed with the user's first transaction.
-func (g starknetLand) equip(ctx context.Context, of *wallet.Wallet) error {
+func (g starknetLand) equip(ctx context.Context, of *control.Wallet) error {
 	n := g.net.Starknet
 	a := n.NewAccount()
 	of.Starknet = &a.Key
@@ -120,7 +119,7 @@ func (g starknetLand) tells(body []byte) []byte {
 }
 
 // anybody reads what everybody may.
-func (g starknetLand) anybody() *party.Party {
+func (g starknetLand) anybody() *contracts.Party {
 	return g.net.Starknet.Party(g.net.Starknet.Watchtower)
 }
 
@@ -144,7 +143,7 @@ func (g starknetLand) part(node int) (*story, error) {
 	n := p.Net()
 	told := g.net.Told(nil, nil, n)
 	return &story{land: starknetLand{told, nil, nil}, net: told, of: func(l *lp.LP) lp.Story { return lp.Story{Starknet: n.Party(n.AccountOf(l.Starknet().Key))} },
-		end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(rpc.Fault{LoseTransaction: on}) }}, nil
+		end: p.Rejoin, loses: func(node int, on bool) { g.nodes[node].Misbehave(devstarknet.NodeFault{LoseTransaction: on}) }}, nil
 }
 
 func (g starknetLand) factory() chains.Factory {
@@ -153,7 +152,7 @@ func (g starknetLand) factory() chains.Factory {
 }
 
 func (g starknetLand) hints(n int) {
-	all := []rpc.Fault{{}, {Down: true}, {NoSockets: true}, {Silent: true}, {Delay: 3 * time.Second}, {Behind: 40}}
+	all := []devstarknet.NodeFault{{}, {Down: true}, {NoSockets: true}, {Silent: true}, {Delay: 3 * time.Second}, {Behind: 40}}
 	for _, s := range g.tellers {
 		s.Misbehave(all[n%len(all)])
 	}
@@ -161,7 +160,7 @@ func (g starknetLand) hints(n int) {
 
 func (g starknetLand) heal() {
 	for _, s := range g.nodes {
-		s.Misbehave(rpc.Fault{})
+		s.Misbehave(devstarknet.NodeFault{})
 	}
 }
 
@@ -187,10 +186,10 @@ func (g starknetLand) unsettle(blocks int, lost bool) error {
 func (g starknetLand) dropWaiting() { g.net.Starknet.DropPending() }
 
 func (g starknetLand) fault(n int) {
-	all := []rpc.Fault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true}, {LoseTransaction: true},
+	all := []devstarknet.NodeFault{{Down: true}, {Status: http.StatusBadGateway}, {Status: http.StatusTooManyRequests, RetryAfter: "7"}, {Delay: 3 * time.Second}, {Delay: 40 * time.Second}, {Garbage: true}, {LoseAnswer: true}, {LoseTransaction: true},
 		{Behind: 1}, {Behind: 5}, {Behind: 100}, {NoOpenBlock: true}, {NoEvents: true}, {MaxBatch: 1}, {PageBlocks: 10}, {PerSecond: 2}, {Fail: []string{"starknet_getEvents"}}, {Fail: []string{"starknet_call"}}, {NoTraces: true}}
 	if len(g.nodes) > 1 {
-		lie := rpc.Fault{NoEvents: true, Rewrite: func(method string, _ map[string]json.RawMessage, result json.RawMessage) json.RawMessage {
+		lie := devstarknet.NodeFault{NoEvents: true, Rewrite: func(method string, _ map[string]json.RawMessage, result json.RawMessage) json.RawMessage {
 			if method == "starknet_call" {
 				return nothing(bytes.Clone(result))
 			}

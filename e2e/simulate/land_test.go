@@ -16,9 +16,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 )
 
@@ -28,12 +28,12 @@ type land interface {
 	factory() chains.Factory
 	drop() (amount *big.Int, sats int64) // what a gas swap brings, and what it is worth
 
-	equip(ctx context.Context, of *wallet.Wallet) error // gives a wallet an account with money
-	address(of *wallet.Wallet) string                   // the account's
-	native(address string) (*big.Int, error)            // coins that gas is paid with
-	lp(l *lp.LP) string                                 // an LP's account
-	token() string                                      // WBTC's address
-	balance(address string) (*big.Int, error)           // WBTC in base units
+	equip(ctx context.Context, of *control.Wallet) error // gives a wallet an account with money
+	address(of *control.Wallet) string                   // the account's
+	native(address string) (*big.Int, error)             // coins that gas is paid with
+	lp(l *lp.LP) string                                  // an LP's account
+	token() string                                       // WBTC's address
+	balance(address string) (*big.Int, error)            // WBTC in base units
 	// holdings are what the contracts hold, which is everybody's and no account's, what
 	// there is of WBTC, and the accounts of others than users.
 	holdings() (contracts, supply *big.Int, others []string, err error)
@@ -175,11 +175,11 @@ type evmLand struct {
 
 const evmBlockTime = 15 * time.Second
 
-func (g evmLand) chain() string                    { return g.net.EVM.Network().Chain }
-func (g evmLand) drop() (*big.Int, int64)          { return big.NewInt(1e14), 10_000 }
-func (g evmLand) address(of *wallet.Wallet) string { return of.EVM.Address.Hex() }
-func (g evmLand) token() string                    { return g.net.EVM.Contracts().Token.Hex() }
-func (g evmLand) lp(l *lp.LP) string               { return l.Account().Address.Hex() }
+func (g evmLand) chain() string                     { return g.net.EVM.Network().Chain }
+func (g evmLand) drop() (*big.Int, int64)           { return big.NewInt(1e14), 10_000 }
+func (g evmLand) address(of *control.Wallet) string { return of.EVM.Address.Hex() }
+func (g evmLand) token() string                     { return g.net.EVM.Contracts().Token.Hex() }
+func (g evmLand) lp(l *lp.LP) string                { return l.Account().Address.Hex() }
 
 func (g evmLand) native(of string) (*big.Int, error) {
 	return g.net.EVM.Balance(context.Background(), devevm.Native, common.HexToAddress(of))
@@ -189,7 +189,7 @@ func (g evmLand) tells(body []byte) []byte {
 	return body // hexadecimal digits
 }
 
-func (g evmLand) equip(ctx context.Context, of *wallet.Wallet) (err error) {
+func (g evmLand) equip(ctx context.Context, of *control.Wallet) (err error) {
 	n := g.net.EVM
 	if of.EVM, err = n.NewAccount(); err != nil {
 		return err

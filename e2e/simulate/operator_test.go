@@ -12,14 +12,14 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/devnet/signer"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
+	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
 // operator runs a watchtower of the service's own in each process, on a store that outlives them.
 type operator struct {
-	wallet.Wallet
+	control.Wallet
 	disk  *disk
 	coins map[string]*big.Int // of each chain, at first
 }
@@ -50,14 +50,14 @@ func (o *operator) tower(p *process, c swapper.Config, via func(string) http.Rou
 		config.Store = sharedHandle{handle{o.disk, p}}
 	}
 	for i, g := range p.w.lands {
-		var s signer.Signer
+		var s devnet.Signer
 		switch g.(type) {
 		case solanaLand:
-			s = signer.Solana(o.Solana)
+			s = devnet.SignSolana(o.Solana)
 		case starknetLand:
-			s = signer.Starknet(*o.Starknet)
+			s = devnet.SignStarknet(*o.Starknet)
 		default:
-			s = signer.EVM(o.EVM)
+			s = devnet.SignEVM(o.EVM)
 		}
 		policy := watchtower.Policy{Allowance: new(big.Int).Rsh(o.coins[g.chain()], 6)}
 		config.Chains = append(config.Chains, watchtower.Account{Chain: c.Chains[i], Signer: s, Policy: policy})

@@ -8,14 +8,14 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 )
 
 // stranger knows the ids of everybody's swaps and does there what anybody may: claims, takes back, pays,
 // posts, and hands in what belongs elsewhere.
 type stranger struct {
-	wallet.Wallet
+	control.Wallet
 	w *world
 	r *rand.Rand
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	devlnurl "github.com/swapper-go/swapper/internal/devnet/lnurl"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	invoice "github.com/swapper-go/swapper/internal/lightning"
 )
 
@@ -30,7 +29,7 @@ const (
 
 // user wants one swap, and does what it asks for.
 type user struct {
-	wallet.Wallet
+	control.Wallet
 	w     *world
 	land  land
 	order order
@@ -39,7 +38,7 @@ type user struct {
 
 	shop     *lightning.Node
 	payee    *devbitcoin.Wallet
-	service  *devlnurl.Server
+	service  *lightning.LNURLServer
 	link     string // LNURL-withdraw, to be handed in
 	preimage [32]byte
 	own      bool // the payment hash is the user's
@@ -100,7 +99,7 @@ func (u *user) close() {
 }
 
 func (u *user) serve(node *lightning.Node) (err error) {
-	u.service, err = devlnurl.Start(devlnurl.Options{Node: node, Now: u.w.net.Clock.Now, Network: u.w.network})
+	u.service, err = lightning.StartLNURL(lightning.LNURLOptions{Node: node, Now: u.w.net.Clock.Now, Network: u.w.network})
 	return err
 }
 
@@ -121,7 +120,7 @@ func (u *user) request() error {
 		if err := u.serve(u.shop); err != nil {
 			return err
 		}
-		links, err := u.service.AddPay(devlnurl.Pay{Name: "shop", MinMsat: 1000, MaxMsat: 1_000_000_000})
+		links, err := u.service.AddPay(lightning.Pay{Name: "shop", MinMsat: 1000, MaxMsat: 1_000_000_000})
 		if err != nil {
 			return err
 		}
@@ -139,7 +138,7 @@ func (u *user) request() error {
 			if err := u.serve(u.Lightning); err != nil {
 				return err
 			}
-			links, err := u.service.AddWithdraw(devlnurl.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 1_000_000_000})
+			links, err := u.service.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 1_000_000_000})
 			if err != nil {
 				return err
 			}

@@ -11,9 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/swapper-go/swapper/examples/server/internal/accesslog"
 	"github.com/swapper-go/swapper/examples/server/internal/auth"
-	"github.com/swapper-go/swapper/examples/server/internal/proxy"
+	"github.com/swapper-go/swapper/examples/server/internal/serve"
 	"github.com/swapper-go/swapper/httpapi/limit"
 )
 
@@ -109,7 +108,7 @@ type admission struct {
 	chain  auth.Chain
 	rates  map[string]*rateConfig // by entry; nil: none
 	global rateConfig
-	client proxy.Trusted
+	client serve.Trusted
 	// guesses are logins that were refused, and signatures that were wrong.
 	guesses, signatures *limit.Limiter
 	// instances is how many servers share the database; each allows its part of a rate.
@@ -152,7 +151,7 @@ type told struct {
 func (t told) Authenticate(r *http.Request) (auth.Identity, error) {
 	id, err := t.Authenticator.Authenticate(r)
 	if err != nil && r.Header.Get("Authorization") != "" {
-		accesslog.Add(r.Context(), slog.String("refused", t.entry+": "+err.Error()))
+		serve.Add(r.Context(), slog.String("refused", t.entry+": "+err.Error()))
 	}
 	return id, err
 }
@@ -167,7 +166,7 @@ func (c entryConfig) rate(global rateConfig) (*rateConfig, error) {
 	return c.RateLimit.own, c.RateLimit.own.check()
 }
 
-func (c entryConfig) authenticator(path func(string) string, trusted proxy.Trusted, log *slog.Logger) (auth.Authenticator, error) {
+func (c entryConfig) authenticator(path func(string) string, trusted serve.Trusted, log *slog.Logger) (auth.Authenticator, error) {
 	if c.Name == "" {
 		return nil, errors.New("name: is required, such as public: logs and limits know the entry by it")
 	}

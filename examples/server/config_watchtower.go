@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/examples/internal/account"
+	"github.com/swapper-go/swapper/examples/internal/running"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
@@ -97,14 +97,14 @@ func (a accountConfig) signer(id string, path func(string) string) (watchtower.S
 	from := "keyFile"
 	key, err := secret("key", "", a.KeyEnv)
 	if a.KeyFile != "" {
-		key, err = account.ReadKey(path(a.KeyFile))
+		key, err = running.ReadKey(path(a.KeyFile))
 	} else if from = "keyEnv"; err != nil {
 		return nil, err // it names the member
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
-	s, err := account.Open(id, key, a.Account)
+	s, err := running.Open(id, key, a.Account)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}

@@ -28,8 +28,8 @@ import (
 	"syscall"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/examples/server/internal/accesslog"
 	"github.com/swapper-go/swapper/examples/server/internal/auth"
+	"github.com/swapper-go/swapper/examples/server/internal/serve"
 )
 
 func main() {
@@ -120,7 +120,7 @@ func (c *config) logger(output io.Writer) *slog.Logger {
 	if c.LogFormat == "text" {
 		handler = slog.NewTextHandler(output, o)
 	}
-	return slog.New(accesslog.Redact(handler, secrets(c)...))
+	return slog.New(serve.Redact(handler, secrets(c)...))
 }
 
 // later is a client that is opened after what measures it was made.

@@ -21,7 +21,7 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/examples/server/internal/proxy"
+	"github.com/swapper-go/swapper/examples/server/internal/serve"
 )
 
 func TestLoad(t *testing.T) {
@@ -185,12 +185,12 @@ func TestProtect(t *testing.T) {
 // behind a trusted proxy has his own.
 func TestLimitsByAddress(t *testing.T) {
 	for name, tt := range map[string]struct {
-		trusted proxy.Trusted
+		trusted serve.Trusted
 		want    int // of 10 requests that claim different addresses
 	}{
 		"no proxy is trusted":  {nil, 3},
-		"another is trusted":   {proxy.Trusted{netip.MustParsePrefix("10.0.0.0/8")}, 3},
-		"the proxy is trusted": {proxy.Trusted{netip.MustParsePrefix("127.0.0.0/8")}, 10},
+		"another is trusted":   {serve.Trusted{netip.MustParsePrefix("10.0.0.0/8")}, 3},
+		"the proxy is trusted": {serve.Trusted{netip.MustParsePrefix("127.0.0.0/8")}, 10},
 	} {
 		s := newService(t, `[{"type": "none", "name": "public"}]`, `{"windowMs": 60000, "maxRequests": 3}`)
 		s.admission.client = tt.trusted

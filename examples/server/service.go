@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/examples/server/internal/accesslog"
 	"github.com/swapper-go/swapper/examples/server/internal/auth"
 	"github.com/swapper-go/swapper/examples/server/internal/serve"
 	"github.com/swapper-go/swapper/httpapi"
@@ -48,7 +47,7 @@ func (s *service) handler(ops swapper.Service, more ...httpapi.Operation) http.H
 	known := auth.Require(s.admission.chain, refused)
 	rates := limit.Requests(limit.New(nil), s.admission.allowed, httpapi.Cost(s.base))
 	h := s.cors(known(named(spared(rates(s.inPlaces(inner))))))
-	h = accesslog.New(accesslog.Options{Logger: s.log, Client: s.admission.client.Client})(h)
+	h = serve.LogAccess(serve.AccessLog{Logger: s.log, Client: s.admission.client.Client})(h)
 	if s.metrics != nil {
 		h = s.metrics.Observe(h)
 	}
@@ -96,7 +95,7 @@ func named(next http.Handler) http.Handler {
 			if id.Kind == auth.KindKey && id.Subject != "" {
 				attrs = append(attrs, slog.String("holder", id.Subject))
 			}
-			accesslog.Add(r.Context(), attrs...)
+			serve.Add(r.Context(), attrs...)
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/middleware"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -31,7 +31,7 @@ const maxQuery = 32 << 10
 func parseQuery(raw, lastEventID string) (query, error) {
 	var q query
 	if len(raw) > maxQuery {
-		return q, &middleware.Error{Status: http.StatusRequestURITooLong, Err: fault.Invalid("query", "must be at most 32 KiB long")}
+		return q, &httpx.Refusal{Status: http.StatusRequestURITooLong, Err: fault.Invalid("query", "must be at most 32 KiB long")}
 	}
 	values, err := url.ParseQuery(raw)
 	if err != nil { // its text would repeat the value
@@ -80,7 +80,7 @@ func parseQuery(raw, lastEventID string) (query, error) {
 // ServeHTTP implements [http.Handler]. It answers at any path.
 func (s *Streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
-		httpapi.WriteError(w, r, s.Logger, &middleware.Error{Status: http.StatusMethodNotAllowed, Allow: http.MethodGet, Err: &fault.Error{Code: fault.Unsupported, Field: "method", Message: "must be one of GET"}})
+		httpapi.WriteError(w, r, s.Logger, &httpx.Refusal{Status: http.StatusMethodNotAllowed, Allow: http.MethodGet, Err: &fault.Error{Code: fault.Unsupported, Field: "method", Message: "must be one of GET"}})
 		return
 	}
 	err := s.serve(w, r)
@@ -262,7 +262,7 @@ func (s *Streams) enter(w http.ResponseWriter, r *http.Request) (leave func(), e
 	}
 	if leave, err = s.inside.Enter(s.Sender(r)); err != nil {
 		w.Header().Set("Retry-After", "30")
-		return nil, &middleware.Error{Status: http.StatusTooManyRequests, Err: &fault.Error{Code: "rate_limited", Message: "too many streams of events are open; close one or try again later"}}
+		return nil, &httpx.Refusal{Status: http.StatusTooManyRequests, Err: &fault.Error{Code: "rate_limited", Message: "too many streams of events are open; close one or try again later"}}
 	}
 	return leave, nil
 }

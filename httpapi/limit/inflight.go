@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/middleware"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // InFlight passes on the requests for which there is a place and answers all others at
@@ -24,9 +24,9 @@ func InFlight(p Places, of func(*http.Request) Sender) func(http.Handler) http.H
 				defer leave()
 				next.ServeHTTP(w, r)
 			case errFull:
-				middleware.Write(w, http.StatusServiceUnavailable, "busy", "The service is busy; try again shortly", time.Second)
+				httpx.WriteError(w, http.StatusServiceUnavailable, "busy", "The service is busy; try again shortly", time.Second)
 			default:
-				middleware.Write(w, http.StatusTooManyRequests, "rate_limited", "Too many requests at once", time.Second)
+				httpx.WriteError(w, http.StatusTooManyRequests, "rate_limited", "Too many requests at once", time.Second)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/middleware"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // Rate is so many requests in each window of time. The zero value is no limit.
@@ -162,7 +162,7 @@ func Requests(l *Limiter, of func(*http.Request) (Sender, Rate), cost func(*http
 			}
 			s, at := of(r)
 			if ok, retry := l.AllowSender(s, at, counts); !ok {
-				middleware.Write(w, http.StatusTooManyRequests, "rate_limited", "Rate limit exceeded", retry)
+				httpx.WriteError(w, http.StatusTooManyRequests, "rate_limited", "Rate limit exceeded", retry)
 				return
 			}
 			next.ServeHTTP(w, r)

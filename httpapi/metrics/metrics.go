@@ -26,7 +26,6 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/internal/named"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // teller is the part of a [swapper.Client] that metrics are made of.
@@ -102,7 +101,7 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := m.operation(r.URL.Path)
-		seen := middleware.Record(w)
+		seen := httpx.Record(w)
 		began := time.Now()
 		m.inFlight.Inc()
 		defer func() {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/swapper-go/swapper/httpapi/internal/named"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/middleware"
 )
 
 // scope is the name of what makes the spans.
@@ -48,7 +47,7 @@ func (t *Tracer) Handler(next http.Handler) http.Handler {
 		ctx, span := t.tracer.Start(r.Context(), method+" "+name, trace.WithSpanKind(trace.SpanKindServer), trace.WithLinks(caller(r)...),
 			trace.WithAttributes(attribute.String("http.request.method", method), attribute.String("http.route", name)))
 		defer span.End()
-		seen := middleware.Record(w)
+		seen := httpx.Record(w)
 		next.ServeHTTP(seen, r.WithContext(ctx))
 		status := seen.Status
 		if status == 0 {

@@ -1,4 +1,7 @@
 // Package bounds has limits that several packages hold callers to.
+//
+// [Shard] divides swaps among processes: each id belongs to one shard, for all
+// processes and for ever, since it is stored with the swap.
 package bounds
 
 // Bounds of the rates (sat/vB) and factors that callers give: far above what is ever paid, and

@@ -13,7 +13,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	shared "github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
@@ -206,10 +205,10 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 		return swap.BuiltAction{}, fault.At("bitcoinPublicKey", err)
 	}
 	var rates bitcoin.FeeRates
-	var coins []coinselect.Coin
+	var coins []psbt.Coin
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		coins, err = coinselect.WalletCoins(gctx, rd.Bitcoin, c.Wallet.Address())
+		coins, err = psbt.WalletCoins(gctx, rd.Bitcoin, c.Wallet.Address())
 		return err
 	})
 	g.Go(func() (err error) { rates, err = single.FeeRates(gctx, rd.Bitcoin); return err })
@@ -220,7 +219,7 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 	if err != nil {
 		return swap.BuiltAction{}, err
 	}
-	funding, err := psbt.Fund(t, *c.Wallet, coins, rate, coinselect.Cheapest)
+	funding, err := psbt.Fund(t, *c.Wallet, coins, rate, psbt.Cheapest)
 	if err != nil {
 		field := "bitcoinAddress" // its coins do not suffice
 		if _, dear := errors.AsType[*psbt.FeeError](err); dear && c.FeeRate > 0 {
@@ -248,15 +247,15 @@ func (rd *Reader) toFund(ctx context.Context, r *swap.Record, a *swap.Fund, c sw
 // signed, and so the most that one is built for. least is what a vault's quote
 // demands; for other payments it does not count.
 func highestRate(a *swap.Fund, least float64, rates bitcoin.FeeRates) float64 {
-	most := coinselect.QuoteFeeRateCap(max(rates.Fastest, rates.Minimum))
+	most := psbt.QuoteFeeRateCap(max(rates.Fastest, rates.Minimum))
 	if a.Vault {
-		most = max(most, coinselect.QuoteFeeRateCap(least))
+		most = max(most, psbt.QuoteFeeRateCap(least))
 	}
 	return most
 }
 
 func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (float64, error) {
-	current, err := coinselect.WalletFeeRate(rates.Fastest, rates.Minimum)
+	current, err := psbt.WalletFeeRate(rates.Fastest, rates.Minimum)
 	if err != nil {
 		return 0, fault.New(fault.Upstream, "%w", err)
 	}
@@ -264,7 +263,7 @@ func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (fl
 		return 0, fault.Invalid("bitcoinFeeRate", "is above the allowed maximum of %v sat/vB at current fees", most)
 	}
 	if a.Vault {
-		rate, err := coinselect.VaultFeeRate(given, least, current)
+		rate, err := psbt.VaultFeeRate(given, least, current)
 		return rate, fault.At("bitcoinFeeRate", err)
 	}
 	if given > 0 && given < rates.Minimum {
@@ -274,7 +273,7 @@ func fundingRate(a *swap.Fund, given, least float64, rates bitcoin.FeeRates) (fl
 		return given, nil
 	}
 	// What the payee recommends counts as far as it can be meant.
-	return max(current, min(least, coinselect.QuoteFeeRateCap(rates.Fastest))), nil
+	return max(current, min(least, psbt.QuoteFeeRateCap(rates.Fastest))), nil
 }
 
 // UsualFee is what miners get, in sats, at rates that a backend recommends, if the user

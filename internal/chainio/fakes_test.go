@@ -17,7 +17,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/swap"
@@ -221,7 +220,7 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wallet, err := coinselect.NewWallet(address, "")
+	wallet, err := btcpsbt.NewWallet(address, "")
 	if err != nil {
 		t.Fatal(err)
 	}

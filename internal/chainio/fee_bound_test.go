@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -67,7 +67,7 @@ func TestMinersGetNoMoreThanTheBound(t *testing.T) {
 		if p, err = s.fund(t, a); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if over := p.Fee > coinselect.SmallMinerFee; over != (c.code != "") {
+		if over := p.Fee > psbt.SmallMinerFee; over != (c.code != "") {
 			t.Errorf("%s: shown are %d sats", name, p.Fee)
 		}
 		signed := s.sign(t, p)

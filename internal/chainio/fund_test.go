@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/swap"
 )
@@ -155,7 +155,7 @@ func (s *scene) legacy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := coinselect.NewWallet(a, "")
+	w, err := psbt.NewWallet(a, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,12 +175,12 @@ func TestLegacyWalletIsFundedWithItsParents(t *testing.T) {
 // A wallet that a transaction cannot be built for is refused by the field that says
 // which it is.
 func TestFundNamesTheField(t *testing.T) {
-	wallet := func(t *testing.T, address string) *coinselect.Wallet {
+	wallet := func(t *testing.T, address string) *psbt.Wallet {
 		a, err := bitcoin.ParseAddress(address, bitcoin.Mainnet)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := coinselect.NewWallet(a, "")
+		w, err := psbt.NewWallet(a, "")
 		if err != nil {
 			t.Fatal(err)
 		}

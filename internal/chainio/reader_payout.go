@@ -8,7 +8,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/outlook"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
@@ -81,9 +80,9 @@ func (rd *Reader) ETA(ctx context.Context, q swap.ETAAsk) (int, error) {
 	case tx == nil:
 		return -1, err
 	case tx.Confirmed():
-		return int(outlook.ConfirmationDelay(tx.Confirmations, q.Confirmations, nil, nil).Seconds()), nil
+		return int(swap.ConfirmationDelay(tx.Confirmations, q.Confirmations, nil, nil).Seconds()), nil
 	case err != nil || unsure != nil:
 		return -1, errors.Join(err, unsure)
 	}
-	return int(outlook.ConfirmationDelay(0, q.Confirmations, standing, blocks).Seconds()), nil
+	return int(swap.ConfirmationDelay(0, q.Confirmations, standing, blocks).Seconds()), nil
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -239,7 +238,7 @@ func (m *mortal) sign(ctx context.Context, id string) {
 // open the provider is asked for a refund, else the user's next step may have to
 // wait until what was signed before is given up.
 func patience(state int) time.Duration {
-	if state == swapstate.OutCommitted {
+	if state == swap.OutCommitted {
 		return 90 * time.Second
 	}
 	return 5 * time.Minute
@@ -287,7 +286,7 @@ func TestRefundsAmidLosses(t *testing.T) {
 						}
 						if at, ok := since[id]; !ok || states[id] != r.State {
 							since[id], states[id] = time.Now(), r.State
-						} else if stays := time.Since(at); !r.Settled && r.State != swapstate.OutRefunded && stays > patience(r.State) {
+						} else if stays := time.Since(at); !r.Settled && r.State != swap.OutRefunded && stays > patience(r.State) {
 							t.Errorf("swap %s stays in state %d for %s: %+v, %+v", id, r.State, stays, r.Submission, r.Seen)
 							return
 						}
@@ -306,7 +305,7 @@ func TestRefundsAmidLosses(t *testing.T) {
 					}
 				}
 				for _, id := range ids {
-					if r, err := m.Load(ctx, id); err != nil || r.State != swapstate.OutRefunded {
+					if r, err := m.Load(ctx, id); err != nil || r.State != swap.OutRefunded {
 						t.Errorf("swap %s: %+v, %v", id, r, err)
 					}
 				}

@@ -8,8 +8,7 @@ import (
 	chainevm "github.com/swapper-go/swapper/chains/evm"
 	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/devnet/lnurl"
-	"github.com/swapper-go/swapper/internal/devnet/prices"
+	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -138,9 +137,9 @@ func (n *Net) Describe() (d Description) {
 	d.Nostr = n.Nostr.URL()
 	d.EVM.L1Fee = network.StateDiffFee
 	d.LNURL.Pay, d.LNURL.Withdraw, d.LNURL.Address = n.Alice.LNURL, n.Voucher.LNURL, n.Alice.Identifier
-	d.LNURL.Domain, d.LNURL.Host, d.LNURL.CA = lnurl.Domain, n.LNURL.SecureHost(), string(n.LNURL.Certificate())
+	d.LNURL.Domain, d.LNURL.Host, d.LNURL.CA = lightning.Domain, n.LNURL.SecureHost(), string(n.LNURL.Certificate())
 	d.Prices = make(map[string]string)
-	for _, who := range prices.Services() {
+	for _, who := range Services() {
 		d.Prices[string(who)] = n.Prices.BaseURL(who)
 	}
 	account := func(a *evm.Account) Key { return Key{Address: a.Address.Hex(), Key: a.KeyHex()} }

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/prices"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -13,7 +13,7 @@ import (
 // that goes by the market refuses other quotes.
 func TestProvidersGoByTheMarket(t *testing.T) {
 	t.Parallel()
-	market, err := prices.Start("")
+	market, err := devnet.StartPrices("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/devnet/lnurl"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/nostr"
-	"github.com/swapper-go/swapper/internal/devnet/prices"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
@@ -76,14 +73,14 @@ type Net struct {
 	Starknet  *starknet.Net // nil without Options.Starknet
 	Lightning *lightning.Net
 	LPs       []*lp.LP
-	Prices    *prices.Server
-	Nostr     *nostr.Relay
+	Prices    *Server
+	Nostr     *watchtower.Relay
 	Tower     *watchtower.Tower // nil without Options.Watchtower
 
 	// LNURL are links of a shop: Alice is paid by one, the voucher pays once.
-	LNURL   *lnurl.Server
-	Alice   lnurl.Links
-	Voucher lnurl.Links
+	LNURL   *lightning.LNURLServer
+	Alice   lightning.Links
+	Voucher lightning.Links
 
 	// Users. On the EVM chain there is EVM.User, on Solana Solana.User, on Starknet
 	// Starknet.User.
@@ -118,11 +115,11 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 	if n.Recipient, err = n.Lightning.NewNode("recipient", 0); err != nil {
 		return err
 	}
-	if n.Prices, err = prices.StartOn(o.Network, ""); err != nil {
+	if n.Prices, err = StartPricesOn(o.Network, ""); err != nil {
 		return err
 	}
 	n.closers = append(n.closers, n.Prices)
-	if n.Nostr, err = nostr.StartOn(o.Network, ""); err != nil {
+	if n.Nostr, err = watchtower.StartRelayOn(o.Network, ""); err != nil {
 		return err
 	}
 	n.closers = append(n.closers, n.Nostr)
@@ -225,12 +222,12 @@ func (n *Net) startLNURL(network *loopback.Network) error {
 	if err != nil {
 		return err
 	}
-	if n.LNURL, err = lnurl.Start(lnurl.Options{Node: shop, Now: n.Clock.Now, Network: network}); err != nil {
+	if n.LNURL, err = lightning.StartLNURL(lightning.LNURLOptions{Node: shop, Now: n.Clock.Now, Network: network}); err != nil {
 		return err
 	}
 	n.closers = append(n.closers, n.LNURL)
-	n.Alice, err = n.LNURL.AddPay(lnurl.Pay{Name: "alice", MinMsat: 1000, MaxMsat: 1_000_000_000, Comment: 100,
-		Action: &lnurl.Action{Tag: "message", Text: "thank you"}})
+	n.Alice, err = n.LNURL.AddPay(lightning.Pay{Name: "alice", MinMsat: 1000, MaxMsat: 1_000_000_000, Comment: 100,
+		Action: &lightning.Action{Tag: "message", Text: "thank you"}})
 	if err != nil {
 		return err
 	}
@@ -240,8 +237,8 @@ func (n *Net) startLNURL(network *loopback.Network) error {
 
 // RenewVoucher makes the withdraw link good for one more payment, of 1000 to
 // 1 000 000 sats.
-func (n *Net) RenewVoucher() (lnurl.Links, error) {
-	return n.LNURL.AddWithdraw(lnurl.Withdraw{Name: "voucher", MinMsat: 1_000_000, MaxMsat: 1_000_000_000})
+func (n *Net) RenewVoucher() (lightning.Links, error) {
+	return n.LNURL.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1_000_000, MaxMsat: 1_000_000_000})
 }
 
 // startLP starts the i-th LP with an account and a node of its own.

@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
@@ -50,7 +49,7 @@ func TestNetworkStartsAndCloses(t *testing.T) {
 
 func (k *kit) toBTC() lpwire.ToBTCRequest {
 	return lpwire.ToBTCRequest{Chain: k.chain.Info().ID, Address: k.Taproot.Address.String(), Amount: big.NewInt(100_000), ConfirmationTarget: 3, Confirmations: 2,
-		Nonce: must[uint64](k.T)(claimhash.NewNonce(k.Clock.Now(), uint32(time.Now().UnixNano()))), Token: k.EVM.Contracts().Token.Hex(), Offerer: k.user}
+		Nonce: must[uint64](k.T)(rawtx.NewNonce(k.Clock.Now(), uint32(time.Now().UnixNano()))), Token: k.EVM.Contracts().Token.Hex(), Offerer: k.user}
 }
 
 func TestToBTC(t *testing.T) {
@@ -71,7 +70,7 @@ func TestToBTC(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		tx := must[*btc.Tx](t)(single.Tx(k.ctx, k.backend, must[btc.Hash](t)(btc.ParseHash(s.TxID))))
-		if nonce := must[uint64](t)(claimhash.TxNonce(tx.Msg, true)); nonce != r.Nonce {
+		if nonce := must[uint64](t)(rawtx.TxNonce(tx.Msg, true)); nonce != r.Nonce {
 			t.Errorf("nonce %d, want %d", nonce, r.Nonce)
 		}
 		k.ok(k.Mine(1))

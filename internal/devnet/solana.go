@@ -6,7 +6,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	chainsolana "github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -78,7 +77,7 @@ func (n *Net) AllTokens() []tokens.Token {
 
 // party is an account of the Solana network as a party of swaps, nil if there is no
 // such network.
-func (n *Net) party(of func() (*solana.Account, error)) (*party.Party, error) {
+func (n *Net) party(of func() (*solana.Account, error)) (*solana.Party, error) {
 	if n.Solana == nil {
 		return nil, nil
 	}
@@ -87,11 +86,11 @@ func (n *Net) party(of func() (*solana.Account, error)) (*party.Party, error) {
 		return nil, err
 	}
 	a, err := of()
-	return &party.Party{Net: n.Solana, Account: a, Programs: p}, err
+	return &solana.Party{Net: n.Solana, Account: a, Programs: p}, err
 }
 
 // lpOnSolana is the account of the i-th LP, which owns as much as the first.
-func (n *Net) lpOnSolana(ctx context.Context, i int) (*party.Party, error) {
+func (n *Net) lpOnSolana(ctx context.Context, i int) (*solana.Party, error) {
 	return n.party(func() (*solana.Account, error) {
 		if i == 0 {
 			return n.Solana.LP, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	chainstarknet "github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -60,7 +60,7 @@ func (n *Net) StarknetTokens() (all []tokens.Token) {
 }
 
 // lpOnStarknet is the account of the i-th LP, which owns at least as much as the first.
-func (n *Net) lpOnStarknet(ctx context.Context, i int) (*party.Party, error) {
+func (n *Net) lpOnStarknet(ctx context.Context, i int) (*contracts.Party, error) {
 	if n.Starknet == nil {
 		return nil, nil
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/devnet/signer"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
@@ -31,17 +30,17 @@ func (n *Net) Watch(ctx context.Context, o watchtower.Options) (*watchtower.Towe
 func (n *Net) watched(o *watchtower.Options) error {
 	o.Bitcoin, o.Now = n.Bitcoin, n.Clock.Now
 	if n.EVM != nil {
-		if err := watch(o, n.EVM.Serve, n.evmChain, signer.EVM(n.EVM.Watchtower)); err != nil {
+		if err := watch(o, n.EVM.Serve, n.evmChain, SignEVM(n.EVM.Watchtower)); err != nil {
 			return err
 		}
 	}
 	if n.Solana != nil {
-		if err := watch(o, n.Solana.Serve, n.solanaChain, signer.Solana(n.Solana.Watchtower)); err != nil {
+		if err := watch(o, n.Solana.Serve, n.solanaChain, SignSolana(n.Solana.Watchtower)); err != nil {
 			return err
 		}
 	}
 	if n.Starknet != nil {
-		return watch(o, n.Starknet.Serve, n.starknetChain, signer.Starknet(n.Starknet.Watchtower.Key))
+		return watch(o, n.Starknet.Serve, n.starknetChain, SignStarknet(n.Starknet.Watchtower.Key))
 	}
 	return nil
 }
@@ -55,7 +54,7 @@ func (n *Net) Told(e *evm.Net, s *solana.Net, k *starknet.Net) *Net {
 func watch[S interface {
 	io.Closer
 	URL() string
-}](o *watchtower.Options, serve func(address string) (S, error), chain func(url string, sockets []string) chains.Factory, by signer.Signer) error {
+}](o *watchtower.Options, serve func(address string) (S, error), chain func(url string, sockets []string) chains.Factory, by Signer) error {
 	s, err := serve("")
 	if err != nil {
 		return err

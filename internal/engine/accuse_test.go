@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -195,9 +194,9 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 		"a swap of its own":         {nil, beside(func(r *swap.Record) { r.Lightning.Hash = "22" }), true, 1},
 		"recovered":                 {func(r *swap.Record) { r.Quoted = false }, nil, false, 0},
 		"another waits":             {nil, beside(func(*swap.Record) {}), true, 0},
-		"another has settled":       {nil, beside(func(r *swap.Record) { r.State = swapstate.LnClaimed }), true, 0},
-		"another has expired":       {nil, beside(func(r *swap.Record) { r.State = swapstate.LnExpired }), true, 0},
-		"another was refunded":      {nil, beside(func(r *swap.Record) { r.State = swapstate.LnFailed }), true, 0},
+		"another has settled":       {nil, beside(func(r *swap.Record) { r.State = swap.LnClaimed }), true, 0},
+		"another has expired":       {nil, beside(func(r *swap.Record) { r.State = swap.LnExpired }), true, 0},
+		"another was refunded":      {nil, beside(func(r *swap.Record) { r.State = swap.LnFailed }), true, 0},
 		"another pays that invoice": {nil, beside(func(r *swap.Record) { r.Type, r.Escrow.InitTx = swap.ToBTCLN, "0x1" }), true, 0},
 		"another may pay it":        {nil, beside(func(r *swap.Record) { r.Type = swap.ToBTCLN }), true, 0},
 		"its LP calls another the same": {func(r *swap.Record) { r.Gas = &swap.GasPart{Hash: "33"} }, beside(func(r *swap.Record) {

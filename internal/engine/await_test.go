@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -48,7 +47,7 @@ func TestWhatACallerIsTold(t *testing.T) {
 	spv := func(state int) swap.Record { return of(swap.SPVFromBTC, state, nil, nil) }
 	escrow := func(state int, s *swap.Submission) swap.Record { return of(swap.ToBTCLN, state, s, nil) }
 	gas := func(s *swap.Submission, tried map[string]swap.Try) swap.Record {
-		return of(swap.TrustedFromBTC, swapstate.TrustedBTCCreated, s, tried)
+		return of(swap.TrustedFromBTC, swap.TrustedBTCCreated, s, tried)
 	}
 	for name, c := range map[string]struct {
 		from, now swap.Record
@@ -56,7 +55,7 @@ func TestWhatACallerIsTold(t *testing.T) {
 	}{
 		"it is under way":                    {escrow(0, sub(5)), escrow(0, sub(5)), waits},
 		"the swap moved":                     {escrow(0, sub(5)), escrow(1, sub(5)), ok},
-		"the swap was refunded":              {escrow(4, sub(5)), escrow(swapstate.OutRefunded, closed("")), ok},
+		"the swap was refunded":              {escrow(4, sub(5)), escrow(swap.OutRefunded, closed("")), ok},
 		"the swap moved and it was replaced": {escrow(0, sub(5)), escrow(1, sub(6)), ok},
 		"it was replaced":                    {escrow(0, sub(5)), escrow(0, sub(6)), "replaced"},
 		"it is not there any more":           {escrow(0, sub(5)), escrow(0, nil), "replaced"},
@@ -66,11 +65,11 @@ func TestWhatACallerIsTold(t *testing.T) {
 		"nothing was there":                  {escrow(0, nil), escrow(0, nil), ok},
 		"nothing was there, and another is":  {escrow(0, nil), escrow(0, sub(5)), waits},
 		"it had failed before":               {escrow(0, closed("reverted")), escrow(0, closed("reverted")), "reverted"},
-		"the provider has to be told":        {spv(swapstate.SPVCreated), spv(swapstate.SPVSigned), waits},
-		"the provider was told":              {spv(swapstate.SPVSigned), spv(swapstate.SPVPosted), ok},
-		"the provider declined":              {spv(swapstate.SPVSigned), spv(swapstate.SPVDeclined), "refused"},
-		"the provider takes another":         {spv(swapstate.SPVSigned), spv(swapstate.SPVCreated), "another one can be signed"},
-		"it had declined":                    {spv(swapstate.SPVDeclined), spv(swapstate.SPVDeclined), "refused"},
+		"the provider has to be told":        {spv(swap.SPVCreated), spv(swap.SPVSigned), waits},
+		"the provider was told":              {spv(swap.SPVSigned), spv(swap.SPVPosted), ok},
+		"the provider declined":              {spv(swap.SPVSigned), spv(swap.SPVDeclined), "refused"},
+		"the provider takes another":         {spv(swap.SPVSigned), spv(swap.SPVCreated), "another one can be signed"},
+		"it had declined":                    {spv(swap.SPVDeclined), spv(swap.SPVDeclined), "refused"},
 		"the payment is not out":             {gas(paid(nil), nil), gas(paid(nil), nil), waits},
 		"the payment was refused once":       {gas(paid(nil), nil), gas(paid(nil), refused), waits},
 		"the payment is out":                 {gas(paid(nil), nil), gas(paid(nil), sent), ok},

@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -240,9 +239,9 @@ var waiting = map[swap.Type]struct {
 	state int
 	truth string
 }{
-	swap.ToBTC: {swapstate.OutCommitted, "open"}, swap.ToBTCLN: {swapstate.OutCommitted, "open"}, swap.FromBTC: {swapstate.InCommitted, "open and paid"},
-	swap.FromBTCLN: {swapstate.LnCommitted, "open"}, swap.FromBTCLNAuto: {swapstate.LnCommitted, "open"}, swap.SPVFromBTC: {swapstate.SPVBroadcasted, "waiting"},
-	swap.TrustedFromBTCLN: {swapstate.TrustedLNPaid, "received"}, swap.TrustedFromBTC: {swapstate.TrustedBTCCreated, "pending"},
+	swap.ToBTC: {swap.OutCommitted, "open"}, swap.ToBTCLN: {swap.OutCommitted, "open"}, swap.FromBTC: {swap.InCommitted, "open and paid"},
+	swap.FromBTCLN: {swap.LnCommitted, "open"}, swap.FromBTCLNAuto: {swap.LnCommitted, "open"}, swap.SPVFromBTC: {swap.SPVBroadcasted, "waiting"},
+	swap.TrustedFromBTCLN: {swap.TrustedLNPaid, "received"}, swap.TrustedFromBTC: {swap.TrustedBTCCreated, "pending"},
 }
 
 // longWait is a swap that waits for days, and what is true of it.

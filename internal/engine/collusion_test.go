@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -180,7 +179,7 @@ func TestContradictionsAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := g.Advance(t.Context(), "a", nil)
-	if err != nil || res.Record.State != swapstate.LnCommitted {
+	if err != nil || res.Record.State != swap.LnCommitted {
 		t.Fatal(res, err)
 	}
 	v := g.View(res)
@@ -204,7 +203,7 @@ func TestContradictionsAreShown(t *testing.T) {
 		}
 		w := &colluding{liar: &liar{now: time.Now(), truth: &c.truths[5]}, lie: &c.truths[2]} // it is not open; the first node says that it is
 		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, c.flow)
-		if err := g.Create(t.Context(), c.record(swapstate.InCommitted, time.Now().Add(-time.Minute))); err != nil {
+		if err := g.Create(t.Context(), c.record(swap.InCommitted, time.Now().Add(-time.Minute))); err != nil {
 			t.Fatal(err)
 		}
 		paid := swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{}}

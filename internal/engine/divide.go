@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -24,7 +24,7 @@ const (
 // ctx ends: those of a shard that it gains are loaded, those of one that it loses are
 // dropped.
 func (g *Engine) divide(ctx context.Context, s *schedule) {
-	var have [shard.Count]bool
+	var have [bounds.Shards]bool
 	var audit <-chan time.Time
 	if g.shared {
 		tick := time.NewTicker(auditEvery)
@@ -34,7 +34,7 @@ func (g *Engine) divide(ctx context.Context, s *schedule) {
 	for next := 0; ; {
 		changed := g.fleet.Changed()
 		var gained, lost []int
-		for n := range shard.Count {
+		for n := range bounds.Shards {
 			mine := g.fleet.HoldsShard(n)
 			switch {
 			case mine && !have[n]:
@@ -45,7 +45,7 @@ func (g *Engine) divide(ctx context.Context, s *schedule) {
 			have[n] = mine
 		}
 		if len(lost) > 0 {
-			for _, id := range s.ids(func(id string) bool { return slices.Contains(lost, shard.Of(id)) }) {
+			for _, id := range s.ids(func(id string) bool { return slices.Contains(lost, bounds.Shard(id)) }) {
 				if !g.fleet.Mine(id) {
 					s.drop(id)
 					g.census.drop(id)
@@ -65,7 +65,7 @@ func (g *Engine) divide(ctx context.Context, s *schedule) {
 		case <-again:
 		case <-changed:
 		case <-audit:
-			if next = (next + 1) % shard.Count; have[next] {
+			if next = (next + 1) % bounds.Shards; have[next] {
 				g.load(ctx, s, []int{next}, next == 0)
 			}
 		}
@@ -79,7 +79,7 @@ func (g *Engine) divide(ctx context.Context, s *schedule) {
 func (g *Engine) load(ctx context.Context, s *schedule, shards []int, old bool) bool {
 	values := make([]string, 0, len(shards)+1)
 	for _, n := range shards {
-		values = append(values, shard.Value(n))
+		values = append(values, bounds.ShardText(n))
 	}
 	if old {
 		values = append(values, "")

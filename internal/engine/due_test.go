@@ -7,7 +7,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -37,7 +36,7 @@ func TestDueMoment(t *testing.T) {
 func TestTurnAfterRestart(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	g := New(Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: func() time.Time { return now }})
-	old := swap.Head{ID: "a", Type: swap.ToBTC, State: swapstate.OutSoftClaimed, CreatedAt: swap.At(now.Add(-24 * time.Hour))}
+	old := swap.Head{ID: "a", Type: swap.ToBTC, State: swap.OutSoftClaimed, CreatedAt: swap.At(now.Add(-24 * time.Hour))}
 	for name, test := range map[string]struct {
 		due  time.Duration
 		want time.Duration
@@ -73,13 +72,13 @@ func TestUnusedQuotesAreLookedAtRarely(t *testing.T) {
 		sent  bool
 		want  time.Duration
 	}{
-		{"new", swapstate.OutCreated, 0, false, 30 * time.Second},
-		{"old", swapstate.OutCreated, 5 * time.Minute, false, 5 * time.Minute},
-		{"before its expiry", swapstate.OutCreated, 40 * time.Minute, false, 20*time.Minute + time.Millisecond},
-		{"signed", swapstate.OutCreated, 5 * time.Minute, true, 9 * time.Second},
-		{"soft expired", swapstate.OutSoftExpired, 2 * time.Hour, false, 2 * time.Hour},
-		{"expired", swapstate.OutExpired, 10 * time.Hour, false, 10 * time.Hour},
-		{"very old", swapstate.OutExpired, 60 * 24 * time.Hour, false, 24 * time.Hour},
+		{"new", swap.OutCreated, 0, false, 30 * time.Second},
+		{"old", swap.OutCreated, 5 * time.Minute, false, 5 * time.Minute},
+		{"before its expiry", swap.OutCreated, 40 * time.Minute, false, 20*time.Minute + time.Millisecond},
+		{"signed", swap.OutCreated, 5 * time.Minute, true, 9 * time.Second},
+		{"soft expired", swap.OutSoftExpired, 2 * time.Hour, false, 2 * time.Hour},
+		{"expired", swap.OutExpired, 10 * time.Hour, false, 10 * time.Hour},
+		{"very old", swap.OutExpired, 60 * 24 * time.Hour, false, 24 * time.Hour},
 	} {
 		now := start.Add(c.age)
 		g := New(Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: func() time.Time { return now }})

@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -47,7 +46,7 @@ func (p *stalling) at(id string, e swap.Effect) (time.Time, bool) {
 // openAuto is a Lightning swap whose escrow was announced and whose preimage is known.
 func openAuto(id string, expiry time.Time) *swap.Record {
 	now := time.Now()
-	return &swap.Record{Head: swap.Head{ID: id, Type: swap.FromBTCLNAuto, Chain: "CITREA", State: swapstate.LnCommitted, CreatedAt: swap.At(now), Expiry: swap.At(now.Add(time.Hour)), Seen: swap.Seen{Chain: 1}},
+	return &swap.Record{Head: swap.Head{ID: id, Type: swap.FromBTCLNAuto, Chain: "CITREA", State: swap.LnCommitted, CreatedAt: swap.At(now), Expiry: swap.At(now.Add(time.Hour)), Seen: swap.Seen{Chain: 1}},
 		Escrow:    &swap.EscrowPart{Real: &chains.Escrow{Expiry: expiry.Unix(), Hash: []byte(id)}, OpenedAt: swap.At(now)},
 		Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064s", id), Preimage: chains.Preimage{1}, EndsAt: swap.At(now.Add(8 * time.Hour))}}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestDeletingNeedsAnAnswer deletes an expired quote only if the chains, or who else
@@ -22,15 +21,15 @@ func TestDeletingNeedsAnAnswer(t *testing.T) {
 	}
 	var none []*bitcoin.Tx
 	coin := func() *Result {
-		r := &swap.Record{Head: swap.Head{Type: swap.TrustedFromBTC, State: swapstate.TrustedBTCExpired}, Gas: &swap.GasPart{}, Bitcoin: &swap.BitcoinPart{}}
+		r := &swap.Record{Head: swap.Head{Type: swap.TrustedFromBTC, State: swap.TrustedBTCExpired}, Gas: &swap.GasPart{}, Bitcoin: &swap.BitcoinPart{}}
 		return &Result{Record: r, At: now, Observation: &swap.Observation{Received: swap.Fact[[]*bitcoin.Tx]{Asked: true, Value: none}}}
 	}
 	escrow := func() *Result {
-		r := &swap.Record{Head: swap.Head{Type: swap.ToBTC, State: swapstate.OutExpired}, Escrow: &swap.EscrowPart{}}
+		r := &swap.Record{Head: swap.Head{Type: swap.ToBTC, State: swap.OutExpired}, Escrow: &swap.EscrowPart{}}
 		return &Result{Record: r, At: now, Observation: &swap.Observation{Escrow: swap.Fact[chains.EscrowFact]{Asked: true}}}
 	}
 	gas := func() *Result {
-		r := &swap.Record{Head: swap.Head{Type: swap.TrustedFromBTCLN, State: swapstate.TrustedLNExpired}, Lightning: &swap.LightningPart{EndsAt: 1}}
+		r := &swap.Record{Head: swap.Head{Type: swap.TrustedFromBTCLN, State: swap.TrustedLNExpired}, Lightning: &swap.LightningPart{EndsAt: 1}}
 		return &Result{Record: r, At: now, Observation: &swap.Observation{LP: swap.Fact[lp.Status]{Asked: true, Value: lp.Status{Code: lp.CodeExpired}}}}
 	}
 	broken := errors.New("no answer")
@@ -42,7 +41,7 @@ func TestDeletingNeedsAnAnswer(t *testing.T) {
 		"coin":                       {coin, func(*Result) {}, true},
 		"coin, paid":                 {coin, func(r *Result) { r.Observation.Received.Value = []*bitcoin.Tx{{}} }, false},
 		"coin, no answer":            {coin, func(r *Result) { r.Observation.Received.Err = broken }, false},
-		"coin, open":                 {coin, func(r *Result) { r.Record.State = swapstate.TrustedBTCCreated }, false},
+		"coin, open":                 {coin, func(r *Result) { r.Record.State = swap.TrustedBTCCreated }, false},
 		"coin, submitted":            {coin, func(r *Result) { r.Record.Submission = &swap.Submission{} }, false},
 		"escrow":                     {escrow, func(*Result) {}, true},
 		"escrow, open":               {escrow, func(r *Result) { r.Observation.Escrow.Value.State = chains.EscrowOpen }, false},

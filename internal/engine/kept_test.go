@@ -19,11 +19,10 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/pgtest"
-	"github.com/swapper-go/swapper/internal/shard"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/postgres"
@@ -144,7 +143,7 @@ func TestKeptRecordsAreRead(t *testing.T) {
 				}
 				for i, k := range e.Keys {
 					if k.Index == swap.ByWatch && k.Value == "" { // of before there were shards; Run reads both
-						e.Keys[i].Value = shard.Value(shard.Of(e.ID))
+						e.Keys[i].Value = bounds.ShardText(bounds.Shard(e.ID))
 					}
 				}
 				if d := cmp.Diff(e.Keys, keysOf(flows[r.Type], r, r.Changed.Time())); d != "" {
@@ -261,7 +260,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 				case want == nil:
 					want = is.want
 				case last.Public() && is.escrow.State == chains.EscrowOpen: // is claimed as long as it can be
-					want = append(want, swapstate.LnCommitted)
+					want = append(want, swap.LnCommitted)
 				}
 				if end := path[len(path)-1]; !slices.Contains(want, end) {
 					t.Errorf("%s on %s in state %d, %s: goes %v, want %v", r.Type, r.Chain, r.State, is.name, path, want)

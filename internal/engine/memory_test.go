@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -69,7 +69,7 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 	}
 	for i := range store.count {
 		_, id := store.of(i)
-		value := shard.Value(shard.Of(id))
+		value := bounds.ShardText(bounds.Shard(id))
 		store.shards[value] = append(store.shards[value], i)
 	}
 	heap := func() uint64 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -54,7 +54,7 @@ func TestPrebuiltActions(t *testing.T) {
 	} else if _, err := p.BuildAction(t.Context(), p.record, p.action); err != nil || len(b.asked) != 1 {
 		t.Errorf("%v, asked %d times", err, len(b.asked))
 	}
-	w := swap.Caller{Wallet: &coinselect.Wallet{}}
+	w := swap.Caller{Wallet: &psbt.Wallet{}}
 	reveal := &swap.Sign{Plan: chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimSecret}}}}
 	for name, c := range map[string]struct {
 		a      swap.Action

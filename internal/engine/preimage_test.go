@@ -11,7 +11,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Once others may know the preimage, neither the time nor a chain that is not final
@@ -26,14 +25,14 @@ func TestPublicPreimageIsClaimedWhateverTheTime(t *testing.T) {
 		state    int
 		publish  bool
 	}{
-		{"secret, in time", false, time.Hour, true, swapstate.LnCommitted, true},
-		{"secret, not final", false, time.Hour, false, swapstate.LnCommitted, false},
-		{"secret, too late", false, 9 * time.Minute, true, swapstate.LnHTLCExpired, false},
-		{"public, not final", true, time.Hour, false, swapstate.LnCommitted, true},
-		{"public, late", true, 9 * time.Minute, true, swapstate.LnCommitted, true},
-		{"public, after the expiry", true, -time.Hour, true, swapstate.LnCommitted, true},
+		{"secret, in time", false, time.Hour, true, swap.LnCommitted, true},
+		{"secret, not final", false, time.Hour, false, swap.LnCommitted, false},
+		{"secret, too late", false, 9 * time.Minute, true, swap.LnHTLCExpired, false},
+		{"public, not final", true, time.Hour, false, swap.LnCommitted, true},
+		{"public, late", true, 9 * time.Minute, true, swap.LnCommitted, true},
+		{"public, after the expiry", true, -time.Hour, true, swap.LnCommitted, true},
 	} {
-		for _, from := range []int{swapstate.LnPaid, swapstate.LnCommitted, swapstate.LnHTLCExpired} {
+		for _, from := range []int{swap.LnPaid, swap.LnCommitted, swap.LnHTLCExpired} {
 			f := flowtest.Flow(swap.FromBTCLNAuto)
 			r := &swap.Record{Head: swap.Head{Type: swap.FromBTCLNAuto, State: from, CreatedAt: swap.At(now.Add(-time.Hour)), Expiry: swap.At(now.Add(-time.Minute))},
 				Escrow:    &swap.EscrowPart{Real: &chains.Escrow{Expiry: now.Add(c.left).Unix()}, OpenedAt: swap.At(now.Add(-30 * time.Minute))},

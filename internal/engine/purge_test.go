@@ -8,7 +8,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -43,7 +42,7 @@ func TestQuoteOfASilentProviderIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.now = start.Add(10 * time.Hour) // no payment can arrive any more
-			if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.State != swapstate.TrustedLNExpired {
+			if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.State != swap.TrustedLNExpired {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			w.now, w.truth, w.n = start.Add(test.age), &truth{lp: test.lp}, calls{}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/storage"
@@ -135,8 +135,8 @@ func TestVectorsStorageQueries(t *testing.T) {
 			}
 		case "_syncSwaps", "tick", "checkPastSwaps":
 			watching = true
-			for n := range shard.Count {
-				for e, err := range g.Store.Find(t.Context(), storage.Query{Index: swap.ByWatch, Value: shard.Value(n)}) {
+			for n := range bounds.Shards {
+				for e, err := range g.Store.Find(t.Context(), storage.Query{Index: swap.ByWatch, Value: bounds.ShardText(n)}) {
 					if err != nil {
 						t.Fatal(err)
 					}

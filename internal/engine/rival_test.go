@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -162,7 +161,7 @@ func TestBothSwapsOfAnInvoiceAreFollowed(t *testing.T) {
 		}
 		pass(t, g, "a", nil)
 		res := pass(t, g, "b", nil)
-		if res.Record.State != swapstate.OutCommitted {
+		if res.Record.State != swap.OutCommitted {
 			t.Fatalf("the second swap is in state %d", res.Record.State)
 		}
 		if v := g.View(res); fault.CodeOf(v.Blocked) != fault.InvalidState || v.Action == nil {
@@ -173,7 +172,7 @@ func TestBothSwapsOfAnInvoiceAreFollowed(t *testing.T) {
 		}
 		// The LP pays once. The other escrow ends, and its refund is stored.
 		time.Sleep(6 * 24 * time.Hour)
-		if res = pass(t, g, "b", nil); res.Record.State != swapstate.OutRefundable || g.View(res).Action == nil {
+		if res = pass(t, g, "b", nil); res.Record.State != swap.OutRefundable || g.View(res).Action == nil {
 			t.Fatalf("state %d, action %v", res.Record.State, g.View(res).Action)
 		}
 		refund := signedBy(owner, "0xrefund")
@@ -181,12 +180,12 @@ func TestBothSwapsOfAnInvoiceAreFollowed(t *testing.T) {
 		pass(t, g, "b", refund)
 		l.tx("0xrefund", chains.TxConfirmed)
 		l.escrow("b", chains.EscrowFact{State: chains.EscrowRefunded, InitTx: "0xb", RefundTx: "0xrefund"})
-		if res = pass(t, g, "b", nil); res.Record.State != swapstate.OutRefunded || len(res.Record.Shared) != 0 {
+		if res = pass(t, g, "b", nil); res.Record.State != swap.OutRefunded || len(res.Record.Shared) != 0 {
 			t.Errorf("state %d, shared %v", res.Record.State, res.Record.Shared)
 		}
 		// A reorganisation undoes it, while the other one still holds the key.
 		l.escrow("b", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xb"})
-		if res = pass(t, g, "b", nil); res.Record.State != swapstate.OutRefundable || g.View(res).Action == nil {
+		if res = pass(t, g, "b", nil); res.Record.State != swap.OutRefundable || g.View(res).Action == nil {
 			t.Errorf("state %d after the refund was undone", res.Record.State)
 		}
 		g.Close()
@@ -251,7 +250,7 @@ func TestRevivedSwapSharesItsHash(t *testing.T) {
 		quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 		time.Sleep(2 * time.Hour)
 		pass(t, g, "a", nil)
-		if res := pass(t, g, "a", nil); res.Record.State != swapstate.LnExpired {
+		if res := pass(t, g, "a", nil); res.Record.State != swap.LnExpired {
 			t.Fatalf("state %d", res.Record.State)
 		}
 		quoted(t, g, swap.FromBTCLNAuto, "b", "11")
@@ -259,7 +258,7 @@ func TestRevivedSwapSharesItsHash(t *testing.T) {
 		l.escrow(hex.EncodeToString(found.Data), chains.EscrowFact{State: chains.EscrowOpen})
 		g.reader = &searching{l, found}
 		res := pass(t, g, "a", nil)
-		if res.Record.State <= swapstate.LnCreated {
+		if res.Record.State <= swap.LnCreated {
 			t.Fatalf("state %d", res.Record.State)
 		}
 		g.reader = l
@@ -277,7 +276,7 @@ func TestSettledHashIsNotUsedAgain(t *testing.T) {
 		g := engineOn(t, l, done)
 		r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 		next := r.Clone()
-		next.State, next.Escrow.Real = swapstate.LnClaimed, next.Escrow.Expected
+		next.State, next.Escrow.Real = swap.LnClaimed, next.Escrow.Expected
 		if err := g.write(t.Context(), r, next, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -236,7 +236,7 @@ func TestWatchedSwapsAreReadUntilTheStoreAnswers(t *testing.T) {
 			t.Errorf("state %d, %v; want 2: it was not followed after the store came back", r.State, err)
 		}
 		store.mu.Lock()
-		if want := 2 + shard.Count + 1; store.lists != want { // the shards, and what is older
+		if want := 2 + bounds.Shards + 1; store.lists != want { // the shards, and what is older
 			t.Errorf("the lists were read %d times, want %d: twice in vain, and each once", store.lists, want)
 		}
 		store.mu.Unlock()
@@ -395,7 +395,7 @@ func TestRunPurgesOnceAMinute(t *testing.T) {
 			if store.asked != want || store.together {
 				t.Errorf("a purge of %v: %d in five and a half minutes, two at a time: %v; want %d, one at a time", takes, store.asked, store.together, want)
 			}
-			if want := shard.Count + 1; store.watched != want { // the shards, and what is older
+			if want := bounds.Shards + 1; store.watched != want { // the shards, and what is older
 				t.Errorf("the watched swaps were read %d times, want %d", store.watched, want)
 			}
 		})

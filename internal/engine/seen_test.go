@@ -10,7 +10,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -38,25 +37,25 @@ func TestReorganisations(t *testing.T) {
 		fact chains.EscrowFact
 		want int
 	}
-	opened := look{openedAt(105), swapstate.OutCommitted}
-	claimed := look{claimedAt(103, 105), swapstate.OutClaimed}
+	opened := look{openedAt(105), swap.OutCommitted}
+	claimed := look{claimedAt(103, 105), swap.OutClaimed}
 	for name, looks := range map[string][]look{
-		"by a longer chain":                 {opened, {absentAt(106), swapstate.OutSoftExpired}},
-		"by one of the same length":         {opened, {absentAt(105), swapstate.OutSoftExpired}},
-		"by a shorter one":                  {opened, {absentAt(100), swapstate.OutSoftExpired}},
-		"a node lags behind":                {opened, {absentAt(99), swapstate.OutCommitted}},
-		"opened again":                      {opened, {absentAt(105), swapstate.OutSoftExpired}, {openedAt(106), swapstate.OutCommitted}},
-		"opened again, on a shorter chain":  {opened, {absentAt(105), swapstate.OutSoftExpired}, {openedAt(101), swapstate.OutCommitted}, {absentAt(101), swapstate.OutSoftExpired}},
-		"the claim, by a shorter chain":     {claimed, {openedAt(103), swapstate.OutCommitted}},
-		"the claim: a node lags behind":     {claimed, {openedAt(102), swapstate.OutClaimed}},
-		"the claim, then the opening":       {claimed, {openedAt(103), swapstate.OutCommitted}, {absentAt(102), swapstate.OutSoftExpired}},
-		"the claim, and claimed once more":  {claimed, {openedAt(103), swapstate.OutCommitted}, {claimedAt(104, 104), swapstate.OutClaimed}, {openedAt(103), swapstate.OutClaimed}},
-		"never opened: a node lags behind":  {{absentAt(105), swapstate.OutSoftExpired}, {absentAt(104), swapstate.OutSoftExpired}},
-		"opened where another node says no": {opened, {absentAt(99), swapstate.OutCommitted}, {openedAt(106), swapstate.OutCommitted}, {absentAt(106), swapstate.OutSoftExpired}},
+		"by a longer chain":                 {opened, {absentAt(106), swap.OutSoftExpired}},
+		"by one of the same length":         {opened, {absentAt(105), swap.OutSoftExpired}},
+		"by a shorter one":                  {opened, {absentAt(100), swap.OutSoftExpired}},
+		"a node lags behind":                {opened, {absentAt(99), swap.OutCommitted}},
+		"opened again":                      {opened, {absentAt(105), swap.OutSoftExpired}, {openedAt(106), swap.OutCommitted}},
+		"opened again, on a shorter chain":  {opened, {absentAt(105), swap.OutSoftExpired}, {openedAt(101), swap.OutCommitted}, {absentAt(101), swap.OutSoftExpired}},
+		"the claim, by a shorter chain":     {claimed, {openedAt(103), swap.OutCommitted}},
+		"the claim: a node lags behind":     {claimed, {openedAt(102), swap.OutClaimed}},
+		"the claim, then the opening":       {claimed, {openedAt(103), swap.OutCommitted}, {absentAt(102), swap.OutSoftExpired}},
+		"the claim, and claimed once more":  {claimed, {openedAt(103), swap.OutCommitted}, {claimedAt(104, 104), swap.OutClaimed}, {openedAt(103), swap.OutClaimed}},
+		"never opened: a node lags behind":  {{absentAt(105), swap.OutSoftExpired}, {absentAt(104), swap.OutSoftExpired}},
+		"opened where another node says no": {opened, {absentAt(99), swap.OutCommitted}, {openedAt(106), swap.OutCommitted}, {absentAt(106), swap.OutSoftExpired}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := flowtest.Flow(swap.ToBTCLN)
-			r := &swap.Record{Head: swap.Head{Type: swap.ToBTCLN, State: swapstate.OutCreated, Expiry: swap.At(now.Add(-time.Second))}, Lightning: &swap.LightningPart{},
+			r := &swap.Record{Head: swap.Head{Type: swap.ToBTCLN, State: swap.OutCreated, Expiry: swap.At(now.Add(-time.Second))}, Lightning: &swap.LightningPart{},
 				Escrow:     &swap.EscrowPart{Real: &chains.Escrow{Expiry: now.Add(time.Hour).Unix()}},
 				Submission: &swap.Submission{Action: swap.ActionInit, Txs: []swap.SignedTx{{}}}} // is sent until it is confirmed
 			for i, l := range looks {
@@ -97,7 +96,7 @@ func TestStoringPutsNothingOff(t *testing.T) {
 	w := &forkedWorld{tx: chains.TxPending}
 	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}, flowtest.Flow(swap.ToBTCLN))
 	g.Now = func() time.Time { return time.Unix(1_800_000_000, 0) }
-	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTCLN, State: swapstate.OutCommitted, Seen: swap.Seen{Chain: 17}}, Lightning: &swap.LightningPart{},
+	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTCLN, State: swap.OutCommitted, Seen: swap.Seen{Chain: 17}}, Lightning: &swap.LightningPart{},
 		Escrow:     &swap.EscrowPart{Real: &chains.Escrow{Expiry: g.Now().Add(time.Hour).Unix()}, InitTx: "0x1"},
 		Submission: &swap.Submission{Action: swap.ActionInit, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x1"}}}}}
 	if err := g.Create(t.Context(), r); err != nil {
@@ -109,7 +108,7 @@ func TestStoringPutsNothingOff(t *testing.T) {
 	}
 	w.set(absentAt(19), nil)
 	res, err := g.Advance(t.Context(), "a", swap.Outcome{Effect: swap.SendTx, Done: true})
-	if err != nil || res.Record.State != swapstate.OutSoftExpired {
+	if err != nil || res.Record.State != swap.OutSoftExpired {
 		t.Fatalf("%+v, %v; want the swap not open any more", res, err)
 	}
 }
@@ -119,7 +118,7 @@ func TestStoringPutsNothingOff(t *testing.T) {
 func TestFirstTransactionIsTakenBack(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	f := flowtest.Flow(swap.ToBTC)
-	r := &swap.Record{Head: swap.Head{Type: swap.ToBTC, State: swapstate.OutCreated, Expiry: swap.At(now.Add(time.Hour))},
+	r := &swap.Record{Head: swap.Head{Type: swap.ToBTC, State: swap.OutCreated, Expiry: swap.At(now.Add(time.Hour))},
 		Escrow: &swap.EscrowPart{Real: &chains.Escrow{Expiry: now.Add(time.Hour).Unix()}},
 		Submission: &swap.Submission{Action: swap.ActionInit, Since: swap.At(now), Txs: []swap.SignedTx{
 			{Signed: chains.Signed{ID: "approve"}, Sent: true}, {Signed: chains.Signed{ID: "open"}}}}}

@@ -20,7 +20,6 @@ import (
 	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // links answers every link with the same.
@@ -244,7 +243,7 @@ func TestWhatIsNotSettled(t *testing.T) {
 		quoted(t, g, swap.ToBTCLN, "out", "11")
 		r := quoted(t, g, swap.FromBTCLNAuto, "paid", "12")
 		next := r.Clone()
-		next.State = swapstate.LnClaimed
+		next.State = swap.LnClaimed
 		if err := g.write(t.Context(), r, next, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/fleet"
-	"github.com/swapper-go/swapper/internal/shard"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
@@ -390,7 +390,7 @@ func TestSwapsOfBeforeShardsAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := 0
-		for _, err := range db.Find(t.Context(), storage.Query{Index: swap.ByWatch, Value: shard.Value(shard.Of("a"))}) {
+		for _, err := range db.Find(t.Context(), storage.Query{Index: swap.ByWatch, Value: bounds.ShardText(bounds.Shard("a"))}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // refundable is a swap whose escrow the user may take back by time.
@@ -22,7 +21,7 @@ func refundable(t *testing.T, l *ledger, g *Engine) {
 	l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xinit"})
 	pass(t, g, "a", nil)
 	time.Sleep(6 * 24 * time.Hour)
-	if res := pass(t, g, "a", nil); res.Record.State != swapstate.OutRefundable {
+	if res := pass(t, g, "a", nil); res.Record.State != swap.OutRefundable {
 		t.Fatalf("state %d", res.Record.State)
 	}
 }
@@ -136,7 +135,7 @@ func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
 		}
 		l.tx("0xsecond", chains.TxConfirmed)
 		l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xsecond"})
-		if res := pass(t, g, "a", nil); res.Record.State != swapstate.OutCommitted || !res.Record.Submission.Closed {
+		if res := pass(t, g, "a", nil); res.Record.State != swap.OutCommitted || !res.Record.Submission.Closed {
 			t.Errorf("state %d, %+v", res.Record.State, res.Record.Submission)
 		}
 		g.Close()
@@ -168,7 +167,7 @@ func TestForgottenTransactionIsClosed(t *testing.T) {
 			t.Error("the invoice is to be paid by another swap, while the forgotten transaction may still be executed")
 		}
 		l.escrow("a", chains.EscrowFact{Auth: chains.AuthOver})
-		if res := pass(t, g, "a", nil); res.Record.State != swapstate.OutExpired {
+		if res := pass(t, g, "a", nil); res.Record.State != swap.OutExpired {
 			t.Fatalf("state %d", res.Record.State)
 		}
 		if a := offered(t, g, "b"); a == nil {
@@ -210,7 +209,7 @@ func TestNoSubmissionBlocksForEver(t *testing.T) {
 			pass(t, g, "a", signedBy(owner, "0xstuck"))
 			l.escrow("a", chains.EscrowFact{Auth: chains.AuthOver})
 			time.Sleep(time.Hour)
-			if res := pass(t, g, "a", nil); res.Record.State != swapstate.OutExpired || res.Record.Submission.Open() {
+			if res := pass(t, g, "a", nil); res.Record.State != swap.OutExpired || res.Record.Submission.Open() {
 				t.Fatalf("state %d, %+v", res.Record.State, res.Record.Submission)
 			}
 			before := sent.Load()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Checker compares what a wallet signed with what it was asked to sign;
@@ -128,12 +127,12 @@ func (g *Engine) await(ctx context.Context, id string, from *swap.Record, had bo
 	settled := func(r *swap.Record) (bool, error) {
 		switch {
 		case r.Type != swap.SPVFromBTC:
-		case r.State == swapstate.SPVDeclined:
+		case r.State == swap.SPVDeclined:
 			return true, fault.New(fault.InvalidState, "the liquidity provider refused the transaction: %s; create a new swap", r.Problem)
-		case r.State == swapstate.SPVCreated && from.State != swapstate.SPVCreated:
+		case r.State == swap.SPVCreated && from.State != swap.SPVCreated:
 			return true, fault.New(fault.Upstream, "the transaction was not taken, and another one can be signed: %s", r.Problem)
 		}
-		if r.Type == swap.SPVFromBTC && r.State == swapstate.SPVSigned {
+		if r.Type == swap.SPVFromBTC && r.State == swap.SPVSigned {
 			return false, nil
 		}
 		if s := r.Submission; s != nil && s.PSBT != [32]byte{} && s.Reason == "" && (s.Closed || r.Tried[string(swap.Broadcast)].Outcome == swap.Done) {

@@ -13,7 +13,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -41,7 +40,7 @@ func TestWhatIsSaidWhenPatienceIsOver(t *testing.T) {
 			pass(t, g, "a", signedBy(owner, "0x1"))
 			l.tx("0x1", chains.TxConfirmed)
 			l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0x1"})
-			if r := pass(t, g, "a", nil).Record; r.Submission.Open() || r.State != swapstate.OutCommitted {
+			if r := pass(t, g, "a", nil).Record; r.Submission.Open() || r.State != swap.OutCommitted {
 				t.Errorf("state %d, %+v", r.State, r.Submission)
 			}
 		}, true, ""},
@@ -105,7 +104,7 @@ func TestWhatIsKnownIsNotJudgedAgain(t *testing.T) {
 		l.tx("0x1", chains.TxReplaced)
 		l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xwallet"})
 		time.Sleep(6 * 24 * time.Hour)
-		if r := pass(t, g, "a", nil).Record; r.State != swapstate.OutRefundable {
+		if r := pass(t, g, "a", nil).Record; r.State != swap.OutRefundable {
 			t.Fatalf("state %d", r.State)
 		}
 		if a := offered(t, g, "a"); a == nil || a.For != swap.ActionRefund {

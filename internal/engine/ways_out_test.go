@@ -19,7 +19,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -188,11 +187,11 @@ func waysOutWith(tx *wire.MsgTx, paidOut *big.Int) []scenario {
 		return scenario{f, func(state int, start time.Time) *swap.Record {
 			return &swap.Record{Head: head(f.Type, state, start), Escrow: escrow(start, 6*time.Hour), Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064x", 1)}, Bitcoin: &swap.BitcoinPart{}}
 		}, []truth{
-			{name: "claimed", escrow: claimed, want: []int{swapstate.OutClaimed}},
-			{name: "refunded", escrow: refunded, want: []int{swapstate.OutRefunded}},
-			{name: "open", escrow: open, want: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, end: []int{swapstate.OutRefundable}},
-			{name: "not open", escrow: chains.EscrowFact{Auth: chains.AuthLate}, want: []int{swapstate.OutSoftExpired, swapstate.OutExpired}, end: []int{swapstate.OutExpired}},
-			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{swapstate.OutSoftExpired, swapstate.OutExpired}, end: []int{swapstate.OutExpired}},
+			{name: "claimed", escrow: claimed, want: []int{swap.OutClaimed}},
+			{name: "refunded", escrow: refunded, want: []int{swap.OutRefunded}},
+			{name: "open", escrow: open, want: []int{swap.OutCommitted, swap.OutSoftClaimed, swap.OutRefundable}, end: []int{swap.OutRefundable}},
+			{name: "not open", escrow: chains.EscrowFact{Auth: chains.AuthLate}, want: []int{swap.OutSoftExpired, swap.OutExpired}, end: []int{swap.OutExpired}},
+			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{swap.OutSoftExpired, swap.OutExpired}, end: []int{swap.OutExpired}},
 		}}
 	}
 	return []scenario{out(flowtest.Flow(swap.ToBTC)), out(flowtest.Flow(swap.ToBTCLN)),
@@ -200,32 +199,32 @@ func waysOutWith(tx *wire.MsgTx, paidOut *big.Int) []scenario {
 			return &swap.Record{Head: head(swap.FromBTC, state, start), Escrow: escrow(start, 24*time.Hour),
 				Bitcoin: &swap.BitcoinPart{Address: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", Script: []byte{0x51}, Sats: 1000, Confirmations: 3}}
 		}, []truth{
-			{name: "claimed", escrow: claimed, want: []int{swapstate.InClaimed}},
-			{name: "refunded", escrow: refunded, received: []*bitcoin.Tx{seen(9)}, want: []int{swapstate.InFailed}},
-			{name: "open", escrow: open, want: []int{swapstate.InCommitted}, end: []int{swapstate.InExpired}},
-			{name: "open and paid", escrow: open, received: []*bitcoin.Tx{seen(1)}, want: []int{swapstate.InCommitted}, end: []int{swapstate.InExpired}},
-			{name: "open and confirmed", escrow: open, received: []*bitcoin.Tx{seen(9)}, want: []int{swapstate.InConfirmed}},
-			{name: "not open", escrow: chains.EscrowFact{Auth: chains.AuthLate}, want: []int{swapstate.InSoftExpired, swapstate.InQuoteOver}, end: []int{swapstate.InQuoteOver}},
-			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{swapstate.InSoftExpired, swapstate.InQuoteOver}, end: []int{swapstate.InQuoteOver}},
+			{name: "claimed", escrow: claimed, want: []int{swap.InClaimed}},
+			{name: "refunded", escrow: refunded, received: []*bitcoin.Tx{seen(9)}, want: []int{swap.InFailed}},
+			{name: "open", escrow: open, want: []int{swap.InCommitted}, end: []int{swap.InExpired}},
+			{name: "open and paid", escrow: open, received: []*bitcoin.Tx{seen(1)}, want: []int{swap.InCommitted}, end: []int{swap.InExpired}},
+			{name: "open and confirmed", escrow: open, received: []*bitcoin.Tx{seen(9)}, want: []int{swap.InConfirmed}},
+			{name: "not open", escrow: chains.EscrowFact{Auth: chains.AuthLate}, want: []int{swap.InSoftExpired, swap.InQuoteOver}, end: []int{swap.InQuoteOver}},
+			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{swap.InSoftExpired, swap.InQuoteOver}, end: []int{swap.InQuoteOver}},
 		}},
 		{flowtest.Flow(swap.FromBTCLN), func(state int, start time.Time) *swap.Record {
 			return &swap.Record{Head: head(swap.FromBTCLN, state, start), Escrow: escrow(start, 24*time.Hour),
 				Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064x", 1), EndsAt: swap.At(start.Add(8 * time.Hour))}}
 		}, []truth{
-			{name: "claimed", escrow: claimed, want: []int{swapstate.LnClaimed}},
-			{name: "refunded", escrow: refunded, want: []int{swapstate.LnFailed}},
-			{name: "open", escrow: open, want: []int{swapstate.LnCommitted}, end: []int{swapstate.LnHTLCExpired}},
-			{name: "not open", escrow: chains.EscrowFact{Auth: chains.AuthLate}, want: []int{swapstate.LnSoftExpired, swapstate.LnExpired}, end: []int{swapstate.LnExpired}},
-			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{swapstate.LnSoftExpired, swapstate.LnExpired}, end: []int{swapstate.LnExpired}},
+			{name: "claimed", escrow: claimed, want: []int{swap.LnClaimed}},
+			{name: "refunded", escrow: refunded, want: []int{swap.LnFailed}},
+			{name: "open", escrow: open, want: []int{swap.LnCommitted}, end: []int{swap.LnHTLCExpired}},
+			{name: "not open", escrow: chains.EscrowFact{Auth: chains.AuthLate}, want: []int{swap.LnSoftExpired, swap.LnExpired}, end: []int{swap.LnExpired}},
+			{name: "never to be opened", escrow: chains.EscrowFact{Auth: chains.AuthOver}, want: []int{swap.LnSoftExpired, swap.LnExpired}, end: []int{swap.LnExpired}},
 		}},
 		{flowtest.Flow(swap.FromBTCLNAuto), func(state int, start time.Time) *swap.Record {
 			return &swap.Record{Head: head(swap.FromBTCLNAuto, state, start), Escrow: escrow(start, 24*time.Hour),
 				Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064x", 1), EndsAt: swap.At(start.Add(8 * time.Hour))}}
 		}, []truth{
-			{name: "claimed", escrow: claimed, want: []int{swapstate.LnClaimed}},
-			{name: "refunded", escrow: refunded, want: []int{swapstate.LnFailed}},
-			{name: "open", escrow: open, want: []int{swapstate.LnCommitted}, end: []int{swapstate.LnHTLCExpired}},
-			{name: "not open", want: []int{swapstate.LnPaid, swapstate.LnSoftExpired, swapstate.LnExpired}, end: []int{swapstate.LnExpired}},
+			{name: "claimed", escrow: claimed, want: []int{swap.LnClaimed}},
+			{name: "refunded", escrow: refunded, want: []int{swap.LnFailed}},
+			{name: "open", escrow: open, want: []int{swap.LnCommitted}, end: []int{swap.LnHTLCExpired}},
+			{name: "not open", want: []int{swap.LnPaid, swap.LnSoftExpired, swap.LnExpired}, end: []int{swap.LnExpired}},
 		}},
 		{flowtest.Flow(swap.SPVFromBTC), func(state int, start time.Time) *swap.Record {
 			r := &swap.Record{Head: head(swap.SPVFromBTC, state, start), Bitcoin: &swap.BitcoinPart{Confirmations: 3, Posted: true, Tx: raw, TxID: tx.TxHash()},
@@ -233,40 +232,40 @@ func waysOutWith(tx *wire.MsgTx, paidOut *big.Int) []scenario {
 			r.Tried = map[string]swap.Try{string(swap.PostPSBT): {Attempts: 1, Outcome: swap.Done}}
 			return r
 		}, []truth{
-			{name: "claimed", payment: seen(9), withdrawal: chains.WithdrawalFact{State: chains.WithdrawalClaimed, Final: true}, want: []int{swapstate.SPVClaimed}},
-			{name: "fronted", payment: seen(9), withdrawal: chains.WithdrawalFact{State: chains.WithdrawalFronted, Final: true}, want: []int{swapstate.SPVFronted}},
-			{name: "closed", payment: seen(9), withdrawal: chains.WithdrawalFact{State: chains.WithdrawalClosed, Final: true}, want: []int{swapstate.SPVClosed}},
-			{name: "confirmed", payment: seen(9), want: []int{swapstate.SPVConfirmed}},
-			{name: "waiting", payment: seen(0), want: []int{swapstate.SPVBroadcasted}},
-			{name: "never seen", want: []int{swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVBroadcasted, swapstate.SPVConfirmed, swapstate.SPVExpired, swapstate.SPVFailed}},
-			{name: "spent otherwise", spend: spent, want: []int{swapstate.SPVExpired, swapstate.SPVFailed}},
+			{name: "claimed", payment: seen(9), withdrawal: chains.WithdrawalFact{State: chains.WithdrawalClaimed, Final: true}, want: []int{swap.SPVClaimed}},
+			{name: "fronted", payment: seen(9), withdrawal: chains.WithdrawalFact{State: chains.WithdrawalFronted, Final: true}, want: []int{swap.SPVFronted}},
+			{name: "closed", payment: seen(9), withdrawal: chains.WithdrawalFact{State: chains.WithdrawalClosed, Final: true}, want: []int{swap.SPVClosed}},
+			{name: "confirmed", payment: seen(9), want: []int{swap.SPVConfirmed}},
+			{name: "waiting", payment: seen(0), want: []int{swap.SPVBroadcasted}},
+			{name: "never seen", want: []int{swap.SPVSoftExpired, swap.SPVDeclined, swap.SPVBroadcasted, swap.SPVConfirmed, swap.SPVExpired, swap.SPVFailed}},
+			{name: "spent otherwise", spend: spent, want: []int{swap.SPVExpired, swap.SPVFailed}},
 		}},
 		{flowtest.Flow(swap.TrustedFromBTCLN), func(state int, start time.Time) *swap.Record {
 			r := &swap.Record{Head: head(swap.TrustedFromBTCLN, state, start), Lightning: &swap.LightningPart{Hash: fmt.Sprintf("%064x", 1), EndsAt: swap.At(start.Add(8 * time.Hour))}}
 			r.Terms.Output.Raw, r.PayoutTx = big.NewInt(5), "0x06"
 			return r
 		}, []truth{
-			{name: "paid out", lp: says(lp.CodeDone), gas: arrived, want: []int{swapstate.TrustedLNFinished}},
-			{name: "received", lp: says(lp.CodeGasReceived), want: []int{swapstate.TrustedLNPaid}},
-			{name: "expired", lp: says(lp.CodeExpired), want: []int{swapstate.TrustedLNExpired, swapstate.TrustedLNFailed}},
-			{name: "gone", want: []int{swapstate.TrustedLNCreated, swapstate.TrustedLNPaid, swapstate.TrustedLNExpired, swapstate.TrustedLNFailed}, end: []int{swapstate.TrustedLNExpired, swapstate.TrustedLNFailed}},
+			{name: "paid out", lp: says(lp.CodeDone), gas: arrived, want: []int{swap.TrustedLNFinished}},
+			{name: "received", lp: says(lp.CodeGasReceived), want: []int{swap.TrustedLNPaid}},
+			{name: "expired", lp: says(lp.CodeExpired), want: []int{swap.TrustedLNExpired, swap.TrustedLNFailed}},
+			{name: "gone", want: []int{swap.TrustedLNCreated, swap.TrustedLNPaid, swap.TrustedLNExpired, swap.TrustedLNFailed}, end: []int{swap.TrustedLNExpired, swap.TrustedLNFailed}},
 		}},
 		{flowtest.Flow(swap.TrustedFromBTC), func(state int, start time.Time) *swap.Record {
 			r := &swap.Record{Head: head(swap.TrustedFromBTC, state, start), Bitcoin: &swap.BitcoinPart{Address: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", Sats: 1000, Confirmations: 1},
 				Gas: &swap.GasPart{Hash: "h", Sequence: big.NewInt(1), Total: big.NewInt(5), RefundTo: "bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"}}
 			r.Terms.Output.Raw, r.PayoutTx = big.NewInt(5), "0x06"
-			if state == swapstate.TrustedBTCRefunded {
+			if state == swap.TrustedBTCRefunded {
 				r.Gas.RefundTx = tx.TxHash().String()
 			}
 			return r
 		}, []truth{
-			{name: "paid out", lp: says(lp.CodeDone), received: paid, gas: arrived, want: []int{swapstate.TrustedBTCFinished}},
-			{name: "pending", lp: says(lp.CodeGasPending), received: paid, want: []int{swapstate.TrustedBTCCreated, swapstate.TrustedBTCRefundable}},
-			{name: "to be refunded", lp: says(lp.CodeGasRefundable), received: paid, want: []int{swapstate.TrustedBTCRefundable}},
-			{name: "refunded", lp: says(lp.CodeGasRefunded), received: paid, refunded: swap.RefundedFact{Confirmations: 6, Sats: 900}, want: []int{swapstate.TrustedBTCRefunded}},
-			{name: "expired unpaid", lp: says(lp.CodeExpired), want: []int{swapstate.TrustedBTCExpired, swapstate.TrustedBTCFailed}},
-			{name: "gone unpaid", want: []int{swapstate.TrustedBTCCreated, swapstate.TrustedBTCExpired, swapstate.TrustedBTCFailed, swapstate.TrustedBTCRefundable}, end: []int{swapstate.TrustedBTCExpired, swapstate.TrustedBTCFailed}},
-			{name: "gone paid", received: paid, want: []int{swapstate.TrustedBTCCreated, swapstate.TrustedBTCFailed, swapstate.TrustedBTCRefundable}, end: []int{swapstate.TrustedBTCFailed}},
+			{name: "paid out", lp: says(lp.CodeDone), received: paid, gas: arrived, want: []int{swap.TrustedBTCFinished}},
+			{name: "pending", lp: says(lp.CodeGasPending), received: paid, want: []int{swap.TrustedBTCCreated, swap.TrustedBTCRefundable}},
+			{name: "to be refunded", lp: says(lp.CodeGasRefundable), received: paid, want: []int{swap.TrustedBTCRefundable}},
+			{name: "refunded", lp: says(lp.CodeGasRefunded), received: paid, refunded: swap.RefundedFact{Confirmations: 6, Sats: 900}, want: []int{swap.TrustedBTCRefunded}},
+			{name: "expired unpaid", lp: says(lp.CodeExpired), want: []int{swap.TrustedBTCExpired, swap.TrustedBTCFailed}},
+			{name: "gone unpaid", want: []int{swap.TrustedBTCCreated, swap.TrustedBTCExpired, swap.TrustedBTCFailed, swap.TrustedBTCRefundable}, end: []int{swap.TrustedBTCExpired, swap.TrustedBTCFailed}},
+			{name: "gone paid", received: paid, want: []int{swap.TrustedBTCCreated, swap.TrustedBTCFailed, swap.TrustedBTCRefundable}, end: []int{swap.TrustedBTCFailed}},
 		}},
 	}
 }

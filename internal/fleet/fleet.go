@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -113,7 +113,7 @@ func (f *Fleet) Members() int {
 }
 
 // Mine reports whether the swap with the id is to be followed by this process.
-func (f *Fleet) Mine(id string) bool { return f.HoldsShard(shard.Of(id)) }
+func (f *Fleet) Mine(id string) bool { return f.HoldsShard(bounds.Shard(id)) }
 
 // HoldsShard reports whether the shard is this process's.
 func (f *Fleet) HoldsShard(n int) bool { return f == nil || f.holds(shardName(n)) }
@@ -123,8 +123,8 @@ func (f *Fleet) holdsJob(name string) bool { return f == nil || f.holds(jobPrefi
 
 // Shards returns the shards that are this process's, in order.
 func (f *Fleet) Shards() []int {
-	held := make([]int, 0, shard.Count)
-	for n := range shard.Count {
+	held := make([]int, 0, bounds.Shards)
+	for n := range bounds.Shards {
 		if f.HoldsShard(n) {
 			held = append(held, n)
 		}
@@ -201,7 +201,7 @@ func (f *Fleet) want(job string, n int) {
 	}
 }
 
-func shardName(n int) string { return shardPrefix + shard.Value(n) }
+func shardName(n int) string { return shardPrefix + bounds.ShardText(n) }
 
 // holds reports whether the lease is held, by the clock of this process: the time that
 // has passed since the call began that took it. Both clocks that a process has must agree: the
@@ -356,7 +356,7 @@ func (f *Fleet) part(members []string, live map[string]string, r *rounds) (wante
 	if !f.jobber {
 		wanted = append(wanted, memberPrefix+f.owner)
 	}
-	for n := range shard.Count {
+	for n := range bounds.Shards {
 		if f.jobber {
 			break
 		}

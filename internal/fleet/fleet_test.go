@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/shard"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
 )
@@ -87,7 +87,7 @@ func start(t *testing.T, store storage.Leaser, name string) process {
 // divided demands that each shard is exactly one's, and that nobody has none.
 func divided(t *testing.T, all ...process) {
 	t.Helper()
-	owners := make([]int, shard.Count)
+	owners := make([]int, bounds.Shards)
 	for _, p := range all {
 		for _, n := range p.Shards() {
 			owners[n]++
@@ -113,7 +113,7 @@ func TestOneAlone(t *testing.T) {
 		divided(t, p)
 		for range 600 { // ten minutes
 			time.Sleep(time.Second)
-			if len(p.Shards()) != shard.Count {
+			if len(p.Shards()) != bounds.Shards {
 				t.Fatal("what nobody else wants was lost")
 			}
 		}
@@ -317,7 +317,7 @@ func jobsOnly(t *testing.T, one, other storage.Leaser, long time.Duration) {
 	var all sync.WaitGroup
 	all.Go(func() { _ = f.Run(ctx) })
 	all.Go(func() { f.Job(ctx, "claim", func(ctx context.Context) { <-ctx.Done() }) })
-	both := func() bool { return len(whole.Shards()) == shard.Count && f.holdsJob("claim") }
+	both := func() bool { return len(whole.Shards()) == bounds.Shards && f.holdsJob("claim") }
 	for late := time.Now().Add(time.Minute); !both() && time.Now().Before(late); {
 		time.Sleep(f.tick() / 10)
 	}
@@ -326,11 +326,11 @@ func jobsOnly(t *testing.T, one, other storage.Leaser, long time.Duration) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if owner := live[jobPrefix+"claim"]; owner != "jobs" || len(live) != shard.Count+2 {
+		if owner := live[jobPrefix+"claim"]; owner != "jobs" || len(live) != bounds.Shards+2 {
 			t.Fatalf("the job is of %q, and %d leases are held: %v", owner, len(live), live)
 		}
-		if got := len(whole.Shards()); got != shard.Count || whole.Members() != 1 {
-			t.Fatalf("the other has %d shards as one of %d, want %d as the only one", got, whole.Members(), shard.Count)
+		if got := len(whole.Shards()); got != bounds.Shards || whole.Members() != 1 {
+			t.Fatalf("the other has %d shards as one of %d, want %d as the only one", got, whole.Members(), bounds.Shards)
 		}
 		if len(f.Shards()) != 0 || !f.holdsJob("claim") {
 			t.Fatalf("it has %d shards, and its job: %t", len(f.Shards()), f.holdsJob("claim"))
@@ -346,7 +346,7 @@ func jobsOnly(t *testing.T, one, other storage.Leaser, long time.Duration) {
 // A Fleet of one's own store needs nothing.
 func TestNil(t *testing.T) {
 	f := New(Options{})
-	if f != nil || !f.Mine("id") || !f.holdsJob("any") || f.Members() != 1 || len(f.Shards()) != shard.Count || f.Owner() != "" || f.Changed() != nil {
+	if f != nil || !f.Mine("id") || !f.holdsJob("any") || f.Members() != 1 || len(f.Shards()) != bounds.Shards || f.Owner() != "" || f.Changed() != nil {
 		t.Error("not everything is its own")
 	}
 	n := 0
@@ -366,7 +366,7 @@ func TestShares(t *testing.T) {
 			names = append(names, fmt.Sprint("process ", i))
 		}
 		count := map[string]int{}
-		for n := range shard.Count {
+		for n := range bounds.Shards {
 			name := shardName(n)
 			w := winner(name, names)
 			count[w]++
@@ -375,7 +375,7 @@ func TestShares(t *testing.T) {
 			}
 		}
 		for _, name := range names {
-			if fair := shard.Count / members; count[name] < fair/3 || count[name] > 2*fair+2 {
+			if fair := bounds.Shards / members; count[name] < fair/3 || count[name] > 2*fair+2 {
 				t.Errorf("of %d %s has %d shards", members, name, count[name])
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/pgtest"
-	"github.com/swapper-go/swapper/internal/shard"
 	"github.com/swapper-go/swapper/storage/postgres"
 )
 
@@ -72,7 +72,7 @@ func TestDatabaseRestarts(t *testing.T) {
 	}
 	shared := func() bool {
 		all, idle := held()
-		return all == shard.Count && idle == 0
+		return all == bounds.Shards && idle == 0
 	}
 	until("all have their part", shared)
 	if err := server.Kill(); err != nil {

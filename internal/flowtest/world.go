@@ -3,6 +3,9 @@
 // gives one answer. Only tests import it.
 //
 // Escrow data is read by the packages of the chains' wire formats.
+//
+// It also runs LPs on real sockets for tests: honest ones, and ones that misbehave
+// in every way.
 package flowtest
 
 import (

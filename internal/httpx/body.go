@@ -1,6 +1,16 @@
 // Package httpx holds what every HTTP client of the library needs so that
 // nothing outside can make it hang, allocate without bound or call where it
 // must not: bounded bodies, strict JSON, and a guard on the addresses dialled.
+//
+// [Retry] repeats a call that may fail for a while.
+//
+// [DialWebSocket] opens WebSocket connections to servers that are not trusted, and reads from
+// them: redirects are not followed, messages are bounded, and errors repeat neither a URL,
+// which may hold a key, nor what the server wrote.
+//
+// For servers it has what the API and the packages of middleware share: errors with a status
+// of their own, the refusals of middleware in the form of the API's errors, and a record of how
+// a request was answered.
 package httpx
 
 import (

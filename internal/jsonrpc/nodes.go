@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // Bounds of the conversation with nodes.
@@ -32,7 +32,7 @@ type Nodes struct {
 	dialect Dialect
 	now     func() time.Time
 	all     []*endpoint
-	Retry   retry.Policy // of batches that no URL answers; the zero value is the network's
+	Retry   httpx.RetryPolicy // of batches that no URL answers; the zero value is the network's
 }
 
 // Dial connects to nothing yet.
@@ -68,7 +68,7 @@ func (n *Nodes) Batch(ctx context.Context, requests []Request) error {
 	if len(requests) == 0 {
 		return nil
 	}
-	_, err := retry.Do(ctx, n.Retry, func(ctx context.Context) (struct{}, error) {
+	_, err := httpx.Retry(ctx, n.Retry, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, n.Ask(ctx, requests)
 	})
 	return err

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // result answers a call; the network that a node serves is always the right one.
@@ -77,7 +77,7 @@ func newTestNodes(t *testing.T, urls ...string) *Nodes {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Retry = retry.Policy{Calls: 1}
+	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
 }
@@ -234,13 +234,13 @@ func TestNodesAreAskedAgain(t *testing.T) {
 		return echo(calls)
 	})
 	n := newTestNodes(t, s.URL)
-	n.Retry = retry.Policy{Delay: time.Millisecond}
+	n.Retry = httpx.RetryPolicy{Delay: time.Millisecond}
 	checkEchoes(t, n, 1)
 	asked.Store(-1000)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	requests, _ := echoes(1)
-	n.Retry = retry.Policy{}
+	n.Retry = httpx.RetryPolicy{}
 	began := time.Now()
 	err := n.Batch(ctx, requests)
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "HTTP status 502") || time.Since(began) > 30*time.Second {

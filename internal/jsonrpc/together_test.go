@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // lightNodes are nodes whose calls are all light but "heavy".
@@ -22,7 +22,7 @@ func lightNodes(t *testing.T, url string) *Nodes {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Retry = retry.Policy{Calls: 1}
+	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
 }

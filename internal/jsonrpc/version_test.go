@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // A node that has versions is asked for its own before the first request that depends on
@@ -48,7 +48,7 @@ func TestFormOfAVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.Retry = retry.Policy{Calls: 1}
+		n.Retry = httpx.RetryPolicy{Calls: 1}
 		t.Cleanup(n.Close)
 		return n
 	}

@@ -1,17 +1,17 @@
 package jsonrpc
 
 import (
-	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // Singles returns a view of each node, in the order in which they are asked now, and how
 // often what a node does not answer is to be repeated. A view shares the connections and
 // the places of its node, and is asked as a lone node is, once.
-func (n *Nodes) Singles() ([]*Nodes, retry.Policy) {
+func (n *Nodes) Singles() ([]*Nodes, httpx.RetryPolicy) {
 	order := n.order()
 	views := make([]*Nodes, len(order))
 	for i, e := range order {
-		views[i] = &Nodes{dialect: n.dialect, now: n.now, all: []*endpoint{e}, Retry: retry.Policy{Calls: 1}}
+		views[i] = &Nodes{dialect: n.dialect, now: n.now, all: []*endpoint{e}, Retry: httpx.RetryPolicy{Calls: 1}}
 	}
 	return views, n.Retry
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/lightningnetwork/lnd/lnwire"
 	"github.com/lightningnetwork/lnd/zpay32"
 
-	"github.com/swapper-go/swapper/internal/drawn"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // FuzzInvoices has zpay32 write invoices of all fields and compares what is read of them,
@@ -23,7 +23,7 @@ func FuzzInvoices(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{3, 1}, 120), []byte{})
 	f.Add(bytes.Repeat([]byte{5}, 120), []byte{1, 40, 1, 'q'})
 	f.Fuzz(func(t *testing.T, fields, bends []byte) {
-		d := drawn.Of(fields)
+		d := vectors.Draw(fields)
 		n := networks[d.Int(len(networks))]
 		stamp := int64(1_500_000_000 + d.Uint64()%(1<<31))
 		amount := d.Uint64() % uint64(maxMsat+1)
@@ -70,7 +70,7 @@ func FuzzInvoices(f *testing.F) {
 		if err != nil {
 			t.Skip("zpay32 does not make what was drawn into an invoice: ", err)
 		}
-		bent := string(drawn.Of(bends).Bent([]byte(text)))
+		bent := string(vectors.Draw(bends).Bent([]byte(text)))
 		inv, err := Decode(bent)
 		theirs, unknown := zpay32.Decode(bent, n.params)
 		if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // Config configures a [Client]; every field except Network may be zero.
@@ -53,7 +52,7 @@ type Client struct {
 	allowLocal, onion bool
 	http              *http.Client
 	now               func() time.Time
-	retry             retry.Policy
+	retry             httpx.RetryPolicy
 }
 
 // New returns a client. It keeps no connections open between calls.
@@ -61,7 +60,7 @@ func New(c Config) *Client {
 	guard := httpx.Guard{AllowLocal: c.AllowLocal, OnionProxy: c.OnionProxy}
 	client := &Client{
 		network: c.Network, allowLocal: c.AllowLocal, onion: c.OnionProxy != "" || c.Transport != nil,
-		now: c.Now, retry: retry.Policy{Final: final},
+		now: c.Now, retry: httpx.RetryPolicy{Final: final},
 	}
 	transport := c.Transport
 	if transport == nil {
@@ -115,12 +114,12 @@ type object map[string]json.RawMessage
 
 // get requests u and returns the object that the service answered with, after
 // its own refusals are taken out. Errors are coded.
-func (c *Client) get(ctx context.Context, u *url.URL, policy retry.Policy) (object, error) {
+func (c *Client) get(ctx context.Context, u *url.URL, policy httpx.RetryPolicy) (object, error) {
 	if err := c.checkURL(u); err != nil {
 		return nil, err
 	}
 	j := httpx.JSON{HTTP: c.http, Timeout: timeout, Limit: maxBody}
-	answer, err := retry.Do(ctx, policy, func(ctx context.Context) (json.RawMessage, error) {
+	answer, err := httpx.Retry(ctx, policy, func(ctx context.Context) (json.RawMessage, error) {
 		body, err := j.Raw(ctx, http.MethodGet, u.String(), nil)
 		if err != nil {
 			return nil, err

@@ -8,8 +8,8 @@ import (
 	"net/url"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // ErrUnknownOutcome is wrapped by errors of [Client.SubmitInvoice] after which
@@ -37,7 +37,7 @@ func (c *Client) SubmitInvoice(ctx context.Context, w WithdrawParams, invoice st
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	o, err := c.get(ctx, withParams(u, param{"pr", invoice}, param{"k1", w.K1}), retry.Policy{Calls: 1})
+	o, err := c.get(ctx, withParams(u, param{"pr", invoice}, param{"k1", w.K1}), httpx.RetryPolicy{Calls: 1})
 	if _, refused := errors.AsType[*serviceError](err); refused {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	devnet "github.com/swapper-go/swapper/internal/devnet/nostr"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/nostr"
 )
 
@@ -15,7 +15,7 @@ import (
 func BenchmarkPublish(b *testing.B) {
 	var urls []string
 	for range 6 {
-		urls = append(urls, relay(b, devnet.Fault{}).URL())
+		urls = append(urls, relay(b, watchtower.RelayFault{}).URL())
 	}
 	m := messenger(b, nostr.Options{Relays: urls})
 	b.ReportAllocs()
@@ -31,7 +31,7 @@ func BenchmarkPublish(b *testing.B) {
 // BenchmarkTake is what a watchtower spends on a good event that it has not seen:
 // 0.17 ms, nearly all for the signature.
 func BenchmarkTake(b *testing.B) {
-	r := relay(b, devnet.Fault{})
+	r := relay(b, watchtower.RelayFault{})
 	m := messenger(b, nostr.Options{Relays: []string{r.URL()}})
 	if err := m.Publish(b.Context(), message()); err != nil {
 		b.Fatal(err)

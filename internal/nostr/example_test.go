@@ -6,14 +6,14 @@ import (
 	"fmt"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	devnet "github.com/swapper-go/swapper/internal/devnet/nostr"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/nostr"
 )
 
 // A backend with relays of its own publishes through them. Success is one relay
 // that took the message.
 func ExampleMessenger() {
-	relay, err := devnet.Start("") // in the place of wss://relay.example
+	relay, err := watchtower.StartRelay("") // in the place of wss://relay.example
 	if err != nil {
 		fmt.Println(err)
 		return

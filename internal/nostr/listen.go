@@ -9,7 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/swapper-go/swapper/internal/ws"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // How long a relay may be silent: it is pinged this often, and left if it does not
@@ -51,7 +51,7 @@ func (r *Receiver) Listen(ctx context.Context, deliver func(Message)) error {
 func (r *Receiver) listen(ctx context.Context, from relay, deliver func(Message)) error {
 	opening, opened := context.WithTimeout(ctx, openTime)
 	defer opened()
-	conn, err := ws.Dial(opening, from.url, r.options.HTTP, maxFrame)
+	conn, err := httpx.DialWebSocket(opening, from.url, r.options.HTTP, maxFrame)
 	if err != nil {
 		return err
 	}

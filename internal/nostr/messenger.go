@@ -17,7 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/ws"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // Options of a [Messenger].
@@ -178,7 +178,7 @@ func (m *Messenger) send(i int, id string, frame []byte) error {
 	case <-ctx.Done():
 		return errors.New("too many messages are being sent")
 	}
-	conn, err := ws.Dial(ctx, m.relays[i].url, m.options.HTTP, maxFrame)
+	conn, err := httpx.DialWebSocket(ctx, m.relays[i].url, m.options.HTTP, maxFrame)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	devnet "github.com/swapper-go/swapper/internal/devnet/nostr"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/nostr"
 )
 
@@ -29,9 +29,9 @@ func message() nostr.Message {
 	return nostr.Message{SwapData: json.RawMessage(`{"type": "evm", "amount": "1"}`), Preimage: preimage}
 }
 
-func relay(t testing.TB, f devnet.Fault) *devnet.Relay {
+func relay(t testing.TB, f watchtower.RelayFault) *watchtower.Relay {
 	t.Helper()
-	r, err := devnet.Start("")
+	r, err := watchtower.StartRelay("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +81,12 @@ func trickle(t *testing.T) string {
 }
 
 func TestPublish(t *testing.T) {
-	good, other := relay(t, devnet.Fault{}), relay(t, devnet.Fault{})
+	good, other := relay(t, watchtower.RelayFault{}), relay(t, watchtower.RelayFault{})
 	m := messenger(t, nostr.Options{Relays: []string{good.URL(), other.URL(), good.URL()}})
 	if err := m.Publish(t.Context(), message()); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []*devnet.Relay{good, other} {
+	for _, r := range []*watchtower.Relay{good, other} {
 		for len(r.Events()) == 0 { // the second relay has the message after Publish returned
 			select {
 			case <-t.Context().Done():
@@ -98,7 +98,7 @@ func TestPublish(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []*devnet.Relay{good, other} {
+	for _, r := range []*watchtower.Relay{good, other} {
 		events := r.Events()
 		if len(events) != 1 {
 			t.Fatalf("%d events", len(events))
@@ -131,13 +131,13 @@ func TestBadRelays(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	target := relay(t, devnet.Fault{})
+	target := relay(t, watchtower.RelayFault{})
 
 	bad := map[string]string{
 		"silent listener": ws, "silent TLS": wss, "slow TLS": "wss" + strings.TrimPrefix(slowTLS.URL, "https"), "nobody there": "ws://" + closed.Addr().String(),
 		"trickling handshake": trickle(t),
 	}
-	for name, f := range map[string]devnet.Fault{
+	for name, f := range map[string]watchtower.RelayFault{
 		"never answers": {Silent: true}, "hangs": {Hang: true}, "refuses": {Refuse: "blocked: you said %s"}, "refuses without a word": {Refuse: "no, %s"},
 		"closes": {Cut: true}, "garbage": {Garbage: true}, "other id": {WrongID: true}, "endless": {Endless: true}, "huge": {Huge: true}, "down": {Down: true},
 		"status": {Status: 503}, "slow": {Delay: 2 * timeout}, "redirects": {Redirect: strings.Replace(target.URL(), "ws", "http", 1)},
@@ -164,7 +164,7 @@ func TestBadRelays(t *testing.T) {
 					t.Errorf("%q is told: %s", secret, text)
 				}
 			}
-			good := relay(t, devnet.Fault{})
+			good := relay(t, watchtower.RelayFault{})
 			both := messenger(t, nostr.Options{Relays: []string{url, good.URL()}, Timeout: time.Minute})
 			start = time.Now()
 			if err := both.Publish(t.Context(), message()); err != nil || len(good.Events()) != 1 {
@@ -183,7 +183,7 @@ func TestBadRelays(t *testing.T) {
 }
 
 func TestConcurrentCallsShareAPublication(t *testing.T) {
-	r := relay(t, devnet.Fault{Delay: 200 * time.Millisecond})
+	r := relay(t, watchtower.RelayFault{Delay: 200 * time.Millisecond})
 	now := time.Unix(1_800_000_000, 0)
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}, Now: func() time.Time { return now }})
 	var all sync.WaitGroup
@@ -210,7 +210,7 @@ func TestConcurrentCallsShareAPublication(t *testing.T) {
 }
 
 func TestOneCallerGoesAndOthersStay(t *testing.T) {
-	r := relay(t, devnet.Fault{Delay: 300 * time.Millisecond})
+	r := relay(t, watchtower.RelayFault{Delay: 300 * time.Millisecond})
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -225,7 +225,7 @@ func TestOneCallerGoesAndOthersStay(t *testing.T) {
 }
 
 func TestManyMessagesShareConnections(t *testing.T) {
-	r := relay(t, devnet.Fault{Delay: 5 * time.Millisecond})
+	r := relay(t, watchtower.RelayFault{Delay: 5 * time.Millisecond})
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}, Timeout: time.Minute})
 	var all sync.WaitGroup
 	for i := range 200 {
@@ -281,7 +281,7 @@ func TestOptionsAndMessagesAreChecked(t *testing.T) {
 			t.Errorf("%s: %v", n, err)
 		}
 	}
-	r := relay(t, devnet.Fault{})
+	r := relay(t, watchtower.RelayFault{})
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
 	for name, msg := range map[string]nostr.Message{
 		"no preimage":    {SwapData: json.RawMessage(`{"type":"evm"}`)},
@@ -301,7 +301,7 @@ func TestOptionsAndMessagesAreChecked(t *testing.T) {
 }
 
 func TestMessagesPrintWithoutThePreimage(t *testing.T) {
-	r := relay(t, devnet.Fault{})
+	r := relay(t, watchtower.RelayFault{})
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
 	if err := m.Publish(t.Context(), message()); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	devnet "github.com/swapper-go/swapper/internal/devnet/nostr"
+	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/nostr"
 )
 
@@ -48,7 +48,7 @@ func listen(t *testing.T, o nostr.ReceiverOptions) <-chan nostr.Message {
 }
 
 func TestReceiverDeliversOnce(t *testing.T) {
-	a, b := relay(t, devnet.Fault{Repeat: 2}), relay(t, devnet.Fault{})
+	a, b := relay(t, watchtower.RelayFault{Repeat: 2}), relay(t, watchtower.RelayFault{})
 	urls := []string{a.URL(), b.URL()}
 	got := listen(t, nostr.ReceiverOptions{Relays: urls, Types: map[string]func(json.RawMessage) error{"evm": anything}})
 	m := messenger(t, nostr.Options{Relays: urls})
@@ -80,7 +80,7 @@ func TestReceiverDeliversOnce(t *testing.T) {
 
 // A relay that forges must not keep the true event, from another relay, out.
 func TestForgedEventsAreDropped(t *testing.T) {
-	liar, honest := relay(t, devnet.Fault{Forge: true}), relay(t, devnet.Fault{})
+	liar, honest := relay(t, watchtower.RelayFault{Forge: true}), relay(t, watchtower.RelayFault{})
 	got := listen(t, nostr.ReceiverOptions{Relays: []string{liar.URL(), honest.URL()}, Types: map[string]func(json.RawMessage) error{"evm": anything}})
 	now := time.Unix(1_800_000_000, 0)
 	key := zeroReader{} // so that both messengers make the same event
@@ -118,7 +118,7 @@ func (zeroReader) Read(p []byte) (int, error) {
 }
 
 func TestReceiverConnectsAgain(t *testing.T) {
-	r := relay(t, devnet.Fault{})
+	r := relay(t, watchtower.RelayFault{})
 	got := listen(t, nostr.ReceiverOptions{Relays: []string{r.URL()}, Pause: 10 * time.Millisecond, Types: map[string]func(json.RawMessage) error{"evm": anything}})
 	r.DropClients()
 	deadline := time.Now().Add(time.Minute)

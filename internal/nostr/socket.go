@@ -10,7 +10,6 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/ws"
 )
 
 // maxFrame bounds one message of a relay, in bytes.
@@ -18,7 +17,7 @@ const maxFrame = 256 << 10
 
 // readFrame returns the label and the members after it of a relay's next message.
 func readFrame(ctx context.Context, conn *websocket.Conn) (string, []json.RawMessage, error) {
-	text, err := ws.Read(ctx, conn)
+	text, err := httpx.ReadMessage(ctx, conn)
 	if err != nil {
 		return "", nil, err
 	}

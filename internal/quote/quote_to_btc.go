@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
@@ -25,7 +25,7 @@ func (o *order) toBTC(ctx context.Context) (*swap.Record, error) {
 	if _, err := io.ReadFull(o.Rand, random[:]); err != nil {
 		return nil, fmt.Errorf("read randomness: %w", err)
 	}
-	nonce, err := claimhash.NewNonce(o.now, uint32(random[0])<<16|uint32(random[1])<<8|uint32(random[2]))
+	nonce, err := rawtx.NewNonce(o.now, uint32(random[0])<<16|uint32(random[1])<<8|uint32(random[2]))
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -263,7 +262,7 @@ func (a *Adopter) complete(r *swap.Record) {
 	// The reference gives the preimage to watchtowers as soon as it sees the escrow
 	// open (protocol: swap-flows-escrow.md §8.5), or has the user send the claim right
 	// after the opening (§7.6): from then on it may be known.
-	if (r.Type == swap.FromBTCLN || r.Type == swap.FromBTCLNAuto) && !r.Lightning.Preimage.IsZero() && (r.Escrow.OpenedAt != 0 || r.State >= swapstate.LnCommitted) {
+	if (r.Type == swap.FromBTCLN || r.Type == swap.FromBTCLNAuto) && !r.Lightning.Preimage.IsZero() && (r.Escrow.OpenedAt != 0 || r.State >= swap.LnCommitted) {
 		r.Lightning.Revealed = max(r.Escrow.OpenedAt, r.CreatedAt)
 	}
 }

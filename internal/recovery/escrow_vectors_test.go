@@ -20,7 +20,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -41,7 +40,7 @@ func (c course) check(t *testing.T, st *stage) {
 	r := st.Record
 	// Two calls count as a change without one: of a status that is the same, and of
 	// an LP that is not known.
-	same := r.State == swapstate.OutRefundable && c.State == swapstate.OutRefundable && (r.Type == swap.ToBTC || r.Type == swap.ToBTCLN)
+	same := r.State == swap.OutRefundable && c.State == swap.OutRefundable && (r.Type == swap.ToBTC || r.Type == swap.ToBTCLN)
 	moot := len(c.Fields) == 0 && (same || fromLightning(r.Type) && r.LP.URL == "")
 	row, _ := st.Engine.Flows[r.Type].State(c.State)
 	changed := c.State != r.State || len(c.Fields) > 0
@@ -166,23 +165,23 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, fr
 	}
 	if r.Type != swap.FromBTCLNAuto {
 		switch {
-		case from == swapstate.OutExpired && cs != nil:
+		case from == swap.OutExpired && cs != nil:
 			// The chain knows of the escrow of a quote that was given up.
 			seen := func(f map[string]string) { takeIDs(f, cs) }
 			switch {
 			case says("COMMITED"):
-				return &rules{id: "escrow-late-opening", state: to(swapstate.OutCommitted), facts: seen}
+				return &rules{id: "escrow-late-opening", state: to(swap.OutCommitted), facts: seen}
 			case says("REFUNDABLE"):
-				return &rules{id: "escrow-late-opening", state: to(swapstate.OutRefundable), facts: seen}
+				return &rules{id: "escrow-late-opening", state: to(swap.OutRefundable), facts: seen}
 			case says("PAID"):
-				return &rules{id: "escrow-late-opening", state: to(swapstate.OutClaimed), facts: func(f map[string]string) { seen(f); takeResult(t, f, r, cs) }}
+				return &rules{id: "escrow-late-opening", state: to(swap.OutClaimed), facts: func(f map[string]string) { seen(f); takeResult(t, f, r, cs) }}
 			case refunded:
-				return &rules{id: "escrow-late-opening", state: to(swapstate.OutRefunded), facts: seen}
+				return &rules{id: "escrow-late-opening", state: to(swap.OutRefunded), facts: seen}
 			}
-		case says("EXPIRED") && !refunded && (from == swapstate.OutCommitted || from == swapstate.OutSoftClaimed || from == swapstate.OutRefundable):
+		case says("EXPIRED") && !refunded && (from == swap.OutCommitted || from == swap.OutSoftClaimed || from == swap.OutRefundable):
 			return &rules{id: "escrow-kept-open", state: to(from)}
-		case (from == swapstate.OutCreated || from == swapstate.OutSoftExpired) && cs == nil && in.Env.InitAuthorizationExpired:
-			return &rules{id: "escrow-expiry-needs-chain", state: to(swapstate.OutSoftExpired)} // nobody has said that there is no escrow
+		case (from == swap.OutCreated || from == swap.OutSoftExpired) && cs == nil && in.Env.InitAuthorizationExpired:
+			return &rules{id: "escrow-expiry-needs-chain", state: to(swap.OutSoftExpired)} // nobody has said that there is no escrow
 		case says("PAID") && (strings.HasPrefix(cs.ClaimResult, "0x") || r.Type == swap.ToBTC && (r.Bitcoin == nil || r.Bitcoin.Address == "") && in.Env.BitcoinTx == nil):
 			return &rules{id: "escrow-claim-result", facts: func(f map[string]string) {
 				unread := map[swap.Type]string{swap.ToBTCLN: cs.ClaimResult}[r.Type]
@@ -199,32 +198,32 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, fr
 		// The invoice may have been paid, whatever the LP says.
 		state := from
 		if r.Expiry.Passed(now) {
-			state = swapstate.LnSoftExpired
+			state = swap.LnSoftExpired
 		}
 		return &rules{id: "auto-lp-cannot-expire", state: &state}
-	case says("EXPIRED") && !refunded && (from == swapstate.LnPaid || from == swapstate.LnHTLCExpired) && r.Escrow.InitTx == "" && cs.InitTxID == "" && r.Lightning.EndsAt.Passed(now):
+	case says("EXPIRED") && !refunded && (from == swap.LnPaid || from == swap.LnHTLCExpired) && r.Escrow.InitTx == "" && cs.InitTxID == "" && r.Lightning.EndsAt.Passed(now):
 		return nil // an escrow that nobody has seen, and for which no payment can come any more
-	case says("EXPIRED") && !refunded && (from == swapstate.LnPaid || from == swapstate.LnCommitted || from == swapstate.LnHTLCExpired):
-		return &rules{id: "escrow-kept-open", state: to(swapstate.LnHTLCExpired)}
-	case from == swapstate.LnHTLCExpired && !late(r, now) && says("NOT_COMMITED") && !refunded && !r.Lightning.EndsAt.Passed(now):
-		return &rules{id: "escrow-way-back", state: to(swapstate.LnPaid)}
-	case from == swapstate.LnHTLCExpired && !late(r, now) && says("COMMITED", "REFUNDABLE"):
-		return &rules{id: "escrow-way-back", state: to(swapstate.LnCommitted), publish: true}
-	case says("REFUNDABLE") && from == swapstate.LnPaid:
+	case says("EXPIRED") && !refunded && (from == swap.LnPaid || from == swap.LnCommitted || from == swap.LnHTLCExpired):
+		return &rules{id: "escrow-kept-open", state: to(swap.LnHTLCExpired)}
+	case from == swap.LnHTLCExpired && !late(r, now) && says("NOT_COMMITED") && !refunded && !r.Lightning.EndsAt.Passed(now):
+		return &rules{id: "escrow-way-back", state: to(swap.LnPaid)}
+	case from == swap.LnHTLCExpired && !late(r, now) && says("COMMITED", "REFUNDABLE"):
+		return &rules{id: "escrow-way-back", state: to(swap.LnCommitted), publish: true}
+	case says("REFUNDABLE") && from == swap.LnPaid:
 		seen := func(f map[string]string) { takeIDs(f, cs) }
 		if late(r, now) {
-			return &rules{id: "auto-open-is-open", state: to(swapstate.LnHTLCExpired), facts: seen}
+			return &rules{id: "auto-open-is-open", state: to(swap.LnHTLCExpired), facts: seen}
 		}
-		return &rules{id: "auto-open-is-open", state: to(swapstate.LnCommitted), facts: seen, publish: true}
+		return &rules{id: "auto-open-is-open", state: to(swap.LnCommitted), facts: seen, publish: true}
 	case delivered && deadline.Open.TooLate(deliveredExpiry(t, in), chains.Block{}, now):
-		return &rules{id: "lp-delivered-expiry", state: to(swapstate.LnSoftExpired), facts: func(f map[string]string) { delete(f, "data") }}
+		return &rules{id: "lp-delivered-expiry", state: to(swap.LnSoftExpired), facts: func(f map[string]string) { delete(f, "data") }}
 	case delivered && cs == nil && r.Lightning.EndsAt.Passed(now):
-		return &rules{id: "escrow-expiry-needs-chain", state: to(swapstate.LnPaid)}
-	case from == swapstate.LnPaid && cs == nil && r.Lightning.EndsAt.Passed(now) && !late(r, now):
-		return &rules{id: "escrow-expiry-needs-chain", state: to(swapstate.LnPaid)}
-	case from == swapstate.LnPaid && late(r, now) && (cs == nil || says("NOT_COMMITED") && !refunded && !r.Lightning.EndsAt.Passed(now)):
-		return &rules{id: "escrow-one-pass", state: to(swapstate.LnHTLCExpired)} // what the reference leaves to its timer
-	case from == swapstate.LnCommitted && (cs == nil || says("NOT_COMMITED")) && !refunded:
+		return &rules{id: "escrow-expiry-needs-chain", state: to(swap.LnPaid)}
+	case from == swap.LnPaid && cs == nil && r.Lightning.EndsAt.Passed(now) && !late(r, now):
+		return &rules{id: "escrow-expiry-needs-chain", state: to(swap.LnPaid)}
+	case from == swap.LnPaid && late(r, now) && (cs == nil || says("NOT_COMMITED") && !refunded && !r.Lightning.EndsAt.Passed(now)):
+		return &rules{id: "escrow-one-pass", state: to(swap.LnHTLCExpired)} // what the reference leaves to its timer
+	case from == swap.LnCommitted && (cs == nil || says("NOT_COMMITED")) && !refunded:
 		return &rules{id: "auto-publish-when-seen", silent: true}
 	}
 	return nil
@@ -259,23 +258,23 @@ func fromBitcoinRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Rec
 		paid = p.Tx.Confirmations
 	}
 	switch {
-	case from == swapstate.InQuoteOver && open:
-		return &rules{id: "escrow-late-opening", state: to(swapstate.InCommitted), facts: seen}
-	case from == swapstate.InQuoteOver && says("PAID"):
-		return &rules{id: "escrow-late-opening", state: to(swapstate.InClaimed), facts: func(f map[string]string) { seen(f); takeResult(t, f, r, cs) }}
-	case from == swapstate.InQuoteOver && refunded:
-		return &rules{id: "escrow-late-opening", state: to(swapstate.InFailed), facts: seen}
-	case says("PAID") && in.Env.BitcoinTx == nil && from != swapstate.InClaimed && from != swapstate.InFailed:
+	case from == swap.InQuoteOver && open:
+		return &rules{id: "escrow-late-opening", state: to(swap.InCommitted), facts: seen}
+	case from == swap.InQuoteOver && says("PAID"):
+		return &rules{id: "escrow-late-opening", state: to(swap.InClaimed), facts: func(f map[string]string) { seen(f); takeResult(t, f, r, cs) }}
+	case from == swap.InQuoteOver && refunded:
+		return &rules{id: "escrow-late-opening", state: to(swap.InFailed), facts: seen}
+	case says("PAID") && in.Env.BitcoinTx == nil && from != swap.InClaimed && from != swap.InFailed:
 		return &rules{id: "btc-claim-names-payment", facts: func(f map[string]string) { takeResult(t, f, r, cs) }}
-	case says("REFUNDABLE") && (from == swapstate.InCreated || from == swapstate.InSoftExpired):
-		return &rules{id: "auto-open-is-open", state: to(swapstate.InCommitted), facts: seen}
-	case from == swapstate.InExpired && open && paid < r.Bitcoin.Confirmations:
-		return &rules{id: "escrow-way-back", state: to(swapstate.InCommitted)}
-	case from == swapstate.InConfirmed && open && paid < r.Bitcoin.Confirmations:
-		return &rules{id: "btc-payment-can-go", state: to(swapstate.InCommitted)}
-	case (from == swapstate.InCreated || from == swapstate.InSoftExpired) && cs == nil && in.Env.InitAuthorizationExpired:
-		return &rules{id: "escrow-expiry-needs-chain", state: to(swapstate.InSoftExpired)}
-	case says("EXPIRED") && !refunded && (from == swapstate.InCommitted || from == swapstate.InConfirmed || from == swapstate.InExpired):
+	case says("REFUNDABLE") && (from == swap.InCreated || from == swap.InSoftExpired):
+		return &rules{id: "auto-open-is-open", state: to(swap.InCommitted), facts: seen}
+	case from == swap.InExpired && open && paid < r.Bitcoin.Confirmations:
+		return &rules{id: "escrow-way-back", state: to(swap.InCommitted)}
+	case from == swap.InConfirmed && open && paid < r.Bitcoin.Confirmations:
+		return &rules{id: "btc-payment-can-go", state: to(swap.InCommitted)}
+	case (from == swap.InCreated || from == swap.InSoftExpired) && cs == nil && in.Env.InitAuthorizationExpired:
+		return &rules{id: "escrow-expiry-needs-chain", state: to(swap.InSoftExpired)}
+	case says("EXPIRED") && !refunded && (from == swap.InCommitted || from == swap.InConfirmed || from == swap.InExpired):
 		return &rules{id: "escrow-kept-open", state: to(from)}
 	}
 	return nil
@@ -296,19 +295,19 @@ func fromLightningRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.R
 	case r.Escrow.Real == nil && lpCode(in) == lp.CodeExpired && !r.Lightning.EndsAt.Passed(now):
 		state := from
 		if r.Expiry.Passed(now) {
-			state = swapstate.LnSoftExpired
+			state = swap.LnSoftExpired
 		}
 		return &rules{id: "auto-lp-cannot-expire", state: &state}
 	case r.Escrow.Real == nil && lpCode(in) == lp.CodeDone && answer.Data.Data.Claimer != r.Signer:
 		return &rules{id: "btcln-claimer-is-the-user", state: to(from), facts: func(f map[string]string) { delete(f, "data") }}
-	case says("EXPIRED") && !refunded && (from == swapstate.LnPaid || from == swapstate.LnHTLCExpired) && r.Escrow.InitTx != "":
+	case says("EXPIRED") && !refunded && (from == swap.LnPaid || from == swap.LnHTLCExpired) && r.Escrow.InitTx != "":
 		return &rules{id: "escrow-kept-open", state: to(from)}
-	case says("EXPIRED") && !refunded && from == swapstate.LnCommitted:
-		return &rules{id: "escrow-kept-open", state: to(swapstate.LnHTLCExpired)}
-	case from == swapstate.LnHTLCExpired && !late(r, now) && says("COMMITED", "REFUNDABLE"):
-		return &rules{id: "escrow-way-back", state: to(swapstate.LnCommitted)}
-	case says("REFUNDABLE") && from == swapstate.LnPaid:
-		return &rules{id: "auto-open-is-open", state: to(swapstate.LnCommitted), facts: func(f map[string]string) { takeIDs(f, cs) }}
+	case says("EXPIRED") && !refunded && from == swap.LnCommitted:
+		return &rules{id: "escrow-kept-open", state: to(swap.LnHTLCExpired)}
+	case from == swap.LnHTLCExpired && !late(r, now) && says("COMMITED", "REFUNDABLE"):
+		return &rules{id: "escrow-way-back", state: to(swap.LnCommitted)}
+	case says("REFUNDABLE") && from == swap.LnPaid:
+		return &rules{id: "auto-open-is-open", state: to(swap.LnCommitted), facts: func(f map[string]string) { takeIDs(f, cs) }}
 	}
 	return nil
 }
@@ -323,13 +322,13 @@ func late(r *swap.Record, now time.Time) bool {
 func alsoShown(t *testing.T, st *stage, in flowtest.Input, before map[string]string, want course, d *rules) *rules {
 	t.Helper()
 	r := st.Record
-	late := d != nil && d.state != nil && *d.state == swapstate.OutCommitted
-	open := r.State == swapstate.OutCommitted || r.State == swapstate.OutSoftClaimed || r.State == swapstate.OutRefundable || late
+	late := d != nil && d.state != nil && *d.state == swap.OutCommitted
+	open := r.State == swap.OutCommitted || r.State == swap.OutSoftClaimed || r.State == swap.OutRefundable || late
 	if r.Type != swap.ToBTC && r.Type != swap.ToBTCLN || !open || r.LP.URL == "" || r.Escrow.Real.Expiry < st.World.Now().Add(-chains.RefundGrace).Unix() {
 		return d
 	}
 	if valid := in.Env.RefundAuthorizationValid; late && lpCode(in) == lp.CodeRefund && (valid == nil || *valid) {
-		d.state = to(swapstate.OutRefundable)
+		d.state = to(swap.OutRefundable)
 	}
 	if lpCode(in) != lp.CodePaid {
 		return d
@@ -376,7 +375,7 @@ func alsoShown(t *testing.T, st *stage, in flowtest.Input, before map[string]str
 		d = &rules{id: "escrow-one-pass"}
 	}
 	if late {
-		d.state = to(swapstate.OutSoftClaimed)
+		d.state = to(swap.OutSoftClaimed)
 	}
 	d.facts = func(have map[string]string) { clear(have); maps.Copy(have, f) }
 	return d
@@ -441,12 +440,12 @@ func TestVectorsTick(t *testing.T) {
 		got := st.advance(t, nil)
 		var d *rules
 		switch {
-		case st.Record.Type == swap.FromBTCLNAuto && from == swapstate.LnCommitted && want.State == swapstate.LnCommitted && want.called("broadcastSecret"):
+		case st.Record.Type == swap.FromBTCLNAuto && from == swap.LnCommitted && want.State == swap.LnCommitted && want.called("broadcastSecret"):
 			d = &rules{id: "auto-publish-when-seen", silent: true}
-		case st.Record.Type == swap.FromBTCLNAuto && from == swapstate.LnCreated && st.Record.Lightning.EndsAt.Passed(s.World.Now()):
-			d = &rules{id: "escrow-one-pass", state: to(swapstate.LnExpired)}
-		case st.Record.Type == swap.FromBTCLN && st.Record.Escrow.Real == nil && (from == swapstate.LnCreated || from == swapstate.LnSoftExpired) && st.Record.Lightning.EndsAt.Passed(s.World.Now()):
-			d = &rules{id: "escrow-one-pass", state: to(swapstate.LnExpired)}
+		case st.Record.Type == swap.FromBTCLNAuto && from == swap.LnCreated && st.Record.Lightning.EndsAt.Passed(s.World.Now()):
+			d = &rules{id: "escrow-one-pass", state: to(swap.LnExpired)}
+		case st.Record.Type == swap.FromBTCLN && st.Record.Escrow.Real == nil && (from == swap.LnCreated || from == swap.LnSoftExpired) && st.Record.Lightning.EndsAt.Passed(s.World.Now()):
+			d = &rules{id: "escrow-one-pass", state: to(swap.LnExpired)}
 		}
 		compare(t, c, st, before, got, want, d)
 	})
@@ -511,18 +510,18 @@ func TestVectorsEvents(t *testing.T) {
 				}
 			}}
 		case from == hiddenState(st.Record.Type) && ev.Type == "Initialize" && known:
-			late := swapstate.OutCommitted
+			late := swap.OutCommitted
 			if fromLightning(st.Record.Type) {
-				late = swapstate.LnCommitted
+				late = swap.LnCommitted
 			}
 			d = &rules{id: "escrow-late-opening", state: to(late), facts: func(f map[string]string) { seen(f); f["data"] = "known" }}
 			d.publish = st.Record.Type == swap.FromBTCLNAuto
-		case from == swapstate.LnHTLCExpired && fromLightning(st.Record.Type) && ev.Type == "Initialize" && known && !late(st.Record, s.World.Now()):
-			d = &rules{id: "escrow-way-back", state: to(swapstate.LnCommitted), publish: st.Record.Type == swap.FromBTCLNAuto}
-		case st.Record.Type == swap.FromBTC && ev.Type == "Initialize" && from == swapstate.InExpired:
-			d = &rules{id: "escrow-way-back", state: to(swapstate.InCommitted)}
-		case st.Record.Type == swap.FromBTC && ev.Type == "Initialize" && from == swapstate.InConfirmed:
-			d = &rules{id: "btc-payment-can-go", state: to(swapstate.InCommitted)}
+		case from == swap.LnHTLCExpired && fromLightning(st.Record.Type) && ev.Type == "Initialize" && known && !late(st.Record, s.World.Now()):
+			d = &rules{id: "escrow-way-back", state: to(swap.LnCommitted), publish: st.Record.Type == swap.FromBTCLNAuto}
+		case st.Record.Type == swap.FromBTC && ev.Type == "Initialize" && from == swap.InExpired:
+			d = &rules{id: "escrow-way-back", state: to(swap.InCommitted)}
+		case st.Record.Type == swap.FromBTC && ev.Type == "Initialize" && from == swap.InConfirmed:
+			d = &rules{id: "btc-payment-can-go", state: to(swap.InCommitted)}
 		case st.Record.Type == swap.FromBTC && ev.Type == "Claim":
 			d = &rules{id: "btc-claim-names-payment", facts: func(f map[string]string) { takeResult(t, f, st.Record, &says) }}
 		case st.Record.Type == swap.FromBTCLN && st.Record.Escrow.Real == nil:
@@ -531,7 +530,7 @@ func TestVectorsEvents(t *testing.T) {
 			} else if want.Fields["commitTxId"] != nil {
 				d = &rules{id: "btcln-only-the-user-opens", state: to(from), facts: func(f map[string]string) { delete(f, "commitTxId") }}
 			}
-		case st.Record.Type == swap.FromBTCLNAuto && from == swapstate.LnCommitted && ev.Type == "Initialize":
+		case st.Record.Type == swap.FromBTCLNAuto && from == swap.LnCommitted && ev.Type == "Initialize":
 			d = &rules{id: "auto-publish-when-seen", publish: true} // every look publishes while it is due
 		case !known:
 			d = &rules{id: "escrow-foreign-event", facts: func(f map[string]string) { delete(f, "commitTxId") }}
@@ -547,7 +546,7 @@ func fromLightning(t swap.Type) bool { return t == swap.FromBTCLN || t == swap.F
 
 func hiddenState(t swap.Type) int {
 	if fromLightning(t) {
-		return swapstate.LnExpired
+		return swap.LnExpired
 	}
-	return swapstate.OutExpired
+	return swap.OutExpired
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -238,14 +237,14 @@ func (i *importer) record() (*swap.Record, error) {
 	// The reference stops looking at swaps that have ended.
 	switch {
 	case o.Type == swap.SPVFromBTC:
-		i.r.Settled = i.r.State == swapstate.SPVClosed || i.r.State == swapstate.SPVFailed || i.r.State == swapstate.SPVExpired || i.r.State == swapstate.SPVClaimed
+		i.r.Settled = i.r.State == swap.SPVClosed || i.r.State == swap.SPVFailed || i.r.State == swap.SPVExpired || i.r.State == swap.SPVClaimed
 	case o.Type == swap.TrustedFromBTCLN:
-		i.r.Settled = i.r.State == swapstate.TrustedLNExpired || i.r.State == swapstate.TrustedLNFailed || i.r.State == swapstate.TrustedLNFinished
+		i.r.Settled = i.r.State == swap.TrustedLNExpired || i.r.State == swap.TrustedLNFailed || i.r.State == swap.TrustedLNFinished
 	case o.Type == swap.TrustedFromBTC:
-		i.r.Settled = i.r.State != swapstate.TrustedBTCCreated && i.r.State != swapstate.TrustedBTCRefundable
-	case o.Type == swap.FromBTC && (i.r.State == swapstate.InFailed || i.r.State == swapstate.InClaimed),
-		(o.Type == swap.FromBTCLN || o.Type == swap.FromBTCLNAuto) && (i.r.State == swapstate.LnFailed || i.r.State == swapstate.LnClaimed),
-		(o.Type == swap.ToBTC || o.Type == swap.ToBTCLN) && (i.r.State == swapstate.OutRefunded || i.r.State == swapstate.OutClaimed):
+		i.r.Settled = i.r.State != swap.TrustedBTCCreated && i.r.State != swap.TrustedBTCRefundable
+	case o.Type == swap.FromBTC && (i.r.State == swap.InFailed || i.r.State == swap.InClaimed),
+		(o.Type == swap.FromBTCLN || o.Type == swap.FromBTCLNAuto) && (i.r.State == swap.LnFailed || i.r.State == swap.LnClaimed),
+		(o.Type == swap.ToBTC || o.Type == swap.ToBTCLN) && (i.r.State == swap.OutRefunded || i.r.State == swap.OutClaimed):
 		i.r.Settled, i.r.Ended = true, i.r.CreatedAt
 	}
 	return i.r, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -31,7 +30,7 @@ func (i *importer) fromLightning() error {
 	if expected == nil {
 		return fault.Invalid("initialSwapData", "is required")
 	}
-	if o.Type == swap.FromBTCLN && r.State == swapstate.LnCreated { // old records keep what was agreed on as data (§2.4)
+	if o.Type == swap.FromBTCLN && r.State == swap.LnCreated { // old records keep what was agreed on as data (§2.4)
 		real = nil
 	}
 	t, err := i.token("initialSwapData", expected.Token)

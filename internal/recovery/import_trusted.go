@@ -8,7 +8,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -41,7 +40,7 @@ func (i *importer) gasForBitcoin() error {
 	r.ID = o.PaymentHash
 	r.Bitcoin = &swap.BitcoinPart{Address: o.Address, Sats: sats, Confirmations: quote.TrustedBTCConfirmations}
 	r.Gas = &swap.GasPart{Hash: o.PaymentHash, Sequence: o.Sequence.orZero(), Total: o.OutputAmount.orZero(), RefundTo: o.RefundAddress, RefundTx: o.RefundTxID,
-		Paid: o.TxID != "" || o.RefundTxID != "" || o.State == swapstate.TrustedBTCRefundable}
+		Paid: o.TxID != "" || o.RefundTxID != "" || o.State == swap.TrustedBTCRefundable}
 	if o.TxID != "" {
 		id, err := bitcoin.ParseHash(o.TxID)
 		if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -54,7 +53,7 @@ func TestVectorsStates(t *testing.T) {
 			t.Fatalf("no state %d", in.State)
 		}
 		pending := want.Pending
-		if in.SwapTypeNumber == swap.FromBTCLNAuto && in.State == swapstate.LnHTLCExpired {
+		if in.SwapTypeNumber == swap.FromBTCLNAuto && in.State == swap.LnHTLCExpired {
 			pending = true
 			c.Differ(t, "auto-expired-is-pending")
 		}

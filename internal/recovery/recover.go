@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/quote"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -148,16 +147,16 @@ func otherwise(r *swap.Record, p chains.Past) bool {
 		return false // it is looked at
 	}
 	if p.Withdrawal != nil {
-		return p.Withdrawal.Fact.State == chains.WithdrawalClaimed && r.State != swapstate.SPVClaimed
+		return p.Withdrawal.Fact.State == chains.WithdrawalClaimed && r.State != swap.SPVClaimed
 	}
 	said := chains.EscrowNone
 	switch r.Type {
 	case swap.ToBTC, swap.ToBTCLN:
-		said = map[int]chains.EscrowState{swapstate.OutClaimed: chains.EscrowClaimed, swapstate.OutRefunded: chains.EscrowRefunded}[r.State]
+		said = map[int]chains.EscrowState{swap.OutClaimed: chains.EscrowClaimed, swap.OutRefunded: chains.EscrowRefunded}[r.State]
 	case swap.FromBTC:
-		said = map[int]chains.EscrowState{swapstate.InClaimed: chains.EscrowClaimed, swapstate.InFailed: chains.EscrowRefunded}[r.State]
+		said = map[int]chains.EscrowState{swap.InClaimed: chains.EscrowClaimed, swap.InFailed: chains.EscrowRefunded}[r.State]
 	case swap.FromBTCLN, swap.FromBTCLNAuto:
-		said = map[int]chains.EscrowState{swapstate.LnClaimed: chains.EscrowClaimed, swapstate.LnFailed: chains.EscrowRefunded}[r.State]
+		said = map[int]chains.EscrowState{swap.LnClaimed: chains.EscrowClaimed, swap.LnFailed: chains.EscrowRefunded}[r.State]
 	}
 	return p.Fact.Err == nil && p.Fact.State != chains.EscrowNone && p.Fact.State != said
 }
@@ -209,18 +208,18 @@ func (m past) escrow(e chains.Escrow, fact chains.EscrowFact) (*swap.Record, err
 		return nil, err
 	}
 	var typ swap.Type
-	state, other := swapstate.OutCommitted, e.Claimer
+	state, other := swap.OutCommitted, e.Claimer
 	switch lightning := e.Kind == chains.HTLC; {
 	case e.Offerer == m.signer && e.PayIn:
 		if typ = swap.ToBTC; lightning {
 			typ = swap.ToBTCLN
 		}
 	case e.Claimer == m.signer && e.PayOut && lightning && m.autoOn(e.Version):
-		typ, state, other = swap.FromBTCLNAuto, swapstate.LnCommitted, e.Offerer
+		typ, state, other = swap.FromBTCLNAuto, swap.LnCommitted, e.Offerer
 	case e.Claimer == m.signer && e.PayOut && lightning:
-		typ, state, other = swap.FromBTCLN, swapstate.LnCommitted, e.Offerer
+		typ, state, other = swap.FromBTCLN, swap.LnCommitted, e.Offerer
 	case e.Claimer == m.signer && e.PayOut && e.Kind == chains.Onchain:
-		typ, state, other = swap.FromBTC, swapstate.InCommitted, e.Offerer
+		typ, state, other = swap.FromBTC, swap.InCommitted, e.Offerer
 	default:
 		return nil, nil // the signer is the LP of this escrow, or the type is not offered
 	}
@@ -265,9 +264,9 @@ func (m past) withdrawal(ctx context.Context, w chains.PastWithdrawal) (*swap.Re
 	if w.Recipient != m.signer {
 		return nil, nil
 	}
-	state := swapstate.SPVClaimed
+	state := swap.SPVClaimed
 	if w.Fact.State == chains.WithdrawalFronted {
-		state = swapstate.SPVFronted
+		state = swap.SPVFronted
 	}
 	id := chains.VaultID{Owner: w.Owner, ID: w.VaultID}
 	v, err := m.Reader.Vault(ctx, m.info.ID, w.Version, id)

@@ -11,7 +11,6 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestVaultSwapAfterADoubleSpend follows a transaction that was handed to the LP
@@ -46,17 +45,17 @@ func TestVaultSwapAfterADoubleSpend(t *testing.T) {
 		from  int
 		looks []look
 	}{
-		{"never seen, then spent otherwise for good", swapstate.SPVPosted, []look{
-			{hour, unseen, swapstate.SPVExpired, false}, {24 * hour, unseen, swapstate.SPVExpired, false}, {26 * hour, unseen, swapstate.SPVExpired, true}, {40 * hour, unseen, swapstate.SPVExpired, true}}},
-		{"spent otherwise, then reorganised", swapstate.SPVPosted, []look{
-			{hour, unseen, swapstate.SPVExpired, false}, {2 * hour, seen, swapstate.SPVBroadcasted, false}}},
-		{"replaced after it was seen", swapstate.SPVBroadcasted, []look{
-			{hour, unseen, swapstate.SPVFailed, false}, {2 * hour, seen, swapstate.SPVBroadcasted, false}, {3 * hour, unseen, swapstate.SPVFailed, false},
-			{27 * hour, unseen, swapstate.SPVFailed, false}, {28 * hour, unseen, swapstate.SPVFailed, true}}},
-		{"final only while it is seen spent", swapstate.SPVBroadcasted, []look{
-			{hour, unseen, swapstate.SPVFailed, false}, {30 * hour, quiet, swapstate.SPVFailed, false}, {16 * 24 * hour, quiet, swapstate.SPVFailed, true}}},
-		{"rests, and is found when asked for", swapstate.SPVSoftExpired, []look{
-			{24 * hour, quiet, swapstate.SPVSoftExpired, false}, {15 * 24 * hour, quiet, swapstate.SPVSoftExpired, true}, {16 * 24 * hour, seen, swapstate.SPVBroadcasted, false}}},
+		{"never seen, then spent otherwise for good", swap.SPVPosted, []look{
+			{hour, unseen, swap.SPVExpired, false}, {24 * hour, unseen, swap.SPVExpired, false}, {26 * hour, unseen, swap.SPVExpired, true}, {40 * hour, unseen, swap.SPVExpired, true}}},
+		{"spent otherwise, then reorganised", swap.SPVPosted, []look{
+			{hour, unseen, swap.SPVExpired, false}, {2 * hour, seen, swap.SPVBroadcasted, false}}},
+		{"replaced after it was seen", swap.SPVBroadcasted, []look{
+			{hour, unseen, swap.SPVFailed, false}, {2 * hour, seen, swap.SPVBroadcasted, false}, {3 * hour, unseen, swap.SPVFailed, false},
+			{27 * hour, unseen, swap.SPVFailed, false}, {28 * hour, unseen, swap.SPVFailed, true}}},
+		{"final only while it is seen spent", swap.SPVBroadcasted, []look{
+			{hour, unseen, swap.SPVFailed, false}, {30 * hour, quiet, swap.SPVFailed, false}, {16 * 24 * hour, quiet, swap.SPVFailed, true}}},
+		{"rests, and is found when asked for", swap.SPVSoftExpired, []look{
+			{24 * hour, quiet, swap.SPVSoftExpired, false}, {15 * 24 * hour, quiet, swap.SPVSoftExpired, true}, {16 * 24 * hour, seen, swap.SPVBroadcasted, false}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &swap.Record{Head: swap.Head{ID: "v", Type: swap.SPVFromBTC, State: c.from, CreatedAt: swap.At(start), Expiry: swap.At(start)},

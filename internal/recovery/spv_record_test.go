@@ -24,7 +24,6 @@ import (
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -189,10 +188,10 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 		c.Expected(t, &says)
 		// The reference's predicates that are not shown here, by the states that it names.
 		theirs := says
-		theirs.Flags.IsSoftExpired = in.State == swapstate.SPVSoftExpired || in.State == swapstate.SPVExpired
-		theirs.Flags.Claimable = in.State == swapstate.SPVConfirmed
+		theirs.Flags.IsSoftExpired = in.State == swap.SPVSoftExpired || in.State == swap.SPVExpired
+		theirs.Flags.Claimable = in.State == swap.SPVConfirmed
 		theirs.Flags.RequiresAction = theirs.Flags.Claimable
-		theirs.Flags.InProgress = in.State == swapstate.SPVPosted || in.State == swapstate.SPVBroadcasted || in.State == swapstate.SPVConfirmed
+		theirs.Flags.InProgress = in.State == swap.SPVPosted || in.State == swap.SPVBroadcasted || in.State == swap.SPVConfirmed
 		if theirs != says {
 			t.Errorf("the reference says %+v of state %d, by its rules %+v", says, in.State, theirs)
 		}
@@ -227,7 +226,7 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 		obs := &swap.Observation{Payment: swap.Fact[*bitcoin.Tx]{Asked: true}}
 		if n := in.BitcoinTxConfirmations; n != nil {
 			obs.Payment.Value = &bitcoin.Tx{ID: id, Confirmations: *n}
-		} else if in.State == swapstate.SPVConfirmed { // which the reference takes the state's word for
+		} else if in.State == swap.SPVConfirmed { // which the reference takes the state's word for
 			obs.Payment.Value = &bitcoin.Tx{ID: id, Confirmations: in.RequiredConfirmations}
 		}
 		if n := in.BitcoinTxConfirmations; n != nil && *n < in.RequiredConfirmations && in.ConfirmationDelayMS != nil { // asked for nothing else
@@ -388,7 +387,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 			want.Error, want.PostQuote, wantState = true, nil, st.Record.State
 		case err == nil && want.Error && parseErr == nil && finishedByWallet(t, in.PSBT):
 			c.Differ(t, "bitcoin-psbt-finished-by-wallet")
-			want.Error, want.TxID, wantState = false, "", swapstate.SPVPosted
+			want.Error, want.TxID, wantState = false, "", swap.SPVPosted
 			want.PostQuote = nil
 			if id, known := u.TxID(nil); !known || len(ids) != 1 || ids[0] != id.String() || len(s.World.Posts()) != 1 {
 				t.Errorf("ids %v, posted %d times", ids, len(s.World.Posts()))
@@ -396,12 +395,12 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 		case err != nil && !want.Error && strings.Contains(err.Error(), "sat/vB"):
 			c.Differ(t, "bitcoin-psbt-fee-floor")
 			want.Error, want.PostQuote, wantState = true, nil, st.Record.State
-		case in.LPDeclines && want.FinalState == swapstate.SPVDeclined && in.State == swapstate.SPVCreated:
+		case in.LPDeclines && want.FinalState == swap.SPVDeclined && in.State == swap.SPVCreated:
 			c.Differ(t, "spv-declined-stays-open") // 20508: the LP takes another one
-			wantState = swapstate.SPVCreated
-		case in.State == swapstate.SPVCreated && in.Expiry < now:
+			wantState = swap.SPVCreated
+		case in.State == swap.SPVCreated && in.Expiry < now:
 			c.Differ(t, "spv-one-pass") // the quote is seen to have expired
-			wantState = swapstate.SPVExpired
+			wantState = swap.SPVExpired
 		}
 		if (err != nil) != want.Error || got.State != wantState {
 			t.Fatalf("state %d (%v), want %d, error %v", got.State, err, wantState, want.Error)
@@ -471,7 +470,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 		}
 		// Where a case names a transaction it was handed over, except in the first
 		// state; the record that the reference keeps of it is not part of the case.
-		handed := in.SubmittedTxID != "" && in.State != swapstate.SPVCreated
+		handed := in.SubmittedTxID != "" && in.State != swap.SPVCreated
 		r := st.Record.Clone()
 		r.ID, r.Version = r.ID+"ff", 0
 		if in.ClaimTxID != nil {
@@ -483,11 +482,11 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 			}
 			r.Bitcoin.Posted = true
 			// While it is being handed over, a repetition waits for the LP's answer.
-			if in.State != swapstate.SPVSigned || !slices.Contains(allIDs(st, r, in.SignedTxs), in.SubmittedTxID) {
+			if in.State != swap.SPVSigned || !slices.Contains(allIDs(st, r, in.SignedTxs), in.SubmittedTxID) {
 				r.Tried = map[string]swap.Try{string(swap.PostPSBT): {Attempts: 1, Outcome: swap.Done}}
 			}
 		}
-		if handed && in.State == swapstate.SPVConfirmed { // which the reference takes the state's word for
+		if handed && in.State == swap.SPVConfirmed { // which the reference takes the state's word for
 			s.World.Txs[r.Bitcoin.TxID] = &bitcoin.Tx{ID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 		}
 		if err := st.Engine.Create(t.Context(), r); err != nil {
@@ -497,9 +496,9 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 		// for; the reference's run had no vault that could.
 		s.World.OnSend = func(w *flowtest.World) { w.Vault.Open, w.Withdrawal.State = false, chains.WithdrawalClaimed }
 		if len(want.SentToChain) > 0 {
-			want.State = swapstate.SPVClaimed
+			want.State = swap.SPVClaimed
 		}
-		if unmoved := []int{swapstate.SPVClosed, swapstate.SPVFailed, swapstate.SPVDeclined, swapstate.SPVExpired, swapstate.SPVFronted, swapstate.SPVClaimed}; slices.Contains(unmoved, in.State) && want.State != in.State {
+		if unmoved := []int{swap.SPVClosed, swap.SPVFailed, swap.SPVDeclined, swap.SPVExpired, swap.SPVFronted, swap.SPVClaimed}; slices.Contains(unmoved, in.State) && want.State != in.State {
 			t.Errorf("the reference ends in %d", want.State)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -514,20 +513,20 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 		mine := in.ClaimTxID != nil && slices.Contains(in.SignedTxs, "sc:"+*in.ClaimTxID)
 		finished := len(in.SignedTxs) == 1 && finishedByWallet(t, in.SignedTxs[0])
 		switch {
-		case (known || mine) && in.State != swapstate.SPVDeclined && (want.Error || want.State != in.State): // a refusal is told again
+		case (known || mine) && in.State != swap.SPVDeclined && (want.Error || want.State != in.State): // a refusal is told again
 			// What was handed in is known: repeating it is no error in any state, and
 			// does nothing.
 			c.Differ(t, "submit-joins")
 			want.Error, want.State, want.TxHashes, want.SentToChain = false, in.State, allIDs(st, r, in.SignedTxs), nil
-			if in.State == swapstate.SPVSigned {
-				want.State = swapstate.SPVPosted
+			if in.State == swap.SPVSigned {
+				want.State = swap.SPVPosted
 			}
-		case in.State == swapstate.SPVSoftExpired && !want.Error && !known:
+		case in.State == swap.SPVSoftExpired && !want.Error && !known:
 			c.Differ(t, "spv-one-transaction")
 			want.Error, want.State = true, in.State
 		case want.Error && err == nil && !handed && finished:
 			c.Differ(t, "bitcoin-psbt-finished-by-wallet")
-			want.Error, want.State, want.TxHashes = false, swapstate.SPVPosted, ids
+			want.Error, want.State, want.TxHashes = false, swap.SPVPosted, ids
 		case err != nil && !want.Error && strings.Contains(err.Error(), "sat/vB"):
 			c.Differ(t, "bitcoin-psbt-fee-floor")
 			want.Error, want.State = true, in.State

@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -32,23 +31,23 @@ type vaultCourse struct {
 func (v vaultCourse) check(t *testing.T, operation string, from int, known, enough bool, paid int, by string) {
 	t.Helper()
 	row, _ := flowtest.Flow(swap.SPVFromBTC).State(v.State)
-	want := vaultCourse{State: v.State, StateName: row.Name, RemovedOnSave: v.State == swapstate.SPVExpired}
+	want := vaultCourse{State: v.State, StateName: row.Name, RemovedOnSave: v.State == swap.SPVExpired}
 	told := v.State == paid && v.State != from
-	ended := []int{swapstate.SPVClosed, swapstate.SPVFailed, swapstate.SPVExpired, swapstate.SPVCreated}
+	ended := []int{swap.SPVClosed, swap.SPVFailed, swap.SPVExpired, swap.SPVCreated}
 	looked := known && map[string]bool{
-		"sync":  !slices.Contains(append(ended, swapstate.SPVFronted, swapstate.SPVClaimed), from),
-		"tick":  from == swapstate.SPVPosted || from == swapstate.SPVBroadcasted,
-		"event": told && paid != swapstate.SPVClosed,
+		"sync":  !slices.Contains(append(ended, swap.SPVFronted, swap.SPVClaimed), from),
+		"tick":  from == swap.SPVPosted || from == swap.SPVBroadcasted,
+		"event": told && paid != swap.SPVClosed,
 	}[operation]
 	if looked {
 		want.SenderAddress = "senderaddr"
-		want.BTCTxConfirmedAtSet = enough && operation != "event" && from != swapstate.SPVConfirmed
+		want.BTCTxConfirmedAtSet = enough && operation != "event" && from != swap.SPVConfirmed
 	}
 	if told || operation == "event" {
 		switch paid {
-		case swapstate.SPVClaimed:
+		case swap.SPVClaimed:
 			want.ClaimTxID = by
-		case swapstate.SPVFronted:
+		case swap.SPVFronted:
 			want.FrontTxID = by
 		}
 	}
@@ -128,96 +127,96 @@ func TestVectorsTransitions(t *testing.T) {
 		got := flowtest.Settle(t, flowtest.Flow(swap.SPVFromBTC), r, all, input, now)
 		known := in.BitcoinTxConfirmations != nil
 		enough := known && *in.BitcoinTxConfirmations >= in.RequiredConfirmations
-		ends := map[chains.WithdrawalState]int{chains.WithdrawalFronted: swapstate.SPVFronted, chains.WithdrawalClaimed: swapstate.SPVClaimed, chains.WithdrawalClosed: swapstate.SPVClosed}
+		ends := map[chains.WithdrawalState]int{chains.WithdrawalFronted: swap.SPVFronted, chains.WithdrawalClaimed: swap.SPVClaimed, chains.WithdrawalClosed: swap.SPVClosed}
 		paid, said := ends[all.Withdrawal.Value.State]
 		reference.check(t, in.Operation, in.State, known && in.HasWithdrawalData, enough, map[bool]int{true: paid, false: in.State}[said], by)
 		spent := in.UserInputDoubleSpentConfirmed && in.HasWithdrawalData && !known
 		switch handed := in.Posted || in.HasWithdrawalData; {
-		case (in.State == swapstate.SPVFailed || in.State == swapstate.SPVExpired) && in.HasWithdrawalData && (known || in.Operation == "event"):
+		case (in.State == swap.SPVFailed || in.State == swap.SPVExpired) && in.HasWithdrawalData && (known || in.Operation == "event"):
 			// What a conflict has ended goes on when a reorganisation undoes it.
 			c.Differ(t, "spv-reorganisation")
 			switch {
 			case said:
 				want.State = paid
 			case enough:
-				want.State = swapstate.SPVConfirmed
+				want.State = swap.SPVConfirmed
 			default:
-				want.State = swapstate.SPVBroadcasted
+				want.State = swap.SPVBroadcasted
 			}
-		case in.State == swapstate.SPVCreated && in.HasWithdrawalData && (in.SoftExpired || in.Expired):
+		case in.State == swap.SPVCreated && in.HasWithdrawalData && (in.SoftExpired || in.Expired):
 			// A swap whose PSBT may have left is followed, whatever state was stored.
 			c.Differ(t, "spv-handed-over-never-expires")
 			switch {
 			case said && (known || in.Operation == "event"):
 				want.State = paid
 			case enough:
-				want.State = swapstate.SPVConfirmed
+				want.State = swap.SPVConfirmed
 			case known:
-				want.State = swapstate.SPVBroadcasted
+				want.State = swap.SPVBroadcasted
 			case spent:
-				want.State = swapstate.SPVExpired
+				want.State = swap.SPVExpired
 			default:
-				want.State = swapstate.SPVSoftExpired
+				want.State = swap.SPVSoftExpired
 			}
-		case (in.State == swapstate.SPVBroadcasted || in.State == swapstate.SPVConfirmed) && spent && said:
+		case (in.State == swap.SPVBroadcasted || in.State == swap.SPVConfirmed) && spent && said:
 			c.Differ(t, "spv-one-pass") // the contract's word counts more
 			want.State = paid
-		case in.Operation == "tick" && spent && (in.State == swapstate.SPVDeclined || in.State == swapstate.SPVSoftExpired || in.State == swapstate.SPVSigned || in.State == swapstate.SPVPosted):
+		case in.Operation == "tick" && spent && (in.State == swap.SPVDeclined || in.State == swap.SPVSoftExpired || in.State == swap.SPVSigned || in.State == swap.SPVPosted):
 			c.Differ(t, "spv-one-pass")
-			want.State = swapstate.SPVExpired
-		case in.Operation == "tick" && spent && in.State == swapstate.SPVConfirmed:
+			want.State = swap.SPVExpired
+		case in.Operation == "tick" && spent && in.State == swap.SPVConfirmed:
 			c.Differ(t, "spv-one-pass")
-			want.State = swapstate.SPVFailed
+			want.State = swap.SPVFailed
 		case in.Operation == "sync" && in.SoftExpired && !in.Expired && !spent &&
-			(!in.HasWithdrawalData && (in.State == swapstate.SPVCreated || in.State == swapstate.SPVSigned) || in.HasWithdrawalData && in.State == swapstate.SPVSigned && !known):
+			(!in.HasWithdrawalData && (in.State == swap.SPVCreated || in.State == swap.SPVSigned) || in.HasWithdrawalData && in.State == swap.SPVSigned && !known):
 			c.Differ(t, "spv-one-pass")
-			want.State = swapstate.SPVSoftExpired
-		case in.State == swapstate.SPVConfirmed && known && !enough && in.HasWithdrawalData && all.Withdrawal.Value.State == chains.WithdrawalNone:
+			want.State = swap.SPVSoftExpired
+		case in.State == swap.SPVConfirmed && known && !enough && in.HasWithdrawalData && all.Withdrawal.Value.State == chains.WithdrawalNone:
 			c.Differ(t, "spv-reorganisation")
-			want.State = swapstate.SPVBroadcasted
-		case in.State == swapstate.SPVFronted && in.Operation == "sync" && in.SmartChainWithdrawalState == "CLAIMED" && in.HasWithdrawalData:
+			want.State = swap.SPVBroadcasted
+		case in.State == swap.SPVFronted && in.Operation == "sync" && in.SmartChainWithdrawalState == "CLAIMED" && in.HasWithdrawalData:
 			c.Differ(t, "spv-fronted-followed")
-			want.State = swapstate.SPVClaimed
-		case in.State == swapstate.SPVCreated && handed && in.Expired && in.Operation == "sync":
+			want.State = swap.SPVClaimed
+		case in.State == swap.SPVCreated && handed && in.Expired && in.Operation == "sync":
 			c.Differ(t, "spv-handed-over-never-expires")
-			want.State = swapstate.SPVSoftExpired
-		case in.State == swapstate.SPVSoftExpired && !handed && in.Expired && in.Operation == "sync":
+			want.State = swap.SPVSoftExpired
+		case in.State == swap.SPVSoftExpired && !handed && in.Expired && in.Operation == "sync":
 			c.Differ(t, "spv-one-pass")
-			want.State = swapstate.SPVExpired
-		case in.Operation == "tick" && in.State == swapstate.SPVCreated && in.Expired && !handed, !in.HasWithdrawalData && in.Expired && (in.State == swapstate.SPVSigned || in.State == swapstate.SPVPosted):
+			want.State = swap.SPVExpired
+		case in.Operation == "tick" && in.State == swap.SPVCreated && in.Expired && !handed, !in.HasWithdrawalData && in.Expired && (in.State == swap.SPVSigned || in.State == swap.SPVPosted):
 			c.Differ(t, "spv-one-pass")
-			want.State = swapstate.SPVExpired
-		case in.Operation == "tick" && in.State == swapstate.SPVPosted && in.Expired && !known:
+			want.State = swap.SPVExpired
+		case in.Operation == "tick" && in.State == swap.SPVPosted && in.Expired && !known:
 			c.Differ(t, "spv-one-pass")
-			want.State = swapstate.SPVSoftExpired
-		case in.Operation == "tick" && known && in.HasWithdrawalData && (in.State == swapstate.SPVDeclined || in.State == swapstate.SPVSoftExpired || in.State == swapstate.SPVSigned):
+			want.State = swap.SPVSoftExpired
+		case in.Operation == "tick" && known && in.HasWithdrawalData && (in.State == swap.SPVDeclined || in.State == swap.SPVSoftExpired || in.State == swap.SPVSigned):
 			c.Differ(t, "spv-one-pass")
-			want.State = swapstate.SPVBroadcasted
+			want.State = swap.SPVBroadcasted
 			if enough {
-				want.State = swapstate.SPVConfirmed
+				want.State = swap.SPVConfirmed
 			}
 		}
 		if got.State != want.State {
 			t.Errorf("%s from %d: state %d, want %d, the reference %d", in.Operation, in.State, got.State, want.State, reference.State)
 		}
-		looked := known && in.HasWithdrawalData && in.State != swapstate.SPVFronted && in.State != swapstate.SPVClaimed && in.State != swapstate.SPVClosed
+		looked := known && in.HasWithdrawalData && in.State != swap.SPVFronted && in.State != swap.SPVClaimed && in.State != swap.SPVClosed
 		if is := len(got.Bitcoin.SenderScript) != 0; is != looked {
 			t.Errorf("sender stored %v, want %v", is, looked)
 		}
 		// Where the contract's word comes at once, it counts before the confirmations do.
-		atOnce := in.Operation == "event" || in.State == swapstate.SPVBroadcasted || in.State == swapstate.SPVFailed
-		through := said && got.State == paid && !atOnce || got.State == swapstate.SPVConfirmed
+		atOnce := in.Operation == "event" || in.State == swap.SPVBroadcasted || in.State == swap.SPVFailed
+		through := said && got.State == paid && !atOnce || got.State == swap.SPVConfirmed
 		if reference.BTCTxConfirmedAtSet && !through {
 			c.Differ(t, "spv-one-pass")
 		}
-		if is, want := got.Bitcoin.ConfirmedAt != 0, looked && through && enough && in.State != swapstate.SPVConfirmed; is != want {
+		if is, want := got.Bitcoin.ConfirmedAt != 0, looked && through && enough && in.State != swap.SPVConfirmed; is != want {
 			t.Errorf("confirmed since %d, want a time: %v", got.Bitcoin.ConfirmedAt, want)
 		}
-		if moved := got.State != in.State; moved && got.State == swapstate.SPVClaimed && got.Vault.ClaimTx != by || moved && got.State == swapstate.SPVFronted && got.Vault.FrontTx != by {
+		if moved := got.State != in.State; moved && got.State == swap.SPVClaimed && got.Vault.ClaimTx != by || moved && got.State == swap.SPVFronted && got.Vault.FrontTx != by {
 			t.Errorf("claimed by %q, advanced by %q, want %q", got.Vault.ClaimTx, got.Vault.FrontTx, by)
 		}
 		// A quote that was handed over is kept, however it ended.
-		removed := got.State == swapstate.SPVExpired && !in.HasWithdrawalData
+		removed := got.State == swap.SPVExpired && !in.HasWithdrawalData
 		if row, _ := flowtest.Flow(swap.SPVFromBTC).State(got.State); row.Hidden && got.MayPurge() != removed {
 			t.Errorf("may be deleted: %v, want %v", !removed, removed)
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -87,7 +86,7 @@ func TestVectorsTrustedOnchain(t *testing.T) {
 		return code == lp.CodeGasReceived || code == lp.CodeGasPending || code == lp.CodeGasSent
 	}
 	open := func(state int) bool {
-		return state == swapstate.TrustedBTCCreated || state == swapstate.TrustedBTCRefundable
+		return state == swap.TrustedBTCCreated || state == swap.TrustedBTCRefundable
 	}
 	terms := func(adjusted bool) trustedTerms {
 		return usual(file, func(c *vectors.Case) (v trustedTerms, ok bool) {
@@ -195,23 +194,23 @@ func TestTrustedBTCWordAgainstChain(t *testing.T) {
 		prepare func(t *testing.T, w *flowtest.World)
 		want    int
 	}{
-		"cannot end a quote that can be paid":   {swapstate.TrustedBTCCreated, 0, trustedBTCAnswer(lp.CodeExpired, ""), nil, swapstate.TrustedBTCCreated},
-		"cannot forget a payment":               {swapstate.TrustedBTCCreated, 2 * time.Hour, trustedBTCAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 0) }, swapstate.TrustedBTCFailed},
-		"nor one that it called refundable":     {swapstate.TrustedBTCRefundable, 0, trustedBTCAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 3) }, swapstate.TrustedBTCFailed},
-		"ends nothing while Bitcoin is silent":  {swapstate.TrustedBTCCreated, 2 * time.Hour, trustedBTCAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { w.BitcoinErr = errors.New("down") }, swapstate.TrustedBTCCreated},
-		"a refund that is not there":            {swapstate.TrustedBTCRefundable, 0, trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"`+strings.Repeat("00", 31)+`01"`), nil, swapstate.TrustedBTCRefundable},
-		"a refund that is no transaction":       {swapstate.TrustedBTCRefundable, 0, trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"x"`), nil, swapstate.TrustedBTCRefundable},
-		"a payout that is not there":            {swapstate.TrustedBTCCreated, 0, trustedBTCAnswer(lp.CodeDone, `"scTxId":"0x01"`), nil, swapstate.TrustedBTCCreated},
-		"a payout that is the payment":          {swapstate.TrustedBTCCreated, 0, trustedBTCAnswer(lp.CodeDone, `"txId":"0x01"`), func(t *testing.T, w *flowtest.World) { w.TxState(chains.TxConfirmed) }, swapstate.TrustedBTCCreated},
-		"a late payment that the LP cannot use": {swapstate.TrustedBTCCreated, 2 * time.Hour, trustedBTCAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`), func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 1) }, swapstate.TrustedBTCRefundable},
-		"an LP that is gone after the payment":  {swapstate.TrustedBTCCreated, 2 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 1) }, swapstate.TrustedBTCCreated},
-		"an LP that is gone before any payment": {swapstate.TrustedBTCCreated, 2 * time.Hour, nil, nil, swapstate.TrustedBTCCreated},
-		"an LP that is gone for good, unpaid":   {swapstate.TrustedBTCCreated, 26 * time.Hour, nil, nil, swapstate.TrustedBTCExpired},
-		"an LP that is gone for good, paid":     {swapstate.TrustedBTCCreated, 26 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 1) }, swapstate.TrustedBTCCreated},
-		"a refund to somebody else than the user": {swapstate.TrustedBTCRefundable, 0, nil, func(t *testing.T, w *flowtest.World) {
+		"cannot end a quote that can be paid":   {swap.TrustedBTCCreated, 0, trustedBTCAnswer(lp.CodeExpired, ""), nil, swap.TrustedBTCCreated},
+		"cannot forget a payment":               {swap.TrustedBTCCreated, 2 * time.Hour, trustedBTCAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 0) }, swap.TrustedBTCFailed},
+		"nor one that it called refundable":     {swap.TrustedBTCRefundable, 0, trustedBTCAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 3) }, swap.TrustedBTCFailed},
+		"ends nothing while Bitcoin is silent":  {swap.TrustedBTCCreated, 2 * time.Hour, trustedBTCAnswer(lp.CodeExpired, ""), func(t *testing.T, w *flowtest.World) { w.BitcoinErr = errors.New("down") }, swap.TrustedBTCCreated},
+		"a refund that is not there":            {swap.TrustedBTCRefundable, 0, trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"`+strings.Repeat("00", 31)+`01"`), nil, swap.TrustedBTCRefundable},
+		"a refund that is no transaction":       {swap.TrustedBTCRefundable, 0, trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"x"`), nil, swap.TrustedBTCRefundable},
+		"a payout that is not there":            {swap.TrustedBTCCreated, 0, trustedBTCAnswer(lp.CodeDone, `"scTxId":"0x01"`), nil, swap.TrustedBTCCreated},
+		"a payout that is the payment":          {swap.TrustedBTCCreated, 0, trustedBTCAnswer(lp.CodeDone, `"txId":"0x01"`), func(t *testing.T, w *flowtest.World) { w.TxState(chains.TxConfirmed) }, swap.TrustedBTCCreated},
+		"a late payment that the LP cannot use": {swap.TrustedBTCCreated, 2 * time.Hour, trustedBTCAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`), func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 1) }, swap.TrustedBTCRefundable},
+		"an LP that is gone after the payment":  {swap.TrustedBTCCreated, 2 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 1) }, swap.TrustedBTCCreated},
+		"an LP that is gone before any payment": {swap.TrustedBTCCreated, 2 * time.Hour, nil, nil, swap.TrustedBTCCreated},
+		"an LP that is gone for good, unpaid":   {swap.TrustedBTCCreated, 26 * time.Hour, nil, nil, swap.TrustedBTCExpired},
+		"an LP that is gone for good, paid":     {swap.TrustedBTCCreated, 26 * time.Hour, nil, func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 250_000, 1) }, swap.TrustedBTCCreated},
+		"a refund to somebody else than the user": {swap.TrustedBTCRefundable, 0, nil, func(t *testing.T, w *flowtest.World) {
 			id := pays(t, w, trustedBTCAddress, 249_000, 1)
 			w.LP = trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"`+id.String()+`"`)
-		}, swapstate.TrustedBTCRefundable},
+		}, swap.TrustedBTCRefundable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := gasWorld(trustedBTCNow.Add(c.now), trustedBTCRecord(c.state))
@@ -230,10 +229,10 @@ func TestTrustedBTCWordAgainstChain(t *testing.T) {
 // never forgotten.
 func TestTrustedBTCLatePayment(t *testing.T) {
 	t.Parallel()
-	s := gasWorld(trustedBTCNow.Add(2*time.Hour), trustedBTCRecord(swapstate.TrustedBTCCreated))
+	s := gasWorld(trustedBTCNow.Add(2*time.Hour), trustedBTCRecord(swap.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeExpired, "")
 	st := perform(t, s)
-	if got := st.advance(t, nil); got.State != swapstate.TrustedBTCExpired || !got.MayPurge() || got.Settled {
+	if got := st.advance(t, nil); got.State != swap.TrustedBTCExpired || !got.MayPurge() || got.Settled {
 		t.Fatalf("%+v", got.Head)
 	}
 	later := func(d time.Duration) *swap.Record {
@@ -241,11 +240,11 @@ func TestTrustedBTCLatePayment(t *testing.T) {
 		return st.advance(t, nil)
 	}
 	pays(t, s.World, trustedBTCAddress, 250_000, 1)
-	if got := later(time.Hour); got.State != swapstate.TrustedBTCFailed || got.MayPurge() {
+	if got := later(time.Hour); got.State != swap.TrustedBTCFailed || got.MayPurge() {
 		t.Fatalf("%+v", got.Head)
 	}
 	s.World.Set(func(w *flowtest.World) { w.LP = trustedBTCAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`) })
-	if got := later(time.Hour); got.State != swapstate.TrustedBTCRefundable || got.Ended != 0 {
+	if got := later(time.Hour); got.State != swap.TrustedBTCRefundable || got.Ended != 0 {
 		t.Fatalf("%+v", got.Head)
 	}
 	if n := st.Acts.count(swap.SetRefund); n != 1 {
@@ -256,7 +255,7 @@ func TestTrustedBTCLatePayment(t *testing.T) {
 	}
 	back := pays(t, s.World, trustedBTCBack, 249_000, 1)
 	s.World.Set(func(w *flowtest.World) { w.LP = trustedBTCAnswer(lp.CodeGasRefunded, `"txId":"`+back.String()+`"`) })
-	if got := later(time.Minute); got.State != swapstate.TrustedBTCRefunded || got.Gas.RefundTx != back.String() {
+	if got := later(time.Minute); got.State != swap.TrustedBTCRefunded || got.Gas.RefundTx != back.String() {
 		t.Fatalf("%+v", got.Head)
 	}
 }
@@ -275,7 +274,7 @@ func TestTrustedBTCPurge(t *testing.T) {
 		"paid by now": {func(t *testing.T, w *flowtest.World) { pays(t, w, trustedBTCAddress, 1000, 0) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := gasWorld(trustedBTCNow.Add(2*time.Hour), trustedBTCRecord(swapstate.TrustedBTCCreated))
+			s := gasWorld(trustedBTCNow.Add(2*time.Hour), trustedBTCRecord(swap.TrustedBTCCreated))
 			s.World.LP = trustedBTCAnswer(lp.CodeExpired, "")
 			st := perform(t, s)
 			st.advance(t, nil)
@@ -295,7 +294,7 @@ func TestTrustedBTCPurge(t *testing.T) {
 // Where to refund to can be said once.
 func TestTrustedBTCRefundAddress(t *testing.T) {
 	t.Parallel()
-	record := trustedBTCRecord(swapstate.TrustedBTCRefundable)
+	record := trustedBTCRecord(swap.TrustedBTCRefundable)
 	delete(record, "refundAddress")
 	s := gasWorld(trustedBTCNow, record)
 	s.World.LP = trustedBTCAnswer(lp.CodeGasRefundable, `"adjustedAmount":"250000"`)
@@ -322,7 +321,7 @@ func TestTrustedBTCRefundAddress(t *testing.T) {
 // bitcoin.md §20 no. 17), and is offered once.
 func TestTrustedBTCAction(t *testing.T) {
 	t.Parallel()
-	s := gasWorld(trustedBTCNow, trustedBTCRecord(swapstate.TrustedBTCCreated))
+	s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	s.World.Rates = bitcoin.FeeRates{Fastest: 5, Minimum: 1}
 	st := perform(t, s)
@@ -386,7 +385,7 @@ func TestTrustedBTCSubmission(t *testing.T) {
 		}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := gasWorld(trustedBTCNow, trustedBTCRecord(swapstate.TrustedBTCCreated))
+			s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
 			s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 			id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 			msg := s.World.Txs[id].Msg
@@ -422,7 +421,7 @@ func TestTrustedBTCSubmission(t *testing.T) {
 // A payment that the network takes and forgets does not hold the swap for ever.
 func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
 	t.Parallel()
-	s := gasWorld(trustedBTCNow, trustedBTCRecord(swapstate.TrustedBTCCreated))
+	s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 	raw, err := rawtx.Encode(s.World.Txs[id].Msg)
@@ -443,11 +442,11 @@ func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
 		t.Errorf("open: %+v", r.Submission)
 	}
 	s.World.LP = trustedBTCAnswer(lp.CodeExpired, "")
-	if r := later(24*time.Hour + 2*time.Minute); r.State != swapstate.TrustedBTCExpired {
+	if r := later(24*time.Hour + 2*time.Minute); r.State != swap.TrustedBTCExpired {
 		t.Errorf("state %d", r.State)
 	}
 	pays(t, s.World, trustedBTCAddress, 250_000, 1)
-	if r := later(24*time.Hour + 3*time.Minute); r.State == swapstate.TrustedBTCExpired {
+	if r := later(24*time.Hour + 3*time.Minute); r.State == swap.TrustedBTCExpired {
 		t.Error("a payment that comes after all was not seen")
 	}
 }
@@ -456,7 +455,7 @@ func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
 // pass it on all the same, and who is asked to pay anew pays twice.
 func TestTrustedBTCRefused(t *testing.T) {
 	t.Parallel()
-	s := gasWorld(trustedBTCNow, trustedBTCRecord(swapstate.TrustedBTCCreated))
+	s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 	tx := s.World.Txs[id]

@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -76,11 +75,11 @@ func TestVectorsTrustedTransitions(t *testing.T) {
 		// One pass is the reference's waiting loop and its synchronisation in one. The
 		// latter acts in the first state only, and does not tell that the LP was paid.
 		synced := want.Poll.State
-		if in.State != swapstate.TrustedLNCreated && synced != in.State {
+		if in.State != swap.TrustedLNCreated && synced != in.State {
 			c.Differ(t, "gas-one-pass")
 			synced = in.State
 		}
-		told := synced != in.State && synced != swapstate.TrustedLNPaid
+		told := synced != in.State && synced != swap.TrustedLNPaid
 		if want.Sync.State != synced || want.Sync.Changed != told {
 			t.Errorf("the reference synchronises to %+v, want %d, told %v", want.Sync, synced, told)
 		}
@@ -110,7 +109,7 @@ func TestTrustedKeepsPayable(t *testing.T) {
 	s := gasWorld(time.UnixMilli(expiry).Add(-time.Minute), map[string]any{"id": "x", "type": 5, "state": 0, "initiator": "0x33D8fF23B3F0A3598DE2ddaD2475Aeef285A6AbD",
 		"url": "https://lp.example/lnforgas", "createdAt": 1, "expiry": expiry, "pr": invoice, "token": flowtest.Native["CITREA"].Address, "outputAmount": "1", "version": 1})
 	s.World.LP = json.RawMessage(`{"code":10001,"msg":""}`)
-	if got := perform(t, s).advance(t, nil); got.State != swapstate.TrustedLNCreated {
+	if got := perform(t, s).advance(t, nil); got.State != swap.TrustedLNCreated {
 		t.Errorf("state %d on the LP's word", got.State)
 	}
 }
@@ -167,7 +166,7 @@ func TestVectorsTrustedStatus(t *testing.T) {
 			"url": "https://lp.example/lnforgas", "createdAt": now, "expiry": in.Expiry, "pr": in.Invoice, "token": native.Address,
 			"outputAmount": out.String(), "swapFeeBtc": fee.String(), "_satsBaseFee": "10", "version": 1})
 		s.World.LP = json.RawMessage(`{"code":10010,"msg":""}`)
-		if in.State == swapstate.TrustedLNPaid {
+		if in.State == swap.TrustedLNPaid {
 			s.World.LP = json.RawMessage(`{"code":10011,"msg":""}`)
 		}
 		st := perform(t, s)
@@ -202,7 +201,7 @@ func TestVectorsTrustedStatus(t *testing.T) {
 				"type": map[bool]string{true: "BOLT11_PAYMENT_REQUEST", false: "ADDRESS"}[a.Invoice], "address": a.To, "hyperlink": a.Link,
 				"amount": shownAmount(a.Amount.Raw, a.Amount.Token)}}}
 		}
-		if in.State == swapstate.TrustedLNCreated && now >= in.Expiry {
+		if in.State == swap.TrustedLNCreated && now >= in.Expiry {
 			c.Differ(t, "expired-at-expiry")
 			flags := want["flags"].(map[string]any)
 			flags["isFinished"], flags["isExpired"] = true, true

@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // Escrows answers queries, in their order: the settled ones by what all nodes of a panel
@@ -43,7 +43,7 @@ func Withdrawals[R any](ctx context.Context, p *Panel[R], queries []chains.Withd
 // Paid returns what all nodes of a panel say that an executed transaction pays.
 func Paid[R any](ctx context.Context, p *Panel[R], tx string, one func(R, context.Context) (Payment, error)) (chains.Payout, error) {
 	if len(p.Seats) == 1 {
-		paid, err := retry.Do(ctx, p.Retry, func(ctx context.Context) (Payment, error) { return one(p.Seats[0].Reader, ctx) })
+		paid, err := httpx.Retry(ctx, p.Retry, func(ctx context.Context) (Payment, error) { return one(p.Seats[0].Reader, ctx) })
 		return chains.Payout{Amount: paid.Amount}, err
 	}
 	fact := settledOne(ctx, p, paymentRules, "transaction "+tx, one)

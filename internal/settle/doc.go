@@ -5,4 +5,9 @@
 // compared: a node whose newest block is older than what another node has seen lags; every other
 // difference is a contradiction. A chain remembers an answer only after it was settled
 // twice ([Entry], and the types made of entries: [Escrow], [Withdrawal], [Memory]).
+//
+// [NonceBook] is what a process knows of the nonces of accounts beyond what the nodes
+// of a chain say: what it handed out, and what it sent and they may not have heard of.
+// Nothing is reserved: a nonce that is kept for a transaction that never gets signed
+// would block all later ones.
 package settle

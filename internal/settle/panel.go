@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // patience is how long a slow node is waited for once enough of them have answered.
@@ -30,8 +30,8 @@ type Seat[R any] struct {
 // Panel are all nodes of a chain, in the order in which they are asked.
 type Panel[R any] struct {
 	Seats []Seat[R]
-	All   bool         // all of them have to agree, not only half
-	Retry retry.Policy // of what a node fails to answer
+	All   bool              // all of them have to agree, not only half
+	Retry httpx.RetryPolicy // of what a node fails to answer
 	Now   func() time.Time
 	Log   *slog.Logger
 }
@@ -58,7 +58,7 @@ func (p *Panel[R]) ask(ctx context.Context, question func(ctx context.Context, s
 	var all sync.WaitGroup
 	for i := range p.Seats {
 		all.Go(func() {
-			_, _ = retry.Do(ctx, p.Retry, func(ctx context.Context) (struct{}, error) {
+			_, _ = httpx.Retry(ctx, p.Retry, func(ctx context.Context) (struct{}, error) {
 				err := question(ctx, i)
 				heard <- said{i, err == nil}
 				return struct{}{}, err

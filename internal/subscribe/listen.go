@@ -7,7 +7,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/swapper-go/swapper/internal/ws"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // News is what a message means.
@@ -63,7 +63,7 @@ func (n *Nodes) open(ctx context.Context, i int) (c listener, conn *websocket.Co
 		c, err = n.options.LongPoll.open(opening)
 		return c, nil, err
 	}
-	if conn, err = ws.Dial(opening, n.options.URLs[i], n.options.HTTP, maxSize); err != nil {
+	if conn, err = httpx.DialWebSocket(opening, n.options.URLs[i], n.options.HTTP, maxSize); err != nil {
 		return nil, nil, err
 	}
 	if n.options.Speech != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/ws"
 )
 
 // connection is one that speaks JSON-RPC.
@@ -78,7 +77,7 @@ func (c *connection) news(ctx context.Context, patience time.Duration) (News, er
 func (c *connection) next(ctx context.Context, patience time.Duration) (m message, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
 	defer cancel()
-	text, err := ws.Read(ctx, c.conn)
+	text, err := httpx.ReadMessage(ctx, c.conn)
 	if err != nil {
 		return m, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/swapper-go/swapper/internal/ws"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // Speech is how a server is spoken to that does not speak JSON-RPC: messages that need no
@@ -50,7 +50,7 @@ func (s *Speech) open(ctx, opening context.Context, conn *websocket.Conn, silenc
 func (s *spoken) news(ctx context.Context, patience time.Duration) (News, error) {
 	reading, cancel := context.WithTimeoutCause(ctx, patience, errSilent)
 	defer cancel()
-	text, err := ws.Read(reading, s.conn)
+	text, err := httpx.ReadMessage(reading, s.conn)
 	if err != nil {
 		return Nothing, err
 	}

@@ -3,8 +3,6 @@ package swap
 import (
 	"fmt"
 	"time"
-
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Claimed makes the flows those of a service that claims for its users: what anybody can
@@ -12,9 +10,9 @@ import (
 // with [Publish]. The step that waits for a claim says who claims, and by when.
 func Claimed(flows []*Flow) {
 	due := map[Type]func(Decision) bool{
-		FromBTC: func(in Decision) bool { return in.R.State == swapstate.InConfirmed && deposited(in) },
+		FromBTC: func(in Decision) bool { return in.R.State == InConfirmed && deposited(in) },
 		SPVFromBTC: func(in Decision) bool {
-			return in.R.State == swapstate.SPVConfirmed && in.Obs.Payment.Known() && !spvUnproven(in)
+			return in.R.State == SPVConfirmed && in.Obs.Payment.Known() && !spvUnproven(in)
 		},
 	}
 	for _, f := range flows {

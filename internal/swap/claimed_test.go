@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // While a service with a claimer is to claim, the step says so, with the time until which that is
@@ -20,13 +19,13 @@ func TestStepsSayWhoClaims(t *testing.T) {
 		claimed string
 		without string
 	}{
-		"Lightning": {&Record{Head: Head{Type: FromBTCLNAuto, State: swapstate.LnCommitted}, Escrow: escrow, Lightning: &LightningPart{Preimage: chains.Preimage{1}}}, by, "The tokens are paid out."},
-		"Bitcoin":   {&Record{Head: Head{Type: FromBTC, State: swapstate.InConfirmed}, Escrow: escrow, Bitcoin: &BitcoinPart{ConfirmedAt: At(now)}}, by, "The tokens are paid out."},
-		"vault": {&Record{Head: Head{Type: SPVFromBTC, State: swapstate.SPVConfirmed}, Vault: &VaultPart{VaultID: new(big.Int)}, Bitcoin: &BitcoinPart{Posted: true, ConfirmedAt: At(now)}},
+		"Lightning": {&Record{Head: Head{Type: FromBTCLNAuto, State: LnCommitted}, Escrow: escrow, Lightning: &LightningPart{Preimage: chains.Preimage{1}}}, by, "The tokens are paid out."},
+		"Bitcoin":   {&Record{Head: Head{Type: FromBTC, State: InConfirmed}, Escrow: escrow, Bitcoin: &BitcoinPart{ConfirmedAt: At(now)}}, by, "The tokens are paid out."},
+		"vault": {&Record{Head: Head{Type: SPVFromBTC, State: SPVConfirmed}, Vault: &VaultPart{VaultID: new(big.Int)}, Bitcoin: &BitcoinPart{Posted: true, ConfirmedAt: At(now)}},
 			"The service makes the vault pay out the tokens; this has no deadline.", "The vault pays out the tokens."},
-		"on a chain that its watchtower does not serve": {&Record{Head: Head{Type: SPVFromBTC, State: swapstate.SPVConfirmed}, Vault: &VaultPart{VaultID: new(big.Int)}, Bitcoin: &BitcoinPart{Posted: true, ConfirmedAt: At(now)},
+		"on a chain that its watchtower does not serve": {&Record{Head: Head{Type: SPVFromBTC, State: SPVConfirmed}, Vault: &VaultPart{VaultID: new(big.Int)}, Bitcoin: &BitcoinPart{Posted: true, ConfirmedAt: At(now)},
 			Tried: map[string]Try{string(HandOver): {Outcome: Refused}}}, "The vault pays out the tokens.", "The vault pays out the tokens."},
-		"over": {&Record{Head: Head{Type: FromBTCLNAuto, State: swapstate.LnClaimed}, Escrow: escrow, Lightning: &LightningPart{}}, "The tokens are paid out.", "The tokens are paid out."},
+		"over": {&Record{Head: Head{Type: FromBTCLNAuto, State: LnClaimed}, Escrow: escrow, Lightning: &LightningPart{}}, "The tokens are paid out.", "The tokens are paid out."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			claimed := Flows()

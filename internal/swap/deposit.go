@@ -7,7 +7,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/outlook"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -95,7 +94,7 @@ func fillDeposit(in Decision, next *Record) {
 		return
 	}
 	refused := s != nil && s.Closed && s.Reason != "" && s.PSBT == b.TxID
-	dead := in.Obs.Spends.Known() && outlook.Conflict(b.TxID, in.Obs.Spends.Value) == outlook.Dead
+	dead := in.Obs.Spends.Known() && Conflict(b.TxID, in.Obs.Spends.Value) == ProspectDead
 	if !isZero(b.TxID) && (refused || dead) {
 		if b.Void = nil; dead {
 			b.Void = b.Tx
@@ -111,8 +110,8 @@ func revived(in Decision, raw []byte) (id bitcoin.Hash, again bool) {
 		return id, false
 	}
 	id = bitcoin.Hash(tx.TxHash())
-	p := outlook.Conflict(id, in.Obs.Spends.Value)
-	return id, p != outlook.Dead && p != outlook.Unknown
+	p := Conflict(id, in.Obs.Spends.Value)
+	return id, p != ProspectDead && p != ProspectUnknown
 }
 
 // clocksDiffer is by how much a block's time may be before ours.

@@ -14,4 +14,10 @@
 //
 // Nothing here uses a context, a clock, a store or a network: the time is in
 // [Decision], and smart chains appear only through package chains.
+//
+// The numbers of states are the network's and part of stored records; the tables say what
+// each state means.
+//
+// [ConfirmationDelay] and [Conflict] say what is to be expected of a Bitcoin transaction: how long until
+// its confirmations, and whether it can still confirm when its inputs are spent elsewhere.
 package swap

@@ -5,7 +5,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/deadline"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // NextMoment returns the next time after now at which a swap changes by the
@@ -48,13 +47,13 @@ func (r *Record) NextMoment(now time.Time) Millis {
 func (r *Record) begun() bool {
 	switch r.Type {
 	case ToBTC, ToBTCLN:
-		return r.State == swapstate.OutCommitted
+		return r.State == OutCommitted
 	case FromBTC:
-		return r.State == swapstate.InCommitted || r.State == swapstate.InConfirmed
+		return r.State == InCommitted || r.State == InConfirmed
 	case FromBTCLN, FromBTCLNAuto:
-		return r.State == swapstate.LnCommitted
+		return r.State == LnCommitted
 	case SPVFromBTC:
-		return r.State == swapstate.SPVBroadcasted || r.State == swapstate.SPVConfirmed
+		return r.State == SPVBroadcasted || r.State == SPVConfirmed
 	}
 	return false
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestNextMoment names what changes by the clock alone, each alone and the nearest of
@@ -27,13 +26,13 @@ func TestNextMoment(t *testing.T) {
 		"quote ended a millisecond ago":  {Record{Head: Head{Expiry: in(0) - 1}}, 0},
 		"quote ended":                    {Record{Head: Head{Expiry: in(-time.Minute)}}, 0},
 		"invoice":                        {Record{Lightning: &LightningPart{EndsAt: in(time.Minute)}}, in(time.Minute) + 1},
-		"quote, the escrow being open":   {Record{Head: Head{Type: ToBTC, State: swapstate.OutCommitted, Expiry: in(time.Minute)}}, 0},
-		"as before it is paid for":       {Record{Head: Head{Type: FromBTC, State: swapstate.InCommitted, Expiry: in(time.Minute)}}, 0},
-		"as after that":                  {Record{Head: Head{Type: FromBTC, State: swapstate.InConfirmed, Expiry: in(time.Minute)}}, 0},
-		"as after a Lightning payment":   {Record{Head: Head{Type: FromBTCLN, State: swapstate.LnCommitted, Expiry: in(time.Minute)}}, 0},
-		"the same, paid and not open":    {Record{Head: Head{Type: FromBTCLN, State: swapstate.LnPaid, Expiry: in(time.Minute)}}, in(time.Minute) + 1},
-		"vault, the payment being known": {Record{Head: Head{Type: SPVFromBTC, State: swapstate.SPVBroadcasted, Expiry: in(time.Minute)}, Vault: &VaultPart{Deadline: in(time.Hour)}}, 0},
-		"the same, posted":               {Record{Head: Head{Type: SPVFromBTC, State: swapstate.SPVPosted, Expiry: in(-time.Minute)}, Vault: &VaultPart{Deadline: in(time.Hour)}}, in(time.Hour) + 1},
+		"quote, the escrow being open":   {Record{Head: Head{Type: ToBTC, State: OutCommitted, Expiry: in(time.Minute)}}, 0},
+		"as before it is paid for":       {Record{Head: Head{Type: FromBTC, State: InCommitted, Expiry: in(time.Minute)}}, 0},
+		"as after that":                  {Record{Head: Head{Type: FromBTC, State: InConfirmed, Expiry: in(time.Minute)}}, 0},
+		"as after a Lightning payment":   {Record{Head: Head{Type: FromBTCLN, State: LnCommitted, Expiry: in(time.Minute)}}, 0},
+		"the same, paid and not open":    {Record{Head: Head{Type: FromBTCLN, State: LnPaid, Expiry: in(time.Minute)}}, in(time.Minute) + 1},
+		"vault, the payment being known": {Record{Head: Head{Type: SPVFromBTC, State: SPVBroadcasted, Expiry: in(time.Minute)}, Vault: &VaultPart{Deadline: in(time.Hour)}}, 0},
+		"the same, posted":               {Record{Head: Head{Type: SPVFromBTC, State: SPVPosted, Expiry: in(-time.Minute)}, Vault: &VaultPart{Deadline: in(time.Hour)}}, in(time.Hour) + 1},
 		"vault":                          {Record{Vault: &VaultPart{Deadline: in(time.Minute)}}, in(time.Minute) + 1},
 		"escrow, its data not known":     {Record{Escrow: &EscrowPart{}}, 0},
 		"escrow of an LN payment":        {Record{Head: Head{Type: ToBTCLN}, Escrow: expires(time.Hour)}, grace(time.Hour, chains.RefundGrace)},

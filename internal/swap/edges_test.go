@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Only an answer of the chain tells its clock, and an escrow whose data is not known has
@@ -35,21 +34,21 @@ func TestClocksOfAnswers(t *testing.T) {
 // Who has revealed the preimage may claim as long as the escrow is open, also when the
 // provider may take it back.
 func TestRevealedIsClaimedUntilTheEnd(t *testing.T) {
-	in := autoPass(swapstate.LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen})()
+	in := autoPass(LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen})()
 	in.R.Lightning.Revealed = 1
 	in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(chains.RefundGrace + time.Hour)
 	in.Obs.Escrow.Value.Head.Time = in.Now.Unix()
-	if next, _ := newFromBTCLNAuto().Step(in); next.State != swapstate.LnCommitted {
+	if next, _ := newFromBTCLNAuto().Step(in); next.State != LnCommitted {
 		t.Errorf("state %d", next.State)
 	}
 }
 
 // A revealed preimage is stored in every state, and does not make a swap end again.
 func TestRevealIsStored(t *testing.T) {
-	in := autoPass(swapstate.LnExpired, chains.EscrowFact{})()
+	in := autoPass(LnExpired, chains.EscrowFact{})()
 	in.R.Lightning.Preimage, in.R.Ended, in.Input = chains.Preimage{}, ago(time.Hour), Reveal{Preimage: autoPreimage}
 	next, _ := newFromBTCLNAuto().Step(in)
-	if next.Lightning.Preimage != autoPreimage || next.Ended != ago(time.Hour) || next.State != swapstate.LnExpired {
+	if next.Lightning.Preimage != autoPreimage || next.Ended != ago(time.Hour) || next.State != LnExpired {
 		t.Errorf("%+v, ended %d", next.Lightning, next.Ended)
 	}
 }
@@ -58,17 +57,17 @@ func TestRevealIsStored(t *testing.T) {
 func TestPreimageIsAskedForWhenItIsNeeded(t *testing.T) {
 	f := newFromBTCLNAuto()
 	asks := func(in Decision) bool { return *f.View(in).Reveal }
-	needs(t, passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *Decision) { in.R.Lightning.Preimage = chains.Preimage{} }), asks, changes{
+	needs(t, passOf(autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *Decision) { in.R.Lightning.Preimage = chains.Preimage{} }), asks, changes{
 		"it is known":            func(in *Decision) { in.R.Lightning.Preimage = autoPreimage },
-		"the escrow is not open": func(in *Decision) { in.R.State = swapstate.LnPaid },
+		"the escrow is not open": func(in *Decision) { in.R.State = LnPaid },
 	})
 }
 
 // What pays is noted before it is begun, so that a crash does not do it twice.
 func TestPayingEffectsAreNotedFirst(t *testing.T) {
-	withdraw := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
+	withdraw := autoPass(LnCreated, chains.EscrowFact{})()
 	withdraw.R.Lightning.Withdraw = &Withdraw{Asked: true}
-	for f, in := range map[*Flow]Decision{newFromBTCLNAuto(): withdraw, newSPVFromBTC(): passOf(spvPass(swapstate.SPVSigned), unspent)()} {
+	for f, in := range map[*Flow]Decision{newFromBTCLNAuto(): withdraw, newSPVFromBTC(): passOf(spvPass(SPVSigned), unspent)()} {
 		if es := f.Effects(in); len(es) != 1 || !es[0].Mark {
 			t.Errorf("%s: %+v", f.Type, es)
 		}
@@ -81,7 +80,7 @@ func TestWhatRevealsIsSentWhereItMay(t *testing.T) {
 	reveals := func(in *Decision) {
 		in.R.Submission = &Submission{Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me", Reveals: true}}}}
 	}
-	out, vault := outPass(swapstate.OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})(), spvPass(swapstate.SPVConfirmed)()
+	out, vault := outPass(OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})(), spvPass(SPVConfirmed)()
 	reveals(&out)
 	reveals(&vault)
 	if es := newToBTCLN().Effects(out); len(es) != 0 {
@@ -94,7 +93,7 @@ func TestWhatRevealsIsSentWhereItMay(t *testing.T) {
 
 // A refused publication leaves the preimage secret, also when it was refused before.
 func TestRefusedPublicationLeavesTheSecret(t *testing.T) {
-	in := autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+	in := autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 	in.R.Lightning.Revealed = At(in.Now)
 	in.R.Tried = map[string]Try{Effect{Kind: Publish}.Key(): {Attempts: 1, Outcome: Refused, Started: At(in.Now)}}
 	in.Input = Outcome{Effect: Publish, Refused: true, Reason: "no"}
@@ -109,14 +108,14 @@ func TestRefusedPublicationLeavesTheSecret(t *testing.T) {
 
 // Swaps may share a claim hash as long as the escrow is not known.
 func TestClaimHashIsNotUnique(t *testing.T) {
-	if hash, unique := autoPass(swapstate.LnCreated, chains.EscrowFact{})().R.EventHash(); len(hash) == 0 || unique {
+	if hash, unique := autoPass(LnCreated, chains.EscrowFact{})().R.EventHash(); len(hash) == 0 || unique {
 		t.Errorf("%x, unique %v", hash, unique)
 	}
 }
 
 // A record of which a part cannot be read is not read.
 func TestHalfARecordIsNone(t *testing.T) {
-	r := outPass(swapstate.OutCreated, chains.EscrowFact{})().R
+	r := outPass(OutCreated, chains.EscrowFact{})().R
 	r.ID = "a"
 	body, err := r.Encode()
 	if err != nil {
@@ -141,12 +140,12 @@ func TestHalfARecordIsNone(t *testing.T) {
 // What a state rests on is the block that the answer names, or else its head.
 func TestStepNotesWhatItRestsOn(t *testing.T) {
 	out := newToBTCLN()
-	opened := outPass(swapstate.OutCreated, chains.EscrowFact{State: chains.EscrowOpen})()
-	other := outPass(swapstate.OutClaimed, chains.EscrowFact{State: chains.EscrowRefunded, Finished: chains.Block{Height: 140}, Head: chains.Block{Height: 150, Time: noon.Unix()}})()
+	opened := outPass(OutCreated, chains.EscrowFact{State: chains.EscrowOpen})()
+	other := outPass(OutClaimed, chains.EscrowFact{State: chains.EscrowRefunded, Finished: chains.Block{Height: 140}, Head: chains.Block{Height: 150, Time: noon.Unix()}})()
 	other.R.Seen = Seen{Chain: 200, At: ago(time.Hour)}
-	same := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen, Opened: chains.Block{Height: 90}})()
+	same := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen, Opened: chains.Block{Height: 90}})()
 	same.R.Seen = Seen{Chain: 100, At: ago(time.Hour)}
-	vault := spvPass(swapstate.SPVConfirmed)()
+	vault := spvPass(SPVConfirmed)()
 	withdrawn(chains.WithdrawalClaimed)(&vault)
 	vault.Obs.Withdrawal.Value.Height = 95
 	for name, c := range map[string]struct {
@@ -169,15 +168,15 @@ func TestStepNotesWhatItRestsOn(t *testing.T) {
 // without it is unpaid.
 func TestSignedIsPosted(t *testing.T) {
 	f := newSPVFromBTC()
-	in := spvPass(swapstate.SPVCreated)()
+	in := spvPass(SPVCreated)()
 	if !f.IsUnpaid(in.R) {
 		t.Error("a new one is paid")
 	}
 	in.Input = Submit{Action: ActionFund, PSBT: psbtOf()}
-	if next, _ := f.Step(in); next.State != swapstate.SPVSigned || !next.Posted() {
+	if next, _ := f.Step(in); next.State != SPVSigned || !next.Posted() {
 		t.Errorf("state %d, posted %v", next.State, next.Posted())
 	}
-	hinted := spvPass(swapstate.SPVBroadcasted)()
+	hinted := spvPass(SPVBroadcasted)()
 	hinted.Input = Look{}
 	needs(t, func() Decision {
 		return passOf(func() Decision { return hinted }, func(in *Decision) { in.Obs = &Observation{} })()
@@ -202,7 +201,7 @@ func TestOutgoingWithParts(t *testing.T) {
 		return in
 	}
 	f := newToBTC()
-	paid := btc(swapstate.OutCommitted)
+	paid := btc(OutCommitted)
 	if q := f.Ask(paid).LP; q == nil || q.Sequence == nil || q.Sequence.Sign() != 0 {
 		t.Errorf("%+v", q)
 	}
@@ -222,13 +221,13 @@ func TestOutgoingWithParts(t *testing.T) {
 		"bitcoin, nothing known": {f, nil, ""},
 		"lightning":              {newToBTCLN(), nil, ""},
 	} {
-		in := btc(swapstate.OutClaimed)
+		in := btc(OutClaimed)
 		in.R.Bitcoin = c.part
 		if s := c.f.View(in).Steps[1]; s.InitTx != c.want || s.SettleTx != c.want {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	created := btc(swapstate.OutCreated)
+	created := btc(OutCreated)
 	created.R.Escrow, created.Obs = nil, &Observation{}
 	if v := f.View(created); v.Action != nil {
 		t.Errorf("an escrow that is not known can be opened: %+v", v.Action)
@@ -248,24 +247,24 @@ func TestPreimagesHaveOneLength(t *testing.T) {
 // Gas is not at rest before it has ended, and what was not answered does not count.
 func TestGasRestsOnAnswers(t *testing.T) {
 	f := newTrustedFromBTC()
-	short := trustedBTCPass(swapstate.TrustedBTCCreated)()
+	short := trustedBTCPass(TrustedBTCCreated)()
 	all(says(lp.CodeDone), payout(chains.TxConfirmed, big.NewInt(99)))(&short)
 	if next, _ := f.Step(short); next.Ended != 0 || next.Settled {
 		t.Error("a payout that is too small ends the swap")
 	}
-	waits := trustedBTCPass(swapstate.TrustedBTCRefundable)()
+	waits := trustedBTCPass(TrustedBTCRefundable)()
 	says(lp.CodeGasRefundable)(&waits)
 	waits.R.CreatedAt, waits.R.Gas.Paid, waits.R.Bitcoin.TxID = ago(2*trustedBTCRest), true, bitcoin.Hash{9}
 	if next, _ := f.Step(waits); next.Settled {
 		t.Error("a payment that is not returned yet is given up")
 	}
-	if in := trustedBTCPass(swapstate.TrustedBTCCreated)(); func() bool {
+	if in := trustedBTCPass(TrustedBTCCreated)(); func() bool {
 		in.Obs.Received = failed([]*bitcoin.Tx{{ID: bitcoin.Hash{9}}})
 		return trustedBTCPaid(in)
 	}() {
 		t.Error("paid, without an answer")
 	}
-	refunded := trustedBTCPass(swapstate.TrustedBTCRefunded)()
+	refunded := trustedBTCPass(TrustedBTCRefunded)()
 	refunded.R.Gas.RefundTx, refunded.R.Ended = "x", ago(time.Hour)
 	if a := f.Ask(refunded); a.Refunded != nil {
 		t.Errorf("a refund that has no id: %+v", a.Refunded)
@@ -278,7 +277,7 @@ func TestGasRestsOnAnswers(t *testing.T) {
 	if len(v.Steps) != 3 || v.Steps[2].Type != stepRefund || v.Steps[0].SettleTx != "" {
 		t.Errorf("%+v", v.Steps)
 	}
-	if v := f.View(trustedBTCPass(swapstate.TrustedBTCCreated)()); len(v.Steps) != 2 {
+	if v := f.View(trustedBTCPass(TrustedBTCCreated)()); len(v.Steps) != 2 {
 		t.Errorf("%+v", v.Steps)
 	}
 }
@@ -287,14 +286,14 @@ func TestGasRestsOnAnswers(t *testing.T) {
 // is asked for.
 func TestGasForLightningAsks(t *testing.T) {
 	f := newTrustedFromBTCLN()
-	for _, state := range []int{swapstate.TrustedLNCreated, swapstate.TrustedLNPaid} {
+	for _, state := range []int{TrustedLNCreated, TrustedLNPaid} {
 		in := trustedLNPass(state)()
 		lpSilent(&in)
 		if next, _ := f.Step(in); next.State != state {
 			t.Errorf("silence leads from %d to %d", state, next.State)
 		}
 	}
-	paid := trustedLNPass(swapstate.TrustedLNPaid)()
+	paid := trustedLNPass(TrustedLNPaid)()
 	paid.R.PayoutTx = "0x1"
 	if a := f.Ask(paid); a.LP == nil || a.GasTx != nil {
 		t.Errorf("paid: %+v", a)
@@ -303,11 +302,11 @@ func TestGasForLightningAsks(t *testing.T) {
 	if a := f.Ask(paid); a.LP != nil {
 		t.Errorf("nobody to ask: %+v", a)
 	}
-	finished := trustedLNPass(swapstate.TrustedLNFinished)()
+	finished := trustedLNPass(TrustedLNFinished)()
 	if a := f.Ask(finished); a.LP != nil || a.GasTx != nil {
 		t.Errorf("finished: %+v", a)
 	}
-	expired := trustedLNPass(swapstate.TrustedLNExpired)()
+	expired := trustedLNPass(TrustedLNExpired)()
 	expired.R.Ended = ago(trustedLNRest + time.Second)
 	if next, _ := f.Step(expired); !next.Settled {
 		t.Error("an expired swap is never at rest")

@@ -10,7 +10,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -41,21 +40,21 @@ func outgoingFlow(o outgoing) *Flow {
 		Effects: func(in Decision) []Effect { return sendNext(in, func(Decision) bool { return false }) },
 		View:    o.view,
 		Unpaid: func(r *Record) bool {
-			return (r.State == swapstate.OutCreated || r.State == swapstate.OutSoftExpired) && !r.mayHavePaid()
+			return (r.State == OutCreated || r.State == OutSoftExpired) && !r.mayHavePaid()
 		},
 		NotPaid: notOpened,
 	}
 }
 
 var outgoingStates = []StateRow{
-	{Number: swapstate.OutRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens were refunded.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: swapstate.OutExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: swapstate.OutSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction already sent may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.OutCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.OutCommitted, Name: "COMMITED", Description: "The swap is open; waiting for the provider to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.OutSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has proven its payment, and the user has nothing to do: the swap ends once a payment on Bitcoin has its confirmations and the provider has claimed.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.OutClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: settleAfter},
-	{Number: swapstate.OutRefundable, Name: "REFUNDABLE", Description: "The provider did not pay; the user can claim a refund.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutRefunded, Name: "REFUNDED", Description: "The provider did not pay; the tokens were refunded.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: OutExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: OutSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction already sent may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutCreated, Name: "CREATED", Description: "The quote is ready; the user's transaction opens the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutCommitted, Name: "COMMITED", Description: "The swap is open; waiting for the provider to pay.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: OutSoftClaimed, Name: "SOFT_CLAIMED", Description: "The provider has proven its payment, and the user has nothing to do: the swap ends once a payment on Bitcoin has its confirmations and the provider has claimed.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: OutClaimed, Name: "CLAIMED", Description: "The provider paid and claimed the escrow.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: OutRefundable, Name: "REFUNDABLE", Description: "The provider did not pay; the user can claim a refund.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
 func (o outgoing) status(in Decision) chainStatus {
@@ -64,36 +63,36 @@ func (o outgoing) status(in Decision) chainStatus {
 
 func (o outgoing) moves() []Move {
 	is, anew := statusGuards(o.status)
-	unopened := []int{swapstate.OutExpired, swapstate.OutSoftExpired, swapstate.OutCreated}
-	unfinished := append([]int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, unopened...)
+	unopened := []int{OutExpired, OutSoftExpired, OutCreated}
+	unfinished := append([]int{OutCommitted, OutSoftClaimed, OutRefundable}, unopened...)
 	return []Move{
-		{From: unfinished, To: swapstate.OutClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
-		{From: unfinished, To: swapstate.OutRefunded, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{swapstate.OutRefunded}, To: swapstate.OutClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
-		{From: []int{swapstate.OutClaimed}, To: swapstate.OutRefunded, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
-		{From: unopened, To: swapstate.OutRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
-		{From: unopened, To: swapstate.OutCommitted, Why: "the escrow is open", If: is(statusOpen), Do: opens},
-		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
-		{From: []int{swapstate.OutClaimed, swapstate.OutRefunded}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
-		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable}, To: swapstate.OutExpired, Why: "the chain has not shown the escrow for long", If: func(in Decision) bool {
+		{From: unfinished, To: OutClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: unfinished, To: OutRefunded, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{OutRefunded}, To: OutClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{OutClaimed}, To: OutRefunded, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: unopened, To: OutRefundable, Why: "the escrow is open and has expired", If: is(statusRefundable)},
+		{From: unopened, To: OutCommitted, Why: "the escrow is open", If: is(statusOpen), Do: opens},
+		{From: []int{OutClaimed, OutRefunded}, To: OutCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen, statusRefundable), Do: forgetEnd},
+		{From: []int{OutClaimed, OutRefunded}, To: OutSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: []int{OutCommitted, OutSoftClaimed, OutRefundable}, To: OutSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
+		{From: []int{OutCommitted, OutSoftClaimed, OutRefundable}, To: OutExpired, Why: "the chain has not shown the escrow for long", If: func(in Decision) bool {
 			return is(statusExpired)(in) && rested(in)
 		}},
-		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed}, To: swapstate.OutRefundable, Why: "the escrow has expired", If: func(in Decision) bool {
+		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the escrow has expired", If: func(in Decision) bool {
 			s := o.status(in)
 			return s == statusRefundable || s == statusUnknown && mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 		}},
-		{From: []int{swapstate.OutCommitted, swapstate.OutSoftClaimed}, To: swapstate.OutRefundable, Why: "the provider authorized the refund", If: func(in Decision) bool {
+		{From: []int{OutCommitted, OutSoftClaimed}, To: OutRefundable, Why: "the provider authorized the refund", If: func(in Decision) bool {
 			return in.Obs.Refund.Known() && in.Obs.LP.Known() && in.Obs.LP.Value.Auth != nil
 		}, Do: func(in Decision, next *Record) { next.Escrow.Refund = in.Obs.LP.Value.Auth }},
-		{From: []int{swapstate.OutCommitted}, To: swapstate.OutSoftClaimed, Why: "the provider has proven its payment", If: func(in Decision) bool {
+		{From: []int{OutCommitted}, To: OutSoftClaimed, Why: "the provider has proven its payment", If: func(in Decision) bool {
 			return in.Obs.Payout.Known() && in.Obs.Payout.Value.Proven
 		}},
-		{From: []int{swapstate.OutSoftExpired, swapstate.OutCreated}, To: swapstate.OutExpired, Why: "the authorization expired and the escrow was never opened", If: neverOpened(o.status), Do: endOpening},
-		{From: []int{swapstate.OutCreated}, To: swapstate.OutSoftExpired, Why: "the quote expired", If: quoteOver},
+		{From: []int{OutSoftExpired, OutCreated}, To: OutExpired, Why: "the authorization expired and the escrow was never opened", If: neverOpened(o.status), Do: endOpening},
+		{From: []int{OutCreated}, To: OutSoftExpired, Why: "the quote expired", If: quoteOver},
 
-		{From: []int{swapstate.OutCreated, swapstate.OutSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
-		{From: []int{swapstate.OutRefundable}, To: stay, Why: "the user signed the refund", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{OutCreated, OutSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: mayOpen, Do: accept},
+		{From: []int{OutRefundable}, To: stay, Why: "the user signed the refund", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionRefund && in.takes(sub)
 		}, Do: accept},
@@ -117,7 +116,7 @@ func (o outgoing) ask(in Decision) Ask {
 		return a
 	}
 	if !obs.Escrow.Asked {
-		a.Escrow = openingQuery(r, r.State == swapstate.OutCreated || r.State == swapstate.OutSoftExpired)
+		a.Escrow = openingQuery(r, r.State == OutCreated || r.State == OutSoftExpired)
 	}
 	if q := payingRival(r); q != nil && !obs.Rival.Asked {
 		a.Rival = q
@@ -147,9 +146,9 @@ func (o outgoing) wantsLP(in Decision) bool {
 		return false
 	}
 	switch in.R.State {
-	case swapstate.OutCommitted, swapstate.OutSoftClaimed:
+	case OutCommitted, OutSoftClaimed:
 		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now)
-	case swapstate.OutRefundable:
+	case OutRefundable:
 		return !mayRefund(in.R.Escrow.Real, in.Obs.Escrow, in.Now) && !usable(in.R.Escrow.Refund, in.Now)
 	}
 	return false
@@ -175,10 +174,10 @@ func (o outgoing) fill(in Decision, next *Record) {
 	if f.Known() && f.Value.State == chains.EscrowClaimed {
 		o.fromChain(f.Value.Result, next)
 	}
-	if next.State == swapstate.OutRefundable && in.Obs.Refund.Known() && in.Obs.LP.Known() {
+	if next.State == OutRefundable && in.Obs.Refund.Known() && in.Obs.LP.Known() {
 		next.Escrow.Refund = in.Obs.LP.Value.Auth
 	}
-	if f.Known() && f.Value.Final && (next.State == swapstate.OutClaimed && f.Value.State == chains.EscrowClaimed || next.State == swapstate.OutRefunded && f.Value.State == chains.EscrowRefunded) {
+	if f.Known() && f.Value.Final && (next.State == OutClaimed && f.Value.State == chains.EscrowClaimed || next.State == OutRefunded && f.Value.State == chains.EscrowRefunded) {
 		in.settle(next)
 	}
 }
@@ -190,7 +189,7 @@ func (o outgoing) view(in Decision) View {
 	valid := openable(in)
 	payment, settlement, refund := shownConfirmed, shownInactive, shownInactive
 	switch r.State {
-	case swapstate.OutCreated:
+	case OutCreated:
 		payment = shownSoftExpired
 		if valid {
 			payment = shownAwaiting
@@ -201,22 +200,22 @@ func (o outgoing) view(in Decision) View {
 				v.Action = in.again(openAction(r))
 			}
 		}
-	case swapstate.OutSoftExpired:
+	case OutSoftExpired:
 		payment = shownSoftExpired
 		if valid && in.Obs.Escrow.Known() && !in.busy() && !in.rivalled() {
 			v.Late = in.again(openAction(r))
 		}
-	case swapstate.OutExpired:
+	case OutExpired:
 		payment = shownExpired
-	case swapstate.OutCommitted:
+	case OutCommitted:
 		settlement = shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is paying the destination.", ExpectedSeconds: 10, PollSeconds: 5}
 		v.Blocked = r.paidTwice()
-	case swapstate.OutSoftClaimed:
+	case OutSoftClaimed:
 		settlement = shownSoftSettled
-	case swapstate.OutClaimed:
+	case OutClaimed:
 		settlement = shownSettled
-	case swapstate.OutRefundable:
+	case OutRefundable:
 		settlement, refund = shownExpired, shownAwaiting
 		switch v.Action = o.refundAction(in); {
 		case in.blind():
@@ -230,7 +229,7 @@ func (o outgoing) view(in Decision) View {
 		if v.Blocked != nil {
 			v.Action = (&Sign{For: ActionRefund}).Delayed()
 		}
-	case swapstate.OutRefunded:
+	case OutRefunded:
 		settlement, refund = shownExpired, shownRefunded
 	}
 	var e EscrowPart

@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestContractNamesThePayment lets the contract's word on the payment win over
@@ -18,10 +17,10 @@ func TestContractNamesThePayment(t *testing.T) {
 		Payout: Fact[PayoutFact]{Asked: true, Value: PayoutFact{Proven: true, TxID: shown, Vout: 3, Address: "bc1q", Sats: 5}},
 	}
 	r := &Record{Escrow: &EscrowPart{Real: &chains.Escrow{}}}
-	r.Type, r.State = ToBTC, swapstate.OutCommitted
+	r.Type, r.State = ToBTC, OutCommitted
 	next := &Record{Escrow: &EscrowPart{Real: &chains.Escrow{}}}
 	now := time.UnixMilli(1_700_000_000_000)
-	next.Type, next.State, next.Ended = ToBTC, swapstate.OutClaimed, At(now.Add(-settleAfter))
+	next.Type, next.State, next.Ended = ToBTC, OutClaimed, At(now.Add(-settleAfter))
 	newToBTC().Fill(Decision{R: r, Obs: obs, Now: now}, next)
 	if b := next.Bitcoin; b == nil || b.TxID != claimed || b.Vout != 0 || b.Address != "bc1q" || b.Sats != 5 || !next.Settled {
 		t.Errorf("settled %v with %+v, want the payment %v", next.Settled, b, claimed)

@@ -8,19 +8,18 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 var fromBTCStates = []StateRow{
-	{Number: swapstate.InFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: swapstate.InExpired, Name: "EXPIRED", Description: "It is too late to pay; a payment already on its way may still settle the swap.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: swapstate.InQuoteOver, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: swapstate.InSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction already sent may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.InCreated, Name: "PR_CREATED", Description: "The quote is ready; the user's transaction opens the swap, and only then is there an address to pay to.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.InCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open; waiting for the bitcoin payment and its confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: swapstate.InConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The bitcoin payment is confirmed; the escrow can be claimed by its proof.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.InClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: InFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: InExpired, Name: "EXPIRED", Description: "It is too late to pay; a payment already on its way may still settle the swap.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: InQuoteOver, Name: "QUOTE_EXPIRED", Description: "The quote expired unused.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: InSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; a transaction already sent may still open the swap.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: InCreated, Name: "PR_CREATED", Description: "The quote is ready; the user's transaction opens the swap, and only then is there an address to pay to.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: InCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open; waiting for the bitcoin payment and its confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: InConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The bitcoin payment is confirmed; the escrow can be claimed by its proof.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: InClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // newFromBTC returns the type FROM_BTC: the user opens an escrow of the LP's tokens
@@ -36,7 +35,7 @@ func newFromBTC() *Flow {
 		Effects: fromBTCEffects,
 		View:    fromBTCView,
 		Unpaid: func(r *Record) bool {
-			return (r.State == swapstate.InCreated || r.State == swapstate.InSoftExpired) && !r.mayHavePaid()
+			return (r.State == InCreated || r.State == InSoftExpired) && !r.mayHavePaid()
 		},
 		NotPaid: notOpened,
 	}
@@ -48,45 +47,45 @@ func fromBTCStatus(in Decision) chainStatus {
 
 func fromBTCMoves() []Move {
 	is, anew := statusGuards(fromBTCStatus)
-	unopened := []int{swapstate.InQuoteOver, swapstate.InSoftExpired, swapstate.InCreated}
-	opened := []int{swapstate.InExpired, swapstate.InCommitted, swapstate.InConfirmed}
+	unopened := []int{InQuoteOver, InSoftExpired, InCreated}
+	opened := []int{InExpired, InCommitted, InConfirmed}
 	unfinished := append(append([]int{}, opened...), unopened...)
-	final := []int{swapstate.InFailed, swapstate.InClaimed}
+	final := []int{InFailed, InClaimed}
 	return []Move{
-		{From: unfinished, To: swapstate.InClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
-		{From: unfinished, To: swapstate.InFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{swapstate.InFailed}, To: swapstate.InClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
-		{From: []int{swapstate.InClaimed}, To: swapstate.InFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
-		{From: final, To: swapstate.InCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
-		{From: final, To: swapstate.InSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: opened, To: swapstate.InSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
-		{From: unopened, To: swapstate.InCommitted, Why: "the escrow is open", If: is(statusOpen), Do: opens},
+		{From: unfinished, To: InClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: unfinished, To: InFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{InFailed}, To: InClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{InClaimed}, To: InFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: final, To: InCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
+		{From: final, To: InSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: opened, To: InSoftExpired, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
+		{From: unopened, To: InCommitted, Why: "the escrow is open", If: is(statusOpen), Do: opens},
 
-		{From: []int{swapstate.InExpired, swapstate.InCommitted}, To: swapstate.InConfirmed, Why: "the bitcoin payment is confirmed", If: deposited, Do: func(in Decision, next *Record) {
+		{From: []int{InExpired, InCommitted}, To: InConfirmed, Why: "the bitcoin payment is confirmed", If: deposited, Do: func(in Decision, next *Record) {
 			if next.Bitcoin.ConfirmedAt == 0 {
 				next.Bitcoin.ConfirmedAt = At(in.Now)
 			}
 		}},
-		{From: []int{swapstate.InConfirmed}, To: swapstate.InCommitted, Why: "a reorganisation reduced the confirmations", If: func(in Decision) bool {
+		{From: []int{InConfirmed}, To: InCommitted, Why: "a reorganisation reduced the confirmations", If: func(in Decision) bool {
 			return is(statusOpen)(in) && in.Obs.Received.Known() && !deposited(in)
 		}, Do: func(in Decision, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
-		{From: []int{swapstate.InCommitted}, To: swapstate.InExpired, Why: "the time to pay has ended", If: func(in Decision) bool {
+		{From: []int{InCommitted}, To: InExpired, Why: "the time to pay has ended", If: func(in Decision) bool {
 			return is(statusOpen, statusUnknown)(in) && tooLateToPay(in)
 		}},
-		{From: []int{swapstate.InExpired}, To: swapstate.InCommitted, Why: "there is still time to pay", If: func(in Decision) bool {
+		{From: []int{InExpired}, To: InCommitted, Why: "there is still time to pay", If: func(in Decision) bool {
 			return is(statusOpen)(in) && !tooLateToPay(in)
 		}},
 
-		{From: []int{swapstate.InSoftExpired, swapstate.InCreated}, To: swapstate.InQuoteOver, Why: "the authorization expired and the escrow was never opened", If: neverOpened(fromBTCStatus), Do: endOpening},
-		{From: opened, To: swapstate.InQuoteOver, Why: "the chain has not shown the escrow for long", If: func(in Decision) bool {
+		{From: []int{InSoftExpired, InCreated}, To: InQuoteOver, Why: "the authorization expired and the escrow was never opened", If: neverOpened(fromBTCStatus), Do: endOpening},
+		{From: opened, To: InQuoteOver, Why: "the chain has not shown the escrow for long", If: func(in Decision) bool {
 			return is(statusExpired)(in) && rested(in)
 		}},
-		{From: []int{swapstate.InCreated}, To: swapstate.InSoftExpired, Why: "the quote expired", If: quoteOver},
+		{From: []int{InCreated}, To: InSoftExpired, Why: "the quote expired", If: quoteOver},
 
-		{From: []int{swapstate.InCreated, swapstate.InSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{InCreated, InSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: func(in Decision) bool {
 			return mayOpen(in) && timeToOpen(in)
 		}, Do: accept},
-		{From: []int{swapstate.InCommitted}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{InCommitted}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && payable(in)
 		}, Do: func(in Decision, next *Record) {
@@ -96,7 +95,7 @@ func fromBTCMoves() []Move {
 			next.Bitcoin.MinerSats = p.Fee
 			delete(next.Tried, string(Broadcast))
 		}},
-		{From: []int{swapstate.InConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{InConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
@@ -136,7 +135,7 @@ func fromBTCAsk(in Decision) Ask {
 		return a
 	}
 	if !obs.Escrow.Asked {
-		a.Escrow = openingQuery(r, r.State == swapstate.InCreated || r.State == swapstate.InSoftExpired)
+		a.Escrow = openingQuery(r, r.State == InCreated || r.State == InSoftExpired)
 	}
 	if txs := r.Submission.asked(); len(txs) > 0 && !obs.Txs.Asked {
 		a.Txs = txs
@@ -148,7 +147,7 @@ func fromBTCAsk(in Decision) Ask {
 		}
 	}
 	switch r.State {
-	case swapstate.InExpired, swapstate.InCommitted, swapstate.InConfirmed, swapstate.InFailed:
+	case InExpired, InCommitted, InConfirmed, InFailed:
 	default:
 		return a
 	}
@@ -156,7 +155,7 @@ func fromBTCAsk(in Decision) Ask {
 		a.Received = &ReceivedAsk{Address: b.Address, Sats: b.Sats}
 	}
 	tx, _ := deposit(in, b)
-	waits := r.State == swapstate.InExpired || r.State == swapstate.InCommitted
+	waits := r.State == InExpired || r.State == InCommitted
 	switch {
 	case obs.Received.Known() && tx == nil && len(b.Tx) > 0 && !obs.Spends.Asked:
 		a.Spends = inputsOf(b.Tx)
@@ -192,7 +191,7 @@ func fromBTCFill(in Decision, next *Record) {
 			next.Terms.Input.Raw = new(big.Int).SetUint64(next.Bitcoin.Sats)
 		}
 	}
-	if f.Known() && f.Value.Final && (next.State == swapstate.InClaimed && f.Value.State == chains.EscrowClaimed || next.State == swapstate.InFailed && f.Value.State == chains.EscrowRefunded) {
+	if f.Known() && f.Value.Final && (next.State == InClaimed && f.Value.State == chains.EscrowClaimed || next.State == InFailed && f.Value.State == chains.EscrowRefunded) {
 		in.settle(next)
 	}
 }
@@ -205,7 +204,7 @@ func fromBTCEffects(in Decision) []Effect {
 	if !in.opens() || !deadline.OpenToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now) {
 		effects = sendNext(in, func(Decision) bool { return true })
 	}
-	if in.R.State == swapstate.InCommitted && !tooLateToPay(in) && len(in.R.Bitcoin.Tx) > 0 {
+	if in.R.State == InCommitted && !tooLateToPay(in) && len(in.R.Bitcoin.Tx) > 0 {
 		effects = append(effects, sendPayment(in)...)
 	}
 	return effects
@@ -231,7 +230,7 @@ func fromBTCView(in Decision) View {
 		pay.InitTx = id.String()
 	}
 	switch r.State {
-	case swapstate.InCreated:
+	case InCreated:
 		setup.Status = shownSoftExpired
 		switch {
 		case !openable(in):
@@ -243,21 +242,21 @@ func fromBTCView(in Decision) View {
 				v.Action = in.again(openAction(r))
 			}
 		}
-	case swapstate.InSoftExpired:
+	case InSoftExpired:
 		setup.Status = shownSoftExpired
 		if in.Obs.Escrow.Known() && openable(in) && timeToOpen(in) && !in.busy() {
 			v.Late = in.again(openAction(r))
 		}
-	case swapstate.InQuoteOver:
+	case InQuoteOver:
 		setup.Status = shownExpired
-	case swapstate.InCommitted, swapstate.InExpired:
+	case InCommitted, InExpired:
 		fromBTCViewDeposit(in, &v, &pay)
-	case swapstate.InConfirmed:
+	case InConfirmed:
 		pay.Status = shownConfirmed
 		fromBTCViewConfirmed(in, &v, &settle)
-	case swapstate.InClaimed:
+	case InClaimed:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
-	case swapstate.InFailed:
+	case InFailed:
 		if pay.Status, pay.Confirmations = depositShown(in); !in.Obs.Received.Known() || pay.Status == shownInactive || pay.Confirmations == nil {
 			pay.Status, pay.Confirmations = shownExpired, nil
 		}
@@ -285,7 +284,7 @@ func fromBTCViewDeposit(in Decision, v *View, pay *Step) {
 		return
 	}
 	pay.Status = shownAwaiting
-	if r.State == swapstate.InExpired {
+	if r.State == InExpired {
 		pay.Status = shownSoftExpired
 	}
 	switch {

@@ -9,18 +9,17 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 var fromBTCLNStates = []StateRow{
-	{Number: swapstate.LnFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: swapstate.LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired; a payment that the provider held goes back to the payer.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: swapstate.LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice or the provider's authorization expired; what is already on its way may still arrive.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; it can no longer be claimed safely.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: swapstate.LnCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.LnPaid, Name: "PR_PAID", Description: "The provider holds the payment; the user's transactions open the escrow and claim it.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and can be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.LnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: LnFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired; a payment that the provider held goes back to the payer.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice or the provider's authorization expired; what is already on its way may still arrive.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; it can no longer be claimed safely.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: LnCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnPaid, Name: "PR_PAID", Description: "The provider holds the payment; the user's transactions open the escrow and claim it.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and can be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // newFromBTCLN returns the type FROM_BTCLN: the user pays a Lightning invoice, the LP
@@ -53,30 +52,30 @@ func fromBTCLNMoves() []Move {
 	held := func(guard func(Decision) bool) func(Decision) bool { // the LP holds the payment
 		return func(in Decision) bool { return in.R.Escrow.Real != nil && guard(in) }
 	}
-	waiting := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnCreated}
-	all := append([]int{swapstate.LnHTLCExpired, swapstate.LnPaid, swapstate.LnCommitted}, waiting...)
-	final := []int{swapstate.LnClaimed, swapstate.LnFailed}
-	unopened := append([]int{swapstate.LnPaid}, waiting...)
+	waiting := []int{LnExpired, LnSoftExpired, LnCreated}
+	all := append([]int{LnHTLCExpired, LnPaid, LnCommitted}, waiting...)
+	final := []int{LnClaimed, LnFailed}
+	unopened := append([]int{LnPaid}, waiting...)
 	return []Move{
-		{From: all, To: swapstate.LnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
-		{From: all, To: swapstate.LnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{swapstate.LnFailed}, To: swapstate.LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
-		{From: []int{swapstate.LnClaimed}, To: swapstate.LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
-		{From: final, To: swapstate.LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
-		{From: final, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: waiting, To: swapstate.LnPaid, Why: "the provider holds the payment and authorized the agreed escrow", If: authorizedNow, Do: func(in Decision, next *Record) {
+		{From: all, To: LnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: all, To: LnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{LnFailed}, To: LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{LnClaimed}, To: LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: final, To: LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
+		{From: final, To: LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: waiting, To: LnPaid, Why: "the provider holds the payment and authorized the agreed escrow", If: authorizedNow, Do: func(in Decision, next *Record) {
 			next.Escrow.Real, next.Escrow.Init = in.Obs.Delivered.Value, in.Obs.LP.Value.Auth
 			next.Expiry, next.Problem = in.Obs.Init.Value, ""
 		}},
-		{From: []int{swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
-		{From: unopened, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in Decision) bool { return is(statusOpen)(in) && late(in) }},
-		{From: append([]int{swapstate.LnHTLCExpired}, unopened...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in Decision) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
-		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
-		{From: []int{swapstate.LnHTLCExpired}, To: swapstate.LnPaid, Why: "there is still time to claim the escrow once it is opened", If: anew(statusNotOpen)},
-		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "the authorization expired and the escrow was never opened", If: held(neverOpened(fromBTCLNStatus)), Do: endOpening},
-		{From: []int{swapstate.LnPaid}, To: swapstate.LnSoftExpired, Why: "the authorization expired", If: quoteOver},
-		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in Decision) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{swapstate.LnSoftExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more", If: func(in Decision) bool {
+		{From: []int{LnCommitted}, To: LnHTLCExpired, Why: "the escrow is about to time out", If: late},
+		{From: unopened, To: LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in Decision) bool { return is(statusOpen)(in) && late(in) }},
+		{From: append([]int{LnHTLCExpired}, unopened...), To: LnCommitted, Why: "the escrow is open", If: func(in Decision) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
+		{From: []int{LnCommitted}, To: LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
+		{From: []int{LnHTLCExpired}, To: LnPaid, Why: "there is still time to claim the escrow once it is opened", If: anew(statusNotOpen)},
+		{From: []int{LnPaid, LnSoftExpired, LnHTLCExpired}, To: LnExpired, Why: "the authorization expired and the escrow was never opened", If: held(neverOpened(fromBTCLNStatus)), Do: endOpening},
+		{From: []int{LnPaid}, To: LnSoftExpired, Why: "the authorization expired", If: quoteOver},
+		{From: []int{LnCreated}, To: LnSoftExpired, Why: "the invoice expired", If: func(in Decision) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{LnSoftExpired}, To: LnExpired, Why: "no payment can arrive any more", If: func(in Decision) bool {
 			return in.R.Escrow.Real == nil && in.R.Lightning.EndsAt.Passed(in.Now)
 		}},
 
@@ -84,14 +83,14 @@ func fromBTCLNMoves() []Move {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
 		withdrawMove(),
-		{From: []int{swapstate.LnPaid, swapstate.LnSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: held(func(in Decision) bool {
+		{From: []int{LnPaid, LnSoftExpired}, To: stay, Why: "the user signed", On: OnSubmit, If: held(func(in Decision) bool {
 			return mayOpen(in) && !tooLateToOpen(in)
 		}), Do: accept},
-		{From: []int{swapstate.LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
-		{From: []int{swapstate.LnHTLCExpired}, To: stay, Why: "the user chose to claim, though it may be lost", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{LnHTLCExpired}, To: stay, Why: "the user chose to claim, though it may be lost", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionLastClaim && mayClaimLast(in) && in.takes(sub)
 		}, Do: accept},
@@ -116,7 +115,7 @@ func tooLateToOpen(in Decision) bool {
 // may still be claimed if its user chooses to.
 func mayClaimLast(in Decision) bool {
 	f := in.Obs.Escrow
-	return in.R.State == swapstate.LnHTLCExpired && in.R.Escrow.Real != nil && f.Known() && f.Value.State == chains.EscrowOpen && f.Value.Final &&
+	return in.R.State == LnHTLCExpired && in.R.Escrow.Real != nil && f.Known() && f.Value.State == chains.EscrowOpen && f.Value.Final &&
 		!lateFor(deadline.LastClaim, in.R.Escrow.Real, f, in.Now)
 }
 
@@ -131,7 +130,7 @@ func fromBTCLNAsk(in Decision) Ask {
 	}
 	if r.Escrow.Real != nil {
 		if !obs.Escrow.Asked {
-			a.Escrow = openingQuery(r, r.State == swapstate.LnPaid || r.State == swapstate.LnSoftExpired)
+			a.Escrow = openingQuery(r, r.State == LnPaid || r.State == LnSoftExpired)
 		}
 		return a
 	}
@@ -180,7 +179,7 @@ func fromBTCLNFill(in Decision, next *Record) {
 			next.Lightning.Revealed = At(in.Now)
 		}
 	}
-	if f.Value.Final && (next.State == swapstate.LnClaimed && f.Value.State == chains.EscrowClaimed || next.State == swapstate.LnFailed && f.Value.State == chains.EscrowRefunded) {
+	if f.Value.Final && (next.State == LnClaimed && f.Value.State == chains.EscrowClaimed || next.State == LnFailed && f.Value.State == chains.EscrowRefunded) {
 		in.settle(next)
 	}
 }
@@ -221,18 +220,18 @@ func fromBTCLNView(in Decision) View {
 	r := in.R
 	row, _ := rowOf(fromBTCLNStates, r.State)
 	paid := r.Escrow.Real != nil
-	reveal := (r.State == swapstate.LnPaid || r.State == swapstate.LnCommitted) && r.Lightning.Preimage.IsZero()
+	reveal := (r.State == LnPaid || r.State == LnCommitted) && r.Lightning.Preimage.IsZero()
 	v := View{Row: row, Reveal: &reveal}
 	pay := Step{Type: stepPayment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid.", InitTx: r.Lightning.Hash}
 	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination settlement", Description: "The tokens are paid out.", InitTx: r.Escrow.InitTx, SettleTx: r.Escrow.ClaimTx}
 	switch r.State {
-	case swapstate.LnCreated:
+	case LnCreated:
 		pay.Status, settle.Status = shownAwaiting, shownInactive
 		payInvoice(in, &v, &pay)
 		if r.Lightning.Invoice == "" { // a recovered swap: there is nothing to pay
 			pay.Status = shownSoftExpired
 		}
-	case swapstate.LnSoftExpired:
+	case LnSoftExpired:
 		pay.Status, settle.Status = shownSoftExpired, shownInactive
 		if paid {
 			pay.Status, settle.Status = shownReceived, shownSoftExpired
@@ -240,12 +239,12 @@ func fromBTCLNView(in Decision) View {
 				v.Late = in.again(openAndClaim(r))
 			}
 		}
-	case swapstate.LnExpired:
+	case LnExpired:
 		pay.Status, settle.Status = shownExpired, shownInactive
 		if paid {
 			settle.Status = shownExpired
 		}
-	case swapstate.LnPaid:
+	case LnPaid:
 		pay.Status, settle.Status = shownReceived, shownAwaitingManual
 		switch {
 		case !openable(in):
@@ -259,16 +258,16 @@ func fromBTCLNView(in Decision) View {
 		default:
 			v.Action = in.again(openAndClaim(r))
 		}
-	case swapstate.LnCommitted:
+	case LnCommitted:
 		pay.Status, settle.Status = shownReceived, shownAwaitingManual
 		claimByPreimage(in, &v, false)
 		if v.Action == nil && !reveal { // what was signed along with the opening waits for it to be final
 			v.Action = (&Sign{For: actionClaim}).Delayed()
 		}
-	case swapstate.LnClaimed:
+	case LnClaimed:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
 		pay.SettleTx = r.Lightning.Hash
-	case swapstate.LnHTLCExpired, swapstate.LnFailed:
+	case LnHTLCExpired, LnFailed:
 		pay.Status, settle.Status = shownExpired, shownExpired
 		claimLast(in, &v)
 	}

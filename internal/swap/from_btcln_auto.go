@@ -8,18 +8,17 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 var autoStates = []StateRow{
-	{Number: swapstate.LnFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: swapstate.LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: swapstate.LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment already on its way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: swapstate.LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; it can no longer be claimed safely.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: swapstate.LnCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.LnPaid, Name: "PR_PAID", Description: "The provider holds the payment and is opening the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and can be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.LnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: LnFailed, Name: "FAILED", Description: "The escrow was refunded to the provider.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: LnExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: LnSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The invoice expired; a payment already on its way may still arrive.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: LnHTLCExpired, Name: "EXPIRED", Description: "The escrow is about to time out; it can no longer be claimed safely.", Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: LnCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnPaid, Name: "PR_PAID", Description: "The provider holds the payment and is opening the escrow.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnCommitted, Name: "CLAIM_COMMITED", Description: "The escrow is open and can be claimed.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: LnClaimed, Name: "CLAIM_CLAIMED", Description: "The tokens were paid out.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // automaticWindow is how long somebody else is given to settle before the user
@@ -62,37 +61,37 @@ func autoMoves() []Move {
 	late := func(in Decision) bool {
 		return !in.R.Public() && lateFor(deadline.Claim, in.R.Escrow.Real, autoFact(in), in.Now)
 	}
-	all := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnHTLCExpired, swapstate.LnCreated, swapstate.LnPaid, swapstate.LnCommitted}
-	waiting := []int{swapstate.LnExpired, swapstate.LnSoftExpired, swapstate.LnCreated}
+	all := []int{LnExpired, LnSoftExpired, LnHTLCExpired, LnCreated, LnPaid, LnCommitted}
+	waiting := []int{LnExpired, LnSoftExpired, LnCreated}
 	return []Move{
-		{From: all, To: swapstate.LnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
-		{From: all, To: swapstate.LnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
-		{From: []int{swapstate.LnFailed}, To: swapstate.LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
-		{From: []int{swapstate.LnClaimed}, To: swapstate.LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
-		{From: []int{swapstate.LnClaimed, swapstate.LnFailed}, To: swapstate.LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
-		{From: []int{swapstate.LnClaimed, swapstate.LnFailed}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
-		{From: waiting, To: swapstate.LnPaid, Why: "the provider announced the agreed escrow", If: func(in Decision) bool {
+		{From: all, To: LnClaimed, Why: "the escrow was claimed", If: is(statusPaid)},
+		{From: all, To: LnFailed, Why: "the escrow was refunded", If: is(statusTakenBack)},
+		{From: []int{LnFailed}, To: LnClaimed, Why: "the escrow was claimed, not refunded", If: anew(statusPaid), Do: forgetEnd},
+		{From: []int{LnClaimed}, To: LnFailed, Why: "the escrow was refunded, not claimed", If: anew(statusTakenBack), Do: forgetEnd},
+		{From: []int{LnClaimed, LnFailed}, To: LnCommitted, Why: "a reorganisation opened the escrow again", If: anew(statusOpen), Do: forgetEnd},
+		{From: []int{LnClaimed, LnFailed}, To: LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired), Do: forgetEnd},
+		{From: waiting, To: LnPaid, Why: "the provider announced the agreed escrow", If: func(in Decision) bool {
 			return in.R.Escrow.Real == nil && in.Obs.Delivered.Known() && inTime(in)
 		}, Do: func(in Decision, next *Record) {
 			next.Escrow.Real = in.Obs.Delivered.Value
 			next.Problem = ""
 		}},
-		{From: []int{swapstate.LnPaid, swapstate.LnCommitted}, To: swapstate.LnHTLCExpired, Why: "the escrow is about to time out", If: late},
-		{From: waiting, To: swapstate.LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in Decision) bool { return is(statusOpen)(in) && late(in) }},
-		{From: append([]int{swapstate.LnPaid, swapstate.LnHTLCExpired}, waiting...), To: swapstate.LnCommitted, Why: "the escrow is open", If: func(in Decision) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
-		{From: []int{swapstate.LnCommitted}, To: swapstate.LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
-		{From: []int{swapstate.LnPaid, swapstate.LnHTLCExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in Decision) bool {
+		{From: []int{LnPaid, LnCommitted}, To: LnHTLCExpired, Why: "the escrow is about to time out", If: late},
+		{From: waiting, To: LnHTLCExpired, Why: "the escrow is open, and about to time out", If: func(in Decision) bool { return is(statusOpen)(in) && late(in) }},
+		{From: append([]int{LnPaid, LnHTLCExpired}, waiting...), To: LnCommitted, Why: "the escrow is open", If: func(in Decision) bool { return is(statusOpen)(in) && !late(in) }, Do: opens},
+		{From: []int{LnCommitted}, To: LnPaid, Why: "a reorganisation removed the escrow", Undoes: true, If: anew(statusNotOpen, statusExpired)},
+		{From: []int{LnPaid, LnHTLCExpired}, To: LnExpired, Why: "no payment can arrive any more, and the escrow was never opened", If: func(in Decision) bool {
 			return in.R.Lightning.EndsAt.Passed(in.Now) && is(statusNotOpen, statusExpired)(in) && (in.R.Escrow.InitTx == "" || rested(in))
 		}},
-		{From: []int{swapstate.LnHTLCExpired}, To: swapstate.LnPaid, Why: "there is still time to claim the escrow once it is opened", If: is(statusNotOpen)},
-		{From: []int{swapstate.LnCreated}, To: swapstate.LnSoftExpired, Why: "the invoice expired", If: func(in Decision) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{swapstate.LnSoftExpired}, To: swapstate.LnExpired, Why: "no payment can arrive any more", If: func(in Decision) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
+		{From: []int{LnHTLCExpired}, To: LnPaid, Why: "there is still time to claim the escrow once it is opened", If: is(statusNotOpen)},
+		{From: []int{LnCreated}, To: LnSoftExpired, Why: "the invoice expired", If: func(in Decision) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{LnSoftExpired}, To: LnExpired, Why: "no payment can arrive any more", If: func(in Decision) bool { return in.R.Lightning.EndsAt.Passed(in.Now) }},
 
 		{From: append([]int{}, all...), To: stay, Why: "the preimage was revealed", On: OnReveal, Do: func(in Decision, next *Record) {
 			next.Lightning.Preimage = in.Input.(Reveal).Preimage
 		}},
 		withdrawMove(),
-		{From: []int{swapstate.LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{LnCommitted}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub)
 		}, Do: accept},
@@ -162,14 +161,14 @@ func (in Decision) shown() *chains.Escrow {
 // says nothing of: on a hint, when the LP does not answer or says that all is
 // over, and before the quote is given up.
 func autoSearch(in Decision) bool {
-	if _, hinted := in.Input.(Look); hinted || in.R.State == swapstate.LnExpired || in.R.LP.URL == "" {
+	if _, hinted := in.Input.(Look); hinted || in.R.State == LnExpired || in.R.LP.URL == "" {
 		return true
 	}
 	if !in.Obs.LP.Asked {
 		return false
 	}
 	return in.Obs.LP.Err != nil || in.Obs.LP.Value.Code == lp.CodeExpired || in.Obs.LP.Value.Code == lp.CodeSettled ||
-		in.R.State == swapstate.LnSoftExpired
+		in.R.State == LnSoftExpired
 }
 
 func autoFill(in Decision, next *Record) {
@@ -193,7 +192,7 @@ func autoFill(in Decision, next *Record) {
 			next.Lightning.Revealed = At(in.Now) // whatever becomes of the claim
 		}
 	}
-	if f.Value.Final && (next.State == swapstate.LnClaimed && f.Value.State == chains.EscrowClaimed || next.State == swapstate.LnFailed && f.Value.State == chains.EscrowRefunded) {
+	if f.Value.Final && (next.State == LnClaimed && f.Value.State == chains.EscrowClaimed || next.State == LnFailed && f.Value.State == chains.EscrowRefunded) {
 		in.settle(next)
 	}
 }
@@ -205,7 +204,7 @@ func autoFill(in Decision, next *Record) {
 // helps the user, so from then on the open escrow alone counts.
 func mayPublish(in Decision) bool {
 	f := in.Obs.Escrow
-	open := in.R.State == swapstate.LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() && in.openSomewhere()
+	open := in.R.State == LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() && in.openSomewhere()
 	return open && (in.R.Public() || f.Known() && f.Value.Final && !lateFor(deadline.Claim, in.R.Escrow.Real, f, in.Now))
 }
 
@@ -242,23 +241,23 @@ func autoEffects(in Decision) []Effect {
 func autoView(in Decision) View {
 	r := in.R
 	row, _ := rowOf(autoStates, r.State)
-	reveal := r.State == swapstate.LnCommitted && r.Lightning.Preimage.IsZero()
+	reveal := r.State == LnCommitted && r.Lightning.Preimage.IsZero()
 	v := View{Row: row, Reveal: &reveal}
 	pay := Step{Type: stepPayment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid.", InitTx: r.Lightning.Hash}
 	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination settlement", Description: "The tokens are paid out.", InitTx: r.Escrow.InitTx, SettleTx: r.Escrow.ClaimTx}
 	switch r.State {
-	case swapstate.LnCreated:
+	case LnCreated:
 		pay.Status, settle.Status = shownAwaiting, shownInactive
 		payInvoice(in, &v, &pay)
-	case swapstate.LnSoftExpired, swapstate.LnExpired:
+	case LnSoftExpired, LnExpired:
 		pay.Status, settle.Status = shownSoftExpired, shownInactive
-		if r.State == swapstate.LnExpired {
+		if r.State == LnExpired {
 			pay.Status = shownExpired
 		}
-	case swapstate.LnPaid:
+	case LnPaid:
 		pay.Status, settle.Status = shownReceived, shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider is opening the escrow.", ExpectedSeconds: 10, PollSeconds: 5}
-	case swapstate.LnCommitted:
+	case LnCommitted:
 		pay.Status = shownReceived
 		switch {
 		case r.Escrow.OpenedAt != 0 && in.Now.Sub(r.Escrow.OpenedAt.Time()) <= automaticWindow:
@@ -268,10 +267,10 @@ func autoView(in Decision) View {
 			settle.Status = shownAwaitingManual
 			claimByPreimage(in, &v, true)
 		}
-	case swapstate.LnClaimed:
+	case LnClaimed:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
 		pay.SettleTx = r.Lightning.Hash
-	case swapstate.LnHTLCExpired, swapstate.LnFailed:
+	case LnHTLCExpired, LnFailed:
 		pay.Status, settle.Status = shownExpired, shownExpired
 	}
 	v.Steps = []Step{pay, settle}

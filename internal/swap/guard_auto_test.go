@@ -10,7 +10,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // autoPreimage and its hash are those of the passes of autoPass.
@@ -27,7 +26,7 @@ func autoPass(state int, f chains.EscrowFact) func() Decision {
 			Escrow:    &EscrowPart{Expected: &chains.Escrow{ClaimHash: hash[:]}},
 		}
 		in := Decision{R: r, Obs: &Observation{}, Now: noon}
-		if state == swapstate.LnPaid || state == swapstate.LnCommitted || state == swapstate.LnClaimed || state == swapstate.LnFailed || state == swapstate.LnHTLCExpired {
+		if state == LnPaid || state == LnCommitted || state == LnClaimed || state == LnFailed || state == LnHTLCExpired {
 			r.Escrow.Real = &chains.Escrow{ClaimHash: hash[:], Hash: []byte{1}, Expiry: noon.Add(time.Hour).Unix()}
 			f.Head = chains.Block{Height: 100, Time: noon.Unix()}
 			in.Obs.Escrow = known(f)
@@ -43,25 +42,25 @@ func tooLate(in *Decision) { lastMoment(in); in.Now = in.Now.Add(time.Second) }
 
 func TestAutoRows(t *testing.T) {
 	announced := func() Decision {
-		in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
+		in := autoPass(LnCreated, chains.EscrowFact{})()
 		in.Obs.Delivered = known(&chains.Escrow{Expiry: noon.Add(time.Hour).Unix()})
 		return in
 	}
 	withdraws := func() Decision {
-		in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
+		in := autoPass(LnCreated, chains.EscrowFact{})()
 		in.R.Lightning.Withdraw = &Withdraw{}
 		in.Input = UseWithdraw{}
 		return in
 	}
 	ended := func() Decision {
-		in := autoPass(swapstate.LnHTLCExpired, chains.EscrowFact{})()
+		in := autoPass(LnHTLCExpired, chains.EscrowFact{})()
 		tooLate(&in)
 		in.R.Lightning.EndsAt = ago(time.Minute)
 		return in
 	}
 	forgotten := func() Decision {
-		in := autoPass(swapstate.LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen})()
-		in.R.State = swapstate.LnExpired
+		in := autoPass(LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen})()
+		in.R.State = LnExpired
 		tooLate(&in)
 		return in
 	}
@@ -74,7 +73,7 @@ func TestAutoRows(t *testing.T) {
 				in.Obs.Found = known(chains.EscrowFact{Head: chains.Block{Time: noon.Add(time.Hour).Unix()}})
 			},
 		}},
-		{why: "the escrow is open", pass: autoPass(swapstate.LnPaid, chains.EscrowFact{State: chains.EscrowOpen}), without: changes{
+		{why: "the escrow is open", pass: autoPass(LnPaid, chains.EscrowFact{State: chains.EscrowOpen}), without: changes{
 			"its time is over":                      tooLate,
 			"its time is over by the chain's clock": func(in *Decision) { in.Obs.Escrow.Value.Head.Time += 3600 },
 			"the chain does not answer":             func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
@@ -83,7 +82,7 @@ func TestAutoRows(t *testing.T) {
 			in.R.Lightning.Revealed = 1
 		}}},
 		{why: "the escrow is about to time out", pass: func() Decision {
-			in := autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+			in := autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 			tooLate(&in)
 			return in
 		}, without: changes{
@@ -105,9 +104,9 @@ func TestAutoRows(t *testing.T) {
 			"there is no link":               func(in *Decision) { in.R.Lightning.Withdraw = nil },
 			"another link is in use":         func(in *Decision) { in.Input = UseWithdraw{With: &Withdraw{}} },
 			"another swap pays for the same": rivalPays,
-			"the invoice has expired":        func(in *Decision) { in.R.State = swapstate.LnSoftExpired },
+			"the invoice has expired":        func(in *Decision) { in.R.State = LnSoftExpired },
 		}, with: changes{"the link comes with it": func(in *Decision) { in.R.Lightning.Withdraw, in.Input = nil, UseWithdraw{With: &Withdraw{}} }}},
-		{why: "the user signed the claim", pass: submits(autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen}), signed(actionClaim)), without: changes{
+		{why: "the user signed the claim", pass: submits(autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen}), signed(actionClaim)), without: changes{
 			"it is for another action":          otherAction,
 			"what the user signed is under way": busyWith(actionClaim),
 		}},
@@ -118,7 +117,7 @@ func TestAutoRows(t *testing.T) {
 // must stay secret, for each of the ways in which it can leave.
 func TestPreimageGoesOutOnlyWhileItHelps(t *testing.T) {
 	f := newFromBTCLNAuto()
-	open := autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})
+	open := autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})
 	withClaim := func() Decision {
 		in := open()
 		in.R.Submission = &Submission{Action: actionClaim, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me", Reveals: true}}}}
@@ -145,7 +144,7 @@ func TestPreimageGoesOutOnlyWhileItHelps(t *testing.T) {
 		"its time is over by the chain's clock": func(in *Decision) { in.Obs.Escrow.Value.Head.Time += 3600 },
 		"the chain does not answer":             func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		"it was not asked":                      func(in *Decision) { in.Obs.Escrow.Asked = false },
-		"the swap has not got so far":           func(in *Decision) { in.R.State = swapstate.LnPaid },
+		"the swap has not got so far":           func(in *Decision) { in.R.State = LnPaid },
 		"there is none":                         func(in *Decision) { in.R.Lightning.Preimage = chains.Preimage{} },
 		"the escrow is not known":               func(in *Decision) { in.R.Escrow.Real = nil },
 	}
@@ -204,27 +203,27 @@ func TestAutoUnpaidAndAsked(t *testing.T) {
 	f := newFromBTCLNAuto()
 	asked := func(in *Decision) { in.R.Lightning.Withdraw = &Withdraw{Asked: true} }
 	t.Run("unpaid", func(t *testing.T) {
-		needs(t, autoPass(swapstate.LnSoftExpired, chains.EscrowFact{}), func(in Decision) bool { return f.IsUnpaid(in.R) }, changes{
+		needs(t, autoPass(LnSoftExpired, chains.EscrowFact{}), func(in Decision) bool { return f.IsUnpaid(in.R) }, changes{
 			"a service was asked to pay":    asked,
 			"an escrow was announced":       func(in *Decision) { in.R.Problem = "another escrow" },
-			"the escrow that was agreed is": func(in *Decision) { in.R.State = swapstate.LnPaid },
+			"the escrow that was agreed is": func(in *Decision) { in.R.State = LnPaid },
 		})
-		allows(t, autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in Decision) bool { return f.IsUnpaid(in.R) }, changes{
+		allows(t, autoPass(LnCreated, chains.EscrowFact{}), func(in Decision) bool { return f.IsUnpaid(in.R) }, changes{
 			"the service refused":          func(in *Decision) { asked(in); in.R.Tried = map[string]Try{string(CallWithdraw): {Outcome: Refused}} },
 			"the service is not asked yet": func(in *Decision) { in.R.Lightning.Withdraw = &Withdraw{} },
 		})
 	})
 	t.Run("asks a service to pay", func(t *testing.T) {
-		needs(t, func() Decision { in := autoPass(swapstate.LnCreated, chains.EscrowFact{})(); asked(&in); return in }, func(in Decision) bool { return len(f.Effects(in)) == 1 }, changes{
+		needs(t, func() Decision { in := autoPass(LnCreated, chains.EscrowFact{})(); asked(&in); return in }, func(in Decision) bool { return len(f.Effects(in)) == 1 }, changes{
 			"nobody wants it":                func(in *Decision) { in.R.Lightning.Withdraw.Asked = false },
 			"there is no link":               func(in *Decision) { in.R.Lightning.Withdraw = nil },
 			"another swap pays for the same": rivalPays,
 			"it was asked":                   func(in *Decision) { in.R.Tried = map[string]Try{string(CallWithdraw): {Started: 1}} },
-			"the invoice has expired":        func(in *Decision) { in.R.State = swapstate.LnSoftExpired },
+			"the invoice has expired":        func(in *Decision) { in.R.State = LnSoftExpired },
 		})
 	})
 	t.Run("an invoice to pay", func(t *testing.T) {
-		needs(t, autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in Decision) bool { return f.View(in).Action != nil }, changes{
+		needs(t, autoPass(LnCreated, chains.EscrowFact{}), func(in Decision) bool { return f.View(in).Action != nil }, changes{
 			"it has expired":                 func(in *Decision) { in.Now = in.R.Expiry.Time() },
 			"it is not known":                func(in *Decision) { in.R.Lightning.Invoice = "" },
 			"another swap pays for the same": rivalPays,
@@ -233,7 +232,7 @@ func TestAutoUnpaidAndAsked(t *testing.T) {
 	})
 	t.Run("what the provider delivered is checked", func(t *testing.T) {
 		needs(t, func() Decision {
-			in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
+			in := autoPass(LnCreated, chains.EscrowFact{})()
 			in.Obs.LP = known(lp.Status{Code: lp.CodeDone, Escrow: json.RawMessage("{}")})
 			return in
 		}, func(in Decision) bool { return f.Ask(in).Delivered != nil }, changes{

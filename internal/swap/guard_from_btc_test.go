@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/deadline"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 var depositScript = []byte{0x51}
@@ -33,7 +32,7 @@ func depositTx(confirmations uint32, sats ...int64) *bitcoin.Tx {
 func depositPass(state int) func() Decision {
 	return func() Decision {
 		f := chains.EscrowFact{State: chains.EscrowOpen, Final: true, Head: chains.Block{Height: 100, Time: noon.Unix()}}
-		if state == swapstate.InCreated {
+		if state == InCreated {
 			f.State, f.Auth = chains.EscrowNone, chains.AuthGood
 		}
 		r := &Record{
@@ -62,9 +61,9 @@ func TestWhenTheUserIsToPay(t *testing.T) {
 		"the authorization is late":         func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 		"another submission is in progress": busyWith(ActionInit),
 	}
-	needs(t, depositPass(swapstate.InCreated), opens, window)
-	allows(t, depositPass(swapstate.InCreated), opens, changes{"exactly enough is left": func(in *Decision) { in.Now = payBy(*in).Add(-deadline.SignToPay.Margin()) }})
-	checkRows(t, f, []row{{why: "the user signed", pass: passOf(depositPass(swapstate.InCreated), func(in *Decision) { in.Input = signed(ActionInit) }), without: window}})
+	needs(t, depositPass(InCreated), opens, window)
+	allows(t, depositPass(InCreated), opens, changes{"exactly enough is left": func(in *Decision) { in.Now = payBy(*in).Add(-deadline.SignToPay.Margin()) }})
+	checkRows(t, f, []row{{why: "the user signed", pass: passOf(depositPass(InCreated), func(in *Decision) { in.Input = signed(ActionInit) }), without: window}})
 
 	paid := func(tx *bitcoin.Tx) func(*Decision) {
 		return func(in *Decision) { in.Obs.Received = known([]*bitcoin.Tx{tx}) }
@@ -84,26 +83,26 @@ func TestWhenTheUserIsToPay(t *testing.T) {
 		p, ok := f.View(in).Action.(*Pay)
 		return ok && p.Fund != nil && p.To == "bc1q"
 	}
-	needs(t, depositPass(swapstate.InCommitted), asks, again)
-	allows(t, depositPass(swapstate.InCommitted), asks, changes{"the node does not know what opened it": func(in *Decision) {
+	needs(t, depositPass(InCommitted), asks, again)
+	allows(t, depositPass(InCommitted), asks, changes{"the node does not know what opened it": func(in *Decision) {
 		busyWith(ActionInit)(in)
 		in.Obs.Txs = known(map[string]chains.TxStatus{in.R.Submission.Txs[0].ID: {}})
 	}})
 	checkRows(t, f, []row{
-		{why: "the user signed the payment", pass: passOf(depositPass(swapstate.InCommitted), func(in *Decision) { in.Input = Submit{Action: ActionFund, PSBT: psbtOf()} }), without: again},
-		{why: "the bitcoin payment is confirmed", pass: passOf(depositPass(swapstate.InCommitted), paid(depositTx(3, 1000))), without: changes{
+		{why: "the user signed the payment", pass: passOf(depositPass(InCommitted), func(in *Decision) { in.Input = Submit{Action: ActionFund, PSBT: psbtOf()} }), without: again},
+		{why: "the bitcoin payment is confirmed", pass: passOf(depositPass(InCommitted), paid(depositTx(3, 1000))), without: changes{
 			"a confirmation is missing": paid(depositTx(2, 1000)),
 			"it pays a sat less":        paid(depositTx(3, 999)),
 			"it pays a sat more":        paid(depositTx(3, 1001)),
 			"it pays in two parts":      paid(depositTx(3, 400, 600)),
 			"Bitcoin does not answer":   func(in *Decision) { in.Obs.Received.Err = errSilentHere },
 		}, with: changes{
-			"it is late":                    func(in *Decision) { in.R.State = swapstate.InExpired; in.Now = payBy(*in).Add(time.Hour) },
+			"it is late":                    func(in *Decision) { in.R.State = InExpired; in.Now = payBy(*in).Add(time.Hour) },
 			"the output is the second":      paid(depositTx(3, 500, 1000)),
 			"the chain does not answer":     func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 			"another amount was paid first": func(in *Decision) { in.Obs.Received = known([]*bitcoin.Tx{depositTx(9, 5), depositTx(3, 1000)}) },
 		}},
-		{why: "a reorganisation reduced the confirmations", pass: passOf(depositPass(swapstate.InConfirmed), paid(depositTx(2, 1000))), without: changes{
+		{why: "a reorganisation reduced the confirmations", pass: passOf(depositPass(InConfirmed), paid(depositTx(2, 1000))), without: changes{
 			"it has them":               paid(depositTx(3, 1000)),
 			"Bitcoin does not answer":   func(in *Decision) { in.Obs.Received.Err = errSilentHere },
 			"the chain does not answer": func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
@@ -116,12 +115,12 @@ func TestWhenTheUserIsToPay(t *testing.T) {
 func TestPayingForAnEscrowThatNeverEnds(t *testing.T) {
 	f := newFromBTC()
 	for _, expiry := range []int64{math.MaxInt64 / 1000, 1 << 62, math.MaxInt64} {
-		in := depositPass(swapstate.InCommitted)()
+		in := depositPass(InCommitted)()
 		in.R.Escrow.Real = &chains.Escrow{Expiry: expiry}
 		if p, ok := f.View(in).Action.(*Pay); !ok || p.Fund == nil {
 			t.Errorf("until %d: the user is not asked to pay", expiry)
 		}
-		if next, row := f.Step(in); next.State != swapstate.InCommitted {
+		if next, row := f.Step(in); next.State != InCommitted {
 			t.Errorf("until %d: %s", expiry, row.Why)
 		}
 	}
@@ -132,7 +131,7 @@ func TestPayingForAnEscrowThatNeverEnds(t *testing.T) {
 func TestDepositWhileTheOpeningIsNotShown(t *testing.T) {
 	f := newFromBTC()
 	for name, status := range map[string]chains.TxState{"unknown": chains.TxUnknown, "waits": chains.TxPending, "confirmed": chains.TxConfirmed, "reverted": chains.TxReverted} {
-		in := depositPass(swapstate.InCommitted)()
+		in := depositPass(InCommitted)()
 		busyWith(ActionInit)(&in)
 		in.Obs.Txs = known(map[string]chains.TxStatus{in.R.Submission.Txs[0].ID: {State: status}})
 		if v := f.View(in); v.Blocked != nil {
@@ -156,12 +155,12 @@ var errSilentHere = failed(0).Err
 func TestDepositIsKept(t *testing.T) {
 	f := newFromBTC()
 	seen := depositTx(0, 1000)
-	next, _ := f.Step(passOf(depositPass(swapstate.InCommitted), func(in *Decision) { in.Obs.Received = known([]*bitcoin.Tx{seen}) })())
+	next, _ := f.Step(passOf(depositPass(InCommitted), func(in *Decision) { in.Obs.Received = known([]*bitcoin.Tx{seen}) })())
 	if b := next.Bitcoin; b.TxID != seen.ID || b.Vout != 1 || len(b.Tx) == 0 || next.MayPurge() {
 		t.Fatalf("kept is %+v", b)
 	}
 	after := func(change func(*Decision)) *Record {
-		in := passOf(depositPass(swapstate.InCommitted), change)()
+		in := passOf(depositPass(InCommitted), change)()
 		r := next.Clone()
 		in.R = r
 		got, _ := f.Step(in)
@@ -194,15 +193,15 @@ func TestDepositIsKept(t *testing.T) {
 	}
 
 	sends := func(in Decision) bool { es := f.Effects(in); return len(es) == 1 && es[0].Kind == Broadcast }
-	needs(t, passOf(depositPass(swapstate.InCommitted), func(in *Decision) {
+	needs(t, passOf(depositPass(InCommitted), func(in *Decision) {
 		in.R.Submission, in.R.Bitcoin.Tx = &Submission{Action: ActionFund, PSBT: bitcoin.Hash{9}, Since: At(noon)}, []byte{1}
 	}), sends, changes{
 		"it is too late":              func(in *Decision) { in.Now = payBy(*in).Add(time.Millisecond) },
-		"the swap is over":            inState(swapstate.InFailed),
+		"the swap is over":            inState(InFailed),
 		"the submission is closed":    func(in *Decision) { in.R.Submission.Closed = true },
 		"the transaction is not kept": func(in *Decision) { in.R.Bitcoin.Tx = nil },
 	})
-	failed := passOf(depositPass(swapstate.InFailed), func(in *Decision) { in.Obs.Received = known([]*bitcoin.Tx{depositTx(3, 1000)}) })()
+	failed := passOf(depositPass(InFailed), func(in *Decision) { in.Obs.Received = known([]*bitcoin.Tx{depositTx(3, 1000)}) })()
 	if v := f.View(failed); v.Blocked == nil || v.Steps[1].Status != shownConfirmed || v.Steps[2].Status != shownExpired {
 		t.Errorf("paid too late: %v, %+v", v.Blocked, v.Steps)
 	}
@@ -211,7 +210,7 @@ func TestDepositIsKept(t *testing.T) {
 // A reorganisation that removes the escrow after its authorisation has ended leaves a user
 // who has paid with nothing. Until the escrow is final, the user waits.
 func TestBitcoinIsPaidForAFinalEscrowAlone(t *testing.T) {
-	in := depositPass(swapstate.InCommitted)()
+	in := depositPass(InCommitted)()
 	in.Obs.Escrow.Value.Final = false
 	v := newFromBTC().View(in)
 	if _, waits := v.Action.(*Wait); !waits || v.Blocked != nil {
@@ -234,7 +233,7 @@ func TestVoidPaymentCountsAgain(t *testing.T) {
 	}
 	byAnother := spent(bitcoin.Spend{State: bitcoin.SpentConfirmed, TxID: bitcoin.Hash{8}})
 
-	in := passOf(depositPass(swapstate.InCommitted), func(in *Decision) {
+	in := passOf(depositPass(InCommitted), func(in *Decision) {
 		in.R.Bitcoin.TxID, in.R.Bitcoin.Tx, in.R.Submission = id, raw, &Submission{PSBT: id}
 		byAnother(in)
 	})()
@@ -243,7 +242,7 @@ func TestVoidPaymentCountsAgain(t *testing.T) {
 		t.Fatalf("the payment that cannot be mined is kept as %+v, submission %+v", b, void.Submission)
 	}
 	pass := func() Decision {
-		in := depositPass(swapstate.InCommitted)()
+		in := depositPass(InCommitted)()
 		in.R = void.Clone()
 		return in
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // heldPass is a pass over a FROM_BTCLN swap whose LP delivered an escrow that ends in an
@@ -27,7 +26,7 @@ func heldPass(state int, f chains.EscrowFact) func() Decision {
 		}
 		in := Decision{R: r, Obs: &Observation{}, Now: noon}
 		f.Head = chains.Block{Height: 100, Time: noon.Unix()}
-		if state == swapstate.LnCreated {
+		if state == LnCreated {
 			in.Obs.LP = known(lp.Status{Code: lp.CodeDone, Escrow: json.RawMessage("{}"), Auth: &chains.Auth{Signature: "aa"}})
 			in.Obs.Delivered, in.Obs.Init, in.Obs.Found = known(e), known(ago(-9*time.Minute)), known(f)
 			return in
@@ -50,7 +49,7 @@ func expiresIn(d time.Duration) func(*Decision) {
 // with time to claim it.
 func TestWhatTheLPMustDeliver(t *testing.T) {
 	f := newFromBTCLN()
-	checkRows(t, f, []row{{why: "the provider holds the payment and authorized the agreed escrow", pass: heldPass(swapstate.LnCreated, chains.EscrowFact{}), without: changes{
+	checkRows(t, f, []row{{why: "the provider holds the payment and authorized the agreed escrow", pass: heldPass(LnCreated, chains.EscrowFact{}), without: changes{
 		"the escrow is another one":         func(in *Decision) { in.Obs.Delivered.Err = &lp.LPError{} },
 		"the authorization is not verified": func(in *Decision) { in.Obs.Init = Fact[Millis]{} },
 		"the authorization is no good":      func(in *Decision) { in.Obs.Init.Err = &chains.AuthError{Reason: "forged"} },
@@ -65,7 +64,7 @@ func TestWhatTheLPMustDeliver(t *testing.T) {
 		"exactly enough is left":         func(in *Decision) { in.Now = deadline.Sign.Before(in.Obs.Delivered.Value.Expiry) },
 		"a provider leaves half an hour": func(in *Decision) { in.Obs.Delivered.Value.Expiry = noon.Add(30 * time.Minute).Unix() },
 	}}})
-	next, _ := f.Step(heldPass(swapstate.LnCreated, chains.EscrowFact{})())
+	next, _ := f.Step(heldPass(LnCreated, chains.EscrowFact{})())
 	if e := next.Escrow; e.Real == nil || e.Init == nil || next.Expiry != ago(-9*time.Minute) || next.MayPurge() {
 		t.Errorf("after it: %+v, expires %d", e, next.Expiry)
 	}
@@ -75,14 +74,14 @@ func TestWhatTheLPMustDeliver(t *testing.T) {
 		"is already open":             func(in *Decision) { in.Obs.Found.Value.State = chains.EscrowOpen },
 		"too little time":             func(in *Decision) { in.Obs.Delivered.Value.Expiry = noon.Add(605 * time.Second).Unix() },
 	} {
-		in := passOf(heldPass(swapstate.LnCreated, chains.EscrowFact{}), change)()
+		in := passOf(heldPass(LnCreated, chains.EscrowFact{}), change)()
 		next, _ := f.Step(in)
 		v := f.View(Decision{R: next, Obs: &Observation{}, Now: noon})
 		if !strings.Contains(next.Problem, says) || v.Action != nil || v.Blocked == nil || f.IsUnpaid(next) {
 			t.Errorf("%s: problem %q, action %v", says, next.Problem, v.Action)
 		}
 	}
-	late := passOf(heldPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) { in.Obs.Init.Err = &chains.AuthError{Late: true} })()
+	late := passOf(heldPass(LnCreated, chains.EscrowFact{}), func(in *Decision) { in.Obs.Init.Err = &chains.AuthError{Late: true} })()
 	if next, _ := f.Step(late); next.Problem != "" { // our clock may be the wrong one
 		t.Errorf("late: %q", next.Problem)
 	}
@@ -92,7 +91,7 @@ func TestWhatTheLPMustDeliver(t *testing.T) {
 // sent only while that very escrow is open, final, and lasts for more than ten minutes.
 func TestClaimIsHeldBack(t *testing.T) {
 	f := newFromBTCLN()
-	paid := heldPass(swapstate.LnPaid, chains.EscrowFact{Auth: chains.AuthGood})
+	paid := heldPass(LnPaid, chains.EscrowFact{Auth: chains.AuthGood})
 	offered := func(in Decision) bool { s, ok := f.View(in).Action.(*Sign); return ok && len(s.Plan.Steps) == 2 }
 	needs(t, paid, offered, changes{
 		"the preimage is not known":         func(in *Decision) { in.R.Lightning.Preimage = chains.Preimage{} },
@@ -112,7 +111,7 @@ func TestClaimIsHeldBack(t *testing.T) {
 		"another submission is in progress": busyWith(ActionInit),
 		"it is the claim alone":             func(in *Decision) { in.Input = signed(actionClaim) },
 	}, with: changes{"signing took a while": expiresIn(deadline.Open.Margin())}}})
-	sending := passOf(heldPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), func(in *Decision) {
+	sending := passOf(heldPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), func(in *Decision) {
 		in.R.Submission = &Submission{Action: ActionInit, Since: At(in.Now), Txs: append([]SignedTx{}, submit.Txs...)}
 		in.R.Submission.Txs[0].Sent = true
 	})
@@ -128,7 +127,7 @@ func TestClaimIsHeldBack(t *testing.T) {
 		"less than ten minutes are left":  expiresIn(chains.ClaimGrace - time.Second),
 		"the chain's clock leaves less":   func(in *Decision) { in.Obs.Escrow.Value.Head.Time = in.R.Escrow.Real.Expiry - 599 },
 		"the opening is not confirmed":    func(in *Decision) { in.R.Submission.Txs[0].Sent = false },
-		"the swap is not seen to be open": inState(swapstate.LnPaid),
+		"the swap is not seen to be open": inState(LnPaid),
 	})
 	if e := f.Effects(sending())[0]; !e.Until.Equal(time.Unix(sending().R.Escrow.Real.Expiry, 0).Add(-chains.ClaimGrace)) {
 		t.Errorf("sent until %s", e.Until)
@@ -152,7 +151,7 @@ func TestOpeningNeedsTheChainsWord(t *testing.T) {
 	f := newFromBTCLN()
 	offers := func(in Decision) bool { s, ok := f.View(in).Action.(*Sign); return ok && s.For == ActionInit }
 	silent := func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) }
-	pass := heldPass(swapstate.LnPaid, chains.EscrowFact{Auth: chains.AuthGood})
+	pass := heldPass(LnPaid, chains.EscrowFact{Auth: chains.AuthGood})
 	needs(t, pass, offers, changes{"the chain does not answer": silent})
 	in := pass()
 	silent(&in)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // outPass is a pass over a swap to Bitcoin or Lightning in a state, whose escrow
@@ -41,7 +40,7 @@ func otherAction(in *Decision) {
 func TestOutgoingRows(t *testing.T) {
 	auth := &chains.Auth{Timeout: noon.Add(time.Hour).Unix()}
 	refund := func() Decision {
-		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.Obs.LP, in.Obs.Refund = known(lp.Status{Code: lp.CodeRefund, Auth: auth}), known(struct{}{})
 		return in
 	}
@@ -56,14 +55,14 @@ func TestOutgoingRows(t *testing.T) {
 			"there is no authorisation":          func(in *Decision) { in.Obs.LP = known(lp.Status{}) },
 		}},
 		{why: "the provider has proven its payment", pass: func() Decision {
-			in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+			in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 			in.Obs.Payout = known(PayoutFact{Proven: true})
 			return in
 		}, without: changes{
 			"it is not proven":        func(in *Decision) { in.Obs.Payout = known(PayoutFact{}) },
 			"the proof is not looked": func(in *Decision) { in.Obs.Payout = failed(PayoutFact{Proven: true}) },
 		}},
-		{why: "the authorization expired and the escrow was never opened", pass: outPass(swapstate.OutSoftExpired, chains.EscrowFact{Auth: chains.AuthOver}), without: changes{
+		{why: "the authorization expired and the escrow was never opened", pass: outPass(OutSoftExpired, chains.EscrowFact{Auth: chains.AuthOver}), without: changes{
 			"a transaction under way may be accepted": func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 			"the chain does not answer":               func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 			"what the user signed is under way":       busyWith(ActionInit),
@@ -87,7 +86,7 @@ func TestOutgoingRows(t *testing.T) {
 			},
 		}},
 		{why: "the quote expired", pass: func() Decision {
-			in := outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthLate})()
+			in := outPass(OutCreated, chains.EscrowFact{Auth: chains.AuthLate})()
 			in.Now = noon.Add(time.Hour)
 			return in
 		}, without: changes{
@@ -95,7 +94,7 @@ func TestOutgoingRows(t *testing.T) {
 			"the authorisation is still good": func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthGood },
 		}, with: changes{"the chain does not answer": func(in *Decision) { in.Obs.Escrow = failed(chains.EscrowFact{Auth: chains.AuthGood}) }}},
 		{why: "the escrow has expired", pass: func() Decision {
-			in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+			in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 			late(&in)
 			in.Obs.Escrow.Value.Head.Time = in.Now.Unix()
 			return in
@@ -104,14 +103,14 @@ func TestOutgoingRows(t *testing.T) {
 			"its time is not up by our clock":         func(in *Decision) { in.Now = noon },
 			"the last second of the grace runs":       func(in *Decision) { in.Now = in.Now.Add(-time.Second) },
 		}, with: changes{"the chain does not answer": func(in *Decision) { in.Obs.Escrow = failed(chains.EscrowFact{}) }}},
-		{why: "the user signed", pass: submits(outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood}), signed(ActionInit)), without: changes{
+		{why: "the user signed", pass: submits(outPass(OutCreated, chains.EscrowFact{Auth: chains.AuthGood}), signed(ActionInit)), without: changes{
 			"it is for another action":          otherAction,
 			"what the user signed is under way": busyWith(ActionInit),
 			"another swap pays for the same":    rivalPays,
 			"the chain does not answer":         func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 			"the authorisation is too old":      func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 		}},
-		{why: "the user signed the refund", pass: submits(outPass(swapstate.OutRefundable, chains.EscrowFact{State: chains.EscrowOpen}), signed(ActionRefund)), without: changes{
+		{why: "the user signed the refund", pass: submits(outPass(OutRefundable, chains.EscrowFact{State: chains.EscrowOpen}), signed(ActionRefund)), without: changes{
 			"it is for another action":          otherAction,
 			"what the user signed is under way": busyWith(ActionRefund),
 		}},
@@ -137,18 +136,18 @@ func TestEscrowEndsAreTakenBackByNodesThatKnow(t *testing.T) {
 	}
 	young := changes{"its head is younger by enough": func(in *Decision) { in.R.Seen = Seen{Chain: 101, At: ago(lagMost + time.Second)} }}
 	checkRows(t, newToBTC(), []row{
-		{why: "the escrow was claimed, not refunded", pass: seen(swapstate.OutRefunded, chains.EscrowFact{State: chains.EscrowClaimed}), without: behind, with: young},
-		{why: "the escrow was refunded, not claimed", pass: seen(swapstate.OutClaimed, chains.EscrowFact{State: chains.EscrowRefunded}), without: behind, with: young},
-		{why: "a reorganisation opened the escrow again", pass: seen(swapstate.OutClaimed, chains.EscrowFact{State: chains.EscrowOpen}), without: behind, with: young},
-		{why: "a reorganisation removed the escrow", pass: seen(swapstate.OutClaimed, chains.EscrowFact{}), without: behind, with: young},
-		{why: "a reorganisation removed the escrow", pass: seen(swapstate.OutCommitted, chains.EscrowFact{}), without: behind, with: young},
+		{why: "the escrow was claimed, not refunded", pass: seen(OutRefunded, chains.EscrowFact{State: chains.EscrowClaimed}), without: behind, with: young},
+		{why: "the escrow was refunded, not claimed", pass: seen(OutClaimed, chains.EscrowFact{State: chains.EscrowRefunded}), without: behind, with: young},
+		{why: "a reorganisation opened the escrow again", pass: seen(OutClaimed, chains.EscrowFact{State: chains.EscrowOpen}), without: behind, with: young},
+		{why: "a reorganisation removed the escrow", pass: seen(OutClaimed, chains.EscrowFact{}), without: behind, with: young},
+		{why: "a reorganisation removed the escrow", pass: seen(OutCommitted, chains.EscrowFact{}), without: behind, with: young},
 	})
 }
 
 func TestOutgoingAsksAndShows(t *testing.T) {
 	f := newToBTCLN()
 	t.Run("a late opening", func(t *testing.T) {
-		needs(t, outPass(swapstate.OutSoftExpired, chains.EscrowFact{Auth: chains.AuthGood}), func(in Decision) bool { return f.View(in).Late != nil }, changes{
+		needs(t, outPass(OutSoftExpired, chains.EscrowFact{Auth: chains.AuthGood}), func(in Decision) bool { return f.View(in).Late != nil }, changes{
 			"the chain does not answer":         func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 			"the authorisation is too old":      func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 			"there is no authorisation":         func(in *Decision) { in.R.Escrow.Init = nil },
@@ -157,7 +156,7 @@ func TestOutgoingAsksAndShows(t *testing.T) {
 		})
 	})
 	t.Run("an opening", func(t *testing.T) {
-		needs(t, outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood}), func(in Decision) bool { return f.View(in).Action != nil }, changes{
+		needs(t, outPass(OutCreated, chains.EscrowFact{Auth: chains.AuthGood}), func(in Decision) bool { return f.View(in).Action != nil }, changes{
 			"the authorisation is too old":      func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 			"the quote has ended":               func(in *Decision) { in.Obs.Escrow, in.Now = failed(chains.EscrowFact{}), noon.Add(time.Hour) },
 			"there is no authorisation":         func(in *Decision) { in.R.Escrow.Init = nil },
@@ -166,7 +165,7 @@ func TestOutgoingAsksAndShows(t *testing.T) {
 		})
 	})
 	refundable := func() Decision {
-		in := outPass(swapstate.OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Escrow.Refund = &chains.Auth{Timeout: noon.Add(chains.AuthGrace).Unix()}
 		return in
 	}
@@ -225,7 +224,7 @@ func TestOutgoingAsksAndShows(t *testing.T) {
 		}, func(in Decision) bool { next, _ := f.Step(in); return next.Escrow.Refund == fresh }, changes{
 			"it does not verify":          func(in *Decision) { in.Obs.Refund = failed(struct{}{}) },
 			"the provider did not answer": func(in *Decision) { in.Obs.LP = failed(in.Obs.LP.Value) },
-			"the swap is over":            func(in *Decision) { in.R.State = swapstate.OutClaimed },
+			"the swap is over":            func(in *Decision) { in.R.State = OutClaimed },
 		})
 	})
 }

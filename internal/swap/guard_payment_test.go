@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestPaymentIsGivenUp names what ends a payment that was submitted, and what must
 // not: whoever is asked to pay anew may pay twice.
 func TestPaymentIsGivenUp(t *testing.T) {
 	f := newTrustedFromBTC()
-	pass := passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *Decision) {
+	pass := passOf(trustedBTCPass(TrustedBTCCreated), func(in *Decision) {
 		in.R.Submission = &Submission{Action: ActionFund, PSBT: bitcoin.Hash{9}, Since: ago(refusalPatience)}
 		in.Obs.Received = known[[]*bitcoin.Tx](nil)
 		in.Obs.Spends = known([]bitcoin.Spend{{State: bitcoin.Unspent}})

@@ -9,28 +9,27 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestRivalsAreAskedFor asks for another swap with the same hash while money can still
 // be kept back, and believes only an answer.
 func TestRivalsAreAskedFor(t *testing.T) {
-	needs(t, outPass(swapstate.OutSoftExpired, chains.EscrowFact{}), func(in Decision) bool { return payingRival(in.R) != nil }, changes{
-		"it is open":          func(in *Decision) { in.R.State = swapstate.OutCommitted },
+	needs(t, outPass(OutSoftExpired, chains.EscrowFact{}), func(in Decision) bool { return payingRival(in.R) != nil }, changes{
+		"it is open":          func(in *Decision) { in.R.State = OutCommitted },
 		"it pays to Bitcoin":  func(in *Decision) { in.R.Type = ToBTC },
 		"there is no hash":    func(in *Decision) { in.R.Lightning.Hash = "" },
 		"there is no invoice": func(in *Decision) { in.R.Lightning = nil },
 	})
-	allows(t, outPass(swapstate.OutCreated, chains.EscrowFact{}), func(in Decision) bool { return payingRival(in.R) != nil }, changes{"it is new": func(*Decision) {}})
-	needs(t, autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in Decision) bool { return hashRival(in.R) != nil }, changes{
-		"it is paid":       func(in *Decision) { in.R.State = swapstate.LnPaid },
+	allows(t, outPass(OutCreated, chains.EscrowFact{}), func(in Decision) bool { return payingRival(in.R) != nil }, changes{"it is new": func(*Decision) {}})
+	needs(t, autoPass(LnCreated, chains.EscrowFact{}), func(in Decision) bool { return hashRival(in.R) != nil }, changes{
+		"it is paid":       func(in *Decision) { in.R.State = LnPaid },
 		"there is no hash": func(in *Decision) { in.R.Lightning.Hash = "" },
 		"it is another":    func(in *Decision) { in.R.Type = ToBTCLN },
 	})
 	needs(t, func() Decision { return Decision{Obs: &Observation{Rival: known(true)}} }, Decision.rivalled, changes{
 		"there is none": func(in *Decision) { in.Obs.Rival.Value = false }, "the store does not answer": func(in *Decision) { in.Obs.Rival = failed(true) },
 	})
-	needs(t, passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{}), func(in *Decision) { in.R.Shared = []string{ByPaying} }), func(in Decision) bool { return newToBTCLN().View(in).Blocked != nil }, changes{
+	needs(t, passOf(outPass(OutCommitted, chains.EscrowFact{}), func(in *Decision) { in.R.Shared = []string{ByPaying} }), func(in Decision) bool { return newToBTCLN().View(in).Blocked != nil }, changes{
 		"no other pays": func(in *Decision) { in.R.Shared = []string{ByHash} },
 	})
 }
@@ -38,13 +37,13 @@ func TestRivalsAreAskedFor(t *testing.T) {
 // TestLieAboutAnEscrowIsSaid tells a provider's escrow that must not be paid for.
 func TestLieAboutAnEscrowIsSaid(t *testing.T) {
 	f := newFromBTCLNAuto()
-	needs(t, passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) {
+	needs(t, passOf(autoPass(LnCreated, chains.EscrowFact{}), func(in *Decision) {
 		in.Obs.Delivered = known(&chains.Escrow{Expiry: noon.Add(chains.ClaimGrace).Unix()})
 	}), func(in Decision) bool { next, _ := f.Step(in); return next.Problem != "" }, changes{
 		"there is time":   func(in *Decision) { in.Obs.Delivered.Value.Expiry += 3600 },
 		"nothing is said": func(in *Decision) { in.Obs.Delivered = Fact[*chains.Escrow]{} },
 	})
-	in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
+	in := autoPass(LnCreated, chains.EscrowFact{})()
 	in.Obs.Delivered = Fact[*chains.Escrow]{Asked: true, Err: &lp.LPError{}}
 	if next, _ := f.Step(in); !strings.Contains(next.Problem, "differs from the agreed") {
 		t.Errorf("the problem is %q", next.Problem)
@@ -53,7 +52,7 @@ func TestLieAboutAnEscrowIsSaid(t *testing.T) {
 
 // TestFirstOpeningIsKept keeps since when watchtowers could settle.
 func TestFirstOpeningIsKept(t *testing.T) {
-	for f, pass := range map[*Flow]func() Decision{newToBTC(): outPass(swapstate.OutCreated, chains.EscrowFact{State: chains.EscrowOpen}), newFromBTCLNAuto(): autoPass(swapstate.LnPaid, chains.EscrowFact{State: chains.EscrowOpen})} {
+	for f, pass := range map[*Flow]func() Decision{newToBTC(): outPass(OutCreated, chains.EscrowFact{State: chains.EscrowOpen}), newFromBTCLNAuto(): autoPass(LnPaid, chains.EscrowFact{State: chains.EscrowOpen})} {
 		for before, want := range map[Millis]Millis{0: At(noon), 5: 5} {
 			in := pass()
 			in.R.Escrow.OpenedAt = before
@@ -68,21 +67,21 @@ func TestFirstOpeningIsKept(t *testing.T) {
 // nothing of what is asked.
 func TestOutgoingOnlyOnAnAnswer(t *testing.T) {
 	f, id := newToBTC(), bitcoin.Hash{9}
-	needs(t, outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: id[:]}), func(in Decision) bool { next, _ := f.Step(in); return next.Bitcoin != nil }, changes{
+	needs(t, outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: id[:]}), func(in Decision) bool { next, _ := f.Step(in); return next.Bitcoin != nil }, changes{
 		"the chain does not answer": func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		"the escrow is open":        func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowOpen },
 		"there is no id":            func(in *Decision) { in.Obs.Escrow.Value.Result = nil },
 	})
 	offers := func(in Decision) bool { return f.View(in).Action != nil }
-	needs(t, outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood}), offers, changes{
+	needs(t, outPass(OutCreated, chains.EscrowFact{Auth: chains.AuthGood}), offers, changes{
 		"the authorisation was not asked for":    func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthUnknown },
 		"the last good word of the chain is old": func(in *Decision) { in.Obs.Escrow, in.Now = failed(in.Obs.Escrow.Value), noon.Add(time.Hour) },
 	})
-	late := passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{}), func(in *Decision) {
+	late := passOf(outPass(OutCommitted, chains.EscrowFact{}), func(in *Decision) {
 		in.Now = noon.Add(3 * time.Hour)
 		in.Obs.Escrow.Value.Head.Time = in.Now.Unix()
 	})()
-	if next, _ := f.Step(late); next.State != swapstate.OutCommitted {
+	if next, _ := f.Step(late); next.State != OutCommitted {
 		t.Errorf("an escrow that a node does not know of is to be refunded: state %d", next.State)
 	}
 }
@@ -116,19 +115,19 @@ func TestVaultSwapsRestInTime(t *testing.T) {
 	f := newSPVFromBTC()
 	rests := func(in Decision) bool { next, _ := f.Step(in); return next.Settled }
 	old := func(in *Decision) { in.R.CreatedAt, in.R.Ended = ago(2*spvRest), ago(2*spvRest) }
-	needs(t, spvPass(swapstate.SPVExpired), rests, changes{"the provider has a transaction": func(in *Decision) { in.R.Bitcoin.Posted = true }})
-	for name, pass := range map[string]func() Decision{"unposted": spvPass(swapstate.SPVSoftExpired), "under way": spvPass(swapstate.SPVBroadcasted), "open": spvPass(swapstate.SPVCreated)} {
+	needs(t, spvPass(SPVExpired), rests, changes{"the provider has a transaction": func(in *Decision) { in.R.Bitcoin.Posted = true }})
+	for name, pass := range map[string]func() Decision{"unposted": spvPass(SPVSoftExpired), "under way": spvPass(SPVBroadcasted), "open": spvPass(SPVCreated)} {
 		if rests(passOf(pass, old)()) {
 			t.Errorf("%s: it rests", name)
 		}
 	}
 	settled := func(in *Decision) { in.R.Settled, in.R.Ended, in.R.Bitcoin.Posted = true, ago(time.Second), true }
-	for _, state := range []int{swapstate.SPVFronted, swapstate.SPVFailed, swapstate.SPVExpired} {
+	for _, state := range []int{SPVFronted, SPVFailed, SPVExpired} {
 		if !rests(passOf(spvPass(state), settled)()) {
 			t.Errorf("state %d: it rests no more", state)
 		}
 	}
-	again := passOf(spvPass(swapstate.SPVSoftExpired), func(in *Decision) { unspent(in); in.R.Bitcoin.Posted = true })()
+	again := passOf(spvPass(SPVSoftExpired), func(in *Decision) { unspent(in); in.R.Bitcoin.Posted = true })()
 	if len(f.Effects(again)) != 1 {
 		t.Error("a transaction whose delivery is not known is not handed over again")
 	}
@@ -141,20 +140,20 @@ func TestTrustedKeepsWhatItKnows(t *testing.T) {
 	names := func(code int, id string) func(*Decision) {
 		return func(in *Decision) { in.Obs.LP = known(lp.Status{Code: code, TxID: id}) }
 	}
-	needs(t, passOf(trustedLNPass(swapstate.TrustedLNPaid), names(lp.CodeGasSent, "0x2")), func(in Decision) bool { next, _ := gas.Step(in); return next.PayoutTx == "0x2" }, changes{
-		"the provider did not answer": lpSilent, "the provider has not sent it": names(lp.CodeGasReceived, "0x2"), "the swap is over": func(in *Decision) { in.R.State = swapstate.TrustedLNFinished },
+	needs(t, passOf(trustedLNPass(TrustedLNPaid), names(lp.CodeGasSent, "0x2")), func(in Decision) bool { next, _ := gas.Step(in); return next.PayoutTx == "0x2" }, changes{
+		"the provider did not answer": lpSilent, "the provider has not sent it": names(lp.CodeGasReceived, "0x2"), "the swap is over": func(in *Decision) { in.R.State = TrustedLNFinished },
 	})
-	in := passOf(trustedLNPass(swapstate.TrustedLNPaid), all(names(lp.CodeGasSent, ""), func(in *Decision) { in.R.PayoutTx = "0x1" }))()
+	in := passOf(trustedLNPass(TrustedLNPaid), all(names(lp.CodeGasSent, ""), func(in *Decision) { in.R.PayoutTx = "0x1" }))()
 	if next, _ := gas.Step(in); next.PayoutTx != "0x1" {
 		t.Errorf("the payout is %q", next.PayoutTx)
 	}
 	rests := func(in Decision) bool { next, _ := coin.Step(in); return next.Settled }
-	needs(t, passOf(trustedBTCPass(swapstate.TrustedBTCExpired), func(in *Decision) { in.R.Gas.Paid, in.R.CreatedAt = true, ago(trustedBTCRest+time.Millisecond) }), rests, changes{
+	needs(t, passOf(trustedBTCPass(TrustedBTCExpired), func(in *Decision) { in.R.Gas.Paid, in.R.CreatedAt = true, ago(trustedBTCRest+time.Millisecond) }), rests, changes{
 		"nothing keeps it":     func(in *Decision) { in.R.Gas.Paid = false },
 		"the time is not over": func(in *Decision) { in.R.CreatedAt = ago(trustedBTCRest) },
 	})
 	first, mine, named := &bitcoin.Tx{ID: bitcoin.Hash{1}, Confirmations: 1}, &bitcoin.Tx{ID: bitcoin.Hash{2}}, &bitcoin.Tx{ID: bitcoin.Hash{3}}
-	pay := passOf(trustedBTCPass(swapstate.TrustedBTCCreated), receives(&bitcoin.Tx{ID: bitcoin.Hash{4}}, first, mine, named))()
+	pay := passOf(trustedBTCPass(TrustedBTCCreated), receives(&bitcoin.Tx{ID: bitcoin.Hash{4}}, first, mine, named))()
 	for _, want := range []*bitcoin.Tx{first, mine, named} {
 		switch want {
 		case mine:

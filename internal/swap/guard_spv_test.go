@@ -9,7 +9,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // spvPass is a pass over a vault swap in a state. From SIGNED on the provider has a
@@ -21,7 +20,7 @@ func spvPass(state int) func() Decision {
 			Vault:   &VaultPart{Deadline: ago(-time.Hour), UTXO: bitcoin.OutPoint{}.String()},
 			Bitcoin: &BitcoinPart{Confirmations: 2},
 		}
-		if state != swapstate.SPVCreated && state != swapstate.SPVSoftExpired && state != swapstate.SPVExpired {
+		if state != SPVCreated && state != SPVSoftExpired && state != SPVExpired {
 			r.Bitcoin.Posted, r.Bitcoin.TxID = true, bitcoin.Hash{9}
 		}
 		return Decision{R: r, Obs: &Observation{}, Now: noon}
@@ -89,11 +88,11 @@ func TestSPVRows(t *testing.T) {
 	}
 	signedPSBT := Submit{Action: ActionFund, PSBT: psbtOf()}
 	checkRows(t, newSPVFromBTC(), []row{
-		{why: "the provider accepted the transaction", pass: passOf(spvPass(swapstate.SPVSigned), posted(took)), without: changes{
+		{why: "the provider accepted the transaction", pass: passOf(spvPass(SPVSigned), posted(took)), without: changes{
 			"something else was done": posted(Outcome{Effect: SendTx, Done: true}),
 			"it is not known":         posted(Outcome{Effect: PostPSBT}),
 		}},
-		{why: "the provider refused the transaction", pass: passOf(spvPass(swapstate.SPVSigned), posted(refused)), without: changes{
+		{why: "the provider refused the transaction", pass: passOf(spvPass(SPVSigned), posted(refused)), without: changes{
 			"it is not known": posted(Outcome{Effect: PostPSBT}),
 			"an earlier attempt had no answer": func(in *Decision) {
 				in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Attempts: 1}}
@@ -103,7 +102,7 @@ func TestSPVRows(t *testing.T) {
 				in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1, Attempts: 1, Outcome: Refused}}
 			},
 		}},
-		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(swapstate.SPVPosted), func(in *Decision) {
+		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(SPVPosted), func(in *Decision) {
 			notFound(in)
 			in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond)
 		}), without: changes{
@@ -112,55 +111,55 @@ func TestSPVRows(t *testing.T) {
 			"Bitcoin does not answer":  func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
 			"the transaction is there": func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{}) },
 		}},
-		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(swapstate.SPVSigned), func(in *Decision) {
+		{why: "the quote expired and the transaction was not seen", pass: passOf(spvPass(SPVSigned), func(in *Decision) {
 			notFound(in)
 			in.Now = in.R.Expiry.Time().Add(time.Millisecond)
 		}), without: changes{
 			"it is the last moment": func(in *Decision) { in.Now = in.R.Expiry.Time() },
-			"the provider has it":   func(in *Decision) { in.R.State = swapstate.SPVPosted },
+			"the provider has it":   func(in *Decision) { in.R.State = SPVPosted },
 		}},
-		{why: "the quote expired unused", pass: passOf(spvPass(swapstate.SPVSoftExpired), func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) }), without: changes{
+		{why: "the quote expired unused", pass: passOf(spvPass(SPVSoftExpired), func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) }), without: changes{
 			"it is the last moment":      func(in *Decision) { in.Now = in.R.Vault.Deadline.Time() },
 			"the provider has a payment": func(in *Decision) { in.R.Bitcoin.Posted = true },
 		}},
-		{why: "the user signed", pass: submits(spvPass(swapstate.SPVSoftExpired), signedPSBT), without: changes{
+		{why: "the user signed", pass: submits(spvPass(SPVSoftExpired), signedPSBT), without: changes{
 			"it is for another action":     otherAction,
 			"there is no transaction":      func(in *Decision) { in.Input = Submit{Action: ActionFund} },
 			"the provider has one already": func(in *Decision) { in.R.Bitcoin.Posted = true },
 			"the deadline is over":         func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 		}, with: changes{"it is the last moment": func(in *Decision) { in.Now = in.R.Vault.Deadline.Time() }}},
-		{why: "the user signed the claim", pass: submits(spvPass(swapstate.SPVConfirmed), signed(actionClaim)), without: changes{
+		{why: "the user signed the claim", pass: submits(spvPass(SPVConfirmed), signed(actionClaim)), without: changes{
 			"it is for another action":          otherAction,
 			"what the user signed is under way": busyWith(actionClaim),
 		}},
-		{why: "the payout was advanced", pass: passOf(spvPass(swapstate.SPVFailed), withdrawn(chains.WithdrawalFronted)), without: changes{
+		{why: "the payout was advanced", pass: passOf(spvPass(SPVFailed), withdrawn(chains.WithdrawalFronted)), without: changes{
 			"the chain does not answer": func(in *Decision) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
 			"the vault has not moved":   withdrawn(chains.WithdrawalNone),
 		}},
-		{why: "the Bitcoin transaction is confirmed", pass: passOf(spvPass(swapstate.SPVBroadcasted), func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2}) }), without: changes{
+		{why: "the Bitcoin transaction is confirmed", pass: passOf(spvPass(SPVBroadcasted), func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2}) }), without: changes{
 			"one confirmation is missing": func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 1}) },
 			"Bitcoin does not answer":     func(in *Decision) { in.Obs.Payment = failed(&bitcoin.Tx{Confirmations: 2}) },
 			"it is not found":             notFound,
 		}},
-		{why: "an input was spent by another transaction", pass: passOf(spvPass(swapstate.SPVBroadcasted), spentOtherwise), without: changes{
+		{why: "an input was spent by another transaction", pass: passOf(spvPass(SPVBroadcasted), spentOtherwise), without: changes{
 			"that is not in a block":   func(in *Decision) { in.Obs.Spends.Value[0].State = bitcoin.SpentInMempool },
 			"that is not known":        func(in *Decision) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
 			"the transaction is there": func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{}) },
 			"Bitcoin does not answer":  func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
 		}},
-		{why: "the vault paid", pass: passOf(spvPass(swapstate.SPVBroadcasted), withdrawn(chains.WithdrawalClaimed)), without: changes{
+		{why: "the vault paid", pass: passOf(spvPass(SPVBroadcasted), withdrawn(chains.WithdrawalClaimed)), without: changes{
 			"the chain does not answer": func(in *Decision) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
 		}},
-		{why: "the vault paid, and did not close", pass: passOf(spvPass(swapstate.SPVClosed), withdrawn(chains.WithdrawalClaimed)), without: behind},
-		{why: "the vault closed, and did not pay", pass: passOf(spvPass(swapstate.SPVClaimed), withdrawn(chains.WithdrawalClosed)), without: behind},
-		{why: "a reorganisation undid what the vault did", pass: passOf(spvPass(swapstate.SPVClaimed), withdrawn(chains.WithdrawalNone)), without: behind},
-		{why: "the vault closed, and the payout was not advanced", pass: passOf(spvPass(swapstate.SPVFronted), withdrawn(chains.WithdrawalClosed)), without: closed},
+		{why: "the vault paid, and did not close", pass: passOf(spvPass(SPVClosed), withdrawn(chains.WithdrawalClaimed)), without: behind},
+		{why: "the vault closed, and did not pay", pass: passOf(spvPass(SPVClaimed), withdrawn(chains.WithdrawalClosed)), without: behind},
+		{why: "a reorganisation undid what the vault did", pass: passOf(spvPass(SPVClaimed), withdrawn(chains.WithdrawalNone)), without: behind},
+		{why: "the vault closed, and the payout was not advanced", pass: passOf(spvPass(SPVFronted), withdrawn(chains.WithdrawalClosed)), without: closed},
 	})
 }
 
 // TestSPVFirstConfirmation keeps when enough confirmations were first seen.
 func TestSPVFirstConfirmation(t *testing.T) {
-	in := passOf(spvPass(swapstate.SPVBroadcasted), func(in *Decision) {
+	in := passOf(spvPass(SPVBroadcasted), func(in *Decision) {
 		in.Obs.Payment = known(&bitcoin.Tx{Confirmations: 2, Prevouts: []*wire.TxOut{nil, {PkScript: []byte{3}}}})
 		in.R.Bitcoin.ConfirmedAt = ago(time.Hour)
 	})()
@@ -181,11 +180,11 @@ func TestSPVRests(t *testing.T) {
 	f := newSPVFromBTC()
 	rests := func(in Decision) bool { next, _ := f.Step(in); return next.Settled }
 	t.Run("with the provider", func(t *testing.T) {
-		needs(t, passOf(spvPass(swapstate.SPVSoftExpired), func(in *Decision) { in.R.Bitcoin.Posted, in.R.CreatedAt = true, ago(spvRest+time.Millisecond) }), rests, changes{
+		needs(t, passOf(spvPass(SPVSoftExpired), func(in *Decision) { in.R.Bitcoin.Posted, in.R.CreatedAt = true, ago(spvRest+time.Millisecond) }), rests, changes{
 			"the time is not over": func(in *Decision) { in.R.CreatedAt = ago(spvRest) },
 		})
 	})
-	for name, state := range map[string]int{"expired": swapstate.SPVExpired, "failed": swapstate.SPVFailed} {
+	for name, state := range map[string]int{"expired": SPVExpired, "failed": SPVFailed} {
 		t.Run(name, func(t *testing.T) {
 			needs(t, passOf(spvPass(state), func(in *Decision) { in.R.Bitcoin.Posted, in.R.Ended = true, ago(spvRest+time.Millisecond) }), rests, changes{
 				"the time is not over":            func(in *Decision) { in.R.Ended = ago(spvRest) },
@@ -200,7 +199,7 @@ func TestSPVRests(t *testing.T) {
 		})
 	}
 	t.Run("paid in advance", func(t *testing.T) {
-		needs(t, passOf(spvPass(swapstate.SPVFronted), func(in *Decision) {
+		needs(t, passOf(spvPass(SPVFronted), func(in *Decision) {
 			withdrawn(chains.WithdrawalFronted)(in)
 			in.Obs.Withdrawal.Value.Final, in.R.Ended = true, ago(spvRest+time.Millisecond)
 		}), rests, changes{
@@ -215,11 +214,11 @@ func TestSPVRests(t *testing.T) {
 func TestSPVHandsOverAndShows(t *testing.T) {
 	f := newSPVFromBTC()
 	t.Run("to the provider", func(t *testing.T) {
-		needs(t, passOf(spvPass(swapstate.SPVSigned), unspent), func(in Decision) bool { return len(f.Effects(in)) == 1 }, changes{
+		needs(t, passOf(spvPass(SPVSigned), unspent), func(in Decision) bool { return len(f.Effects(in)) == 1 }, changes{
 			"it has answered":      func(in *Decision) { in.R.Tried = map[string]Try{string(PostPSBT): {Outcome: Refused}} },
 			"the deadline is over": func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
-			"it has it":            func(in *Decision) { in.R.State = swapstate.SPVPosted },
-			"nothing was signed":   func(in *Decision) { in.R.State, in.R.Bitcoin.Posted = swapstate.SPVSoftExpired, false },
+			"it has it":            func(in *Decision) { in.R.State = SPVPosted },
+			"nothing was signed":   func(in *Decision) { in.R.State, in.R.Bitcoin.Posted = SPVSoftExpired, false },
 
 			"Bitcoin was not asked":         func(in *Decision) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
 			"Bitcoin does not answer":       func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
@@ -233,20 +232,20 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 		})
 	})
 	t.Run("a late payment", func(t *testing.T) {
-		needs(t, spvPass(swapstate.SPVSoftExpired), func(in Decision) bool { return f.View(in).Late != nil }, changes{
+		needs(t, spvPass(SPVSoftExpired), func(in Decision) bool { return f.View(in).Late != nil }, changes{
 			"the provider has one": func(in *Decision) { in.R.Bitcoin.Posted = true },
 			"the deadline is over": func(in *Decision) { in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 		})
 	})
 	t.Run("a claim", func(t *testing.T) {
 		blind := func(in *Decision) { busyWith(actionClaim)(in); in.R.Submission.Since = ago(time.Hour) }
-		needs(t, passOf(spvPass(swapstate.SPVConfirmed), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow + time.Millisecond) }),
+		needs(t, passOf(spvPass(SPVConfirmed), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow + time.Millisecond) }),
 			func(in Decision) bool { _, sign := f.View(in).Action.(*Sign); return sign }, changes{
 				"a watchtower has some time":          func(in *Decision) { in.R.Bitcoin.ConfirmedAt = ago(automaticWindow) },
 				"what the user signed is under way":   busyWith(actionClaim),
 				"nothing is known of what was signed": blind,
 			})
-		in := spvPass(swapstate.SPVConfirmed)()
+		in := spvPass(SPVConfirmed)()
 		blind(&in)
 		if v := f.View(in); v.Blocked == nil {
 			t.Error("the reason is not told")
@@ -257,14 +256,14 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 			in.Obs.Vault = known(chains.VaultFact{Vault: chains.Vault{Open: true}})
 			in.R.Vault.UTXO = bitcoin.OutPoint{Index: 1}.String()
 		}
-		needs(t, passOf(spvPass(swapstate.SPVBroadcasted), elsewhere), func(in Decision) bool { return f.Ask(in).Withdrawal != nil }, changes{
+		needs(t, passOf(spvPass(SPVBroadcasted), elsewhere), func(in Decision) bool { return f.Ask(in).Withdrawal != nil }, changes{
 			"the vault is where it was":     func(in *Decision) { in.R.Vault.UTXO = bitcoin.OutPoint{}.String() },
 			"the vault was not asked for":   func(in *Decision) { in.Obs.Vault = Fact[chains.VaultFact]{} },
 			"the provider has nothing":      func(in *Decision) { in.R.Bitcoin.Posted = false },
 			"the swap rests":                func(in *Decision) { in.R.Settled = true },
-			"the payment is not on its way": func(in *Decision) { in.R.State = swapstate.SPVPosted },
+			"the payment is not on its way": func(in *Decision) { in.R.State = SPVPosted },
 		})
-		allows(t, spvPass(swapstate.SPVBroadcasted), func(in Decision) bool { return f.Ask(in).Withdrawal != nil }, changes{
+		allows(t, spvPass(SPVBroadcasted), func(in Decision) bool { return f.Ask(in).Withdrawal != nil }, changes{
 			"the nodes do not agree on where it is": func(in *Decision) { in.Obs.Vault = failed(in.Obs.Vault.Value) },
 			"the vault is closed": func(in *Decision) {
 				elsewhere(in)
@@ -280,7 +279,7 @@ func TestSPVHandsOverAndShows(t *testing.T) {
 // time: after a reorganisation nobody is asked to sign one, and one that was signed before
 // is not taken.
 func TestVaultIsClaimedWithAConfirmedPaymentAlone(t *testing.T) {
-	pass := passOf(spvPass(swapstate.SPVConfirmed), func(in *Decision) {
+	pass := passOf(spvPass(SPVConfirmed), func(in *Decision) {
 		in.R.Bitcoin.ConfirmedAt = ago(time.Hour)
 		in.Obs.Payment = known(&bitcoin.Tx{ID: in.R.Bitcoin.TxID, Confirmations: 2})
 	})

@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // sent is a submission of two transactions of somebody, a second old.
@@ -16,7 +15,7 @@ func sent(from string) *Submission {
 
 func refundPass(s *Submission) func() Decision {
 	return func() Decision {
-		in := outPass(swapstate.OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Submission = (&Record{Submission: s}).Clone().Submission
 		in.Obs.Txs = known(map[string]chains.TxStatus{"0x1": {State: chains.TxPending}, "0x2": {State: chains.TxPending}})
 		return in
@@ -173,7 +172,7 @@ func TestFateOfSubmissions(t *testing.T) {
 		}
 	})
 	t.Run("a new one forgets the tries of the one before, and nothing else", func(t *testing.T) {
-		in := passOf(submits(outPass(swapstate.OutRefundable, chains.EscrowFact{State: chains.EscrowOpen}), signed(ActionRefund)), func(in *Decision) {
+		in := passOf(submits(outPass(OutRefundable, chains.EscrowFact{State: chains.EscrowOpen}), signed(ActionRefund)), func(in *Decision) {
 			in.R.Tried = map[string]Try{"send:0": {Attempts: 3}, string(Publish): {Attempts: 2}, string(Broadcast): {Attempts: 1}}
 		})()
 		next, _ := f.Step(in)

@@ -7,7 +7,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestOnlyUnusedQuotesAreDeleted names everything that keeps a record: without it
@@ -46,12 +45,12 @@ func TestInvoiceIsHeldWhileItMayBePaid(t *testing.T) {
 	}
 	held := func(in Decision) bool { return in.R.mayHavePaid() }
 	back := changes{"the money came back": func(in *Decision) { in.R.Escrow.RefundTx = "0x1" }, "there is no escrow": func(in *Decision) { in.R.Escrow = nil }}
-	needs(t, with(swapstate.OutCreated, &Submission{}), held, back)
-	needs(t, with(swapstate.OutCreated, &Submission{Closed: true}), held, back)
-	needs(t, func() Decision { in := with(swapstate.OutCreated, nil)(); in.R.Escrow.InitTx = "0x1"; return in }, held, back)
+	needs(t, with(OutCreated, &Submission{}), held, back)
+	needs(t, with(OutCreated, &Submission{Closed: true}), held, back)
+	needs(t, func() Decision { in := with(OutCreated, nil)(); in.R.Escrow.InitTx = "0x1"; return in }, held, back)
 	forgotten := &Submission{Closed: true, Reason: "forgotten", Missing: 1}
-	needs(t, with(swapstate.OutSoftExpired, forgotten), held, changes{"it is too late for it": func(in *Decision) { in.R.State = swapstate.OutExpired }})
-	for name, pass := range map[string]func() Decision{"refused": with(swapstate.OutCreated, &Submission{Closed: true, Reason: "no"}), "nothing": with(swapstate.OutCreated, nil)} {
+	needs(t, with(OutSoftExpired, forgotten), held, changes{"it is too late for it": func(in *Decision) { in.R.State = OutExpired }})
+	for name, pass := range map[string]func() Decision{"refused": with(OutCreated, &Submission{Closed: true, Reason: "no"}), "nothing": with(OutCreated, nil)} {
 		if held(pass()) {
 			t.Errorf("%s: it is held", name)
 		}
@@ -107,12 +106,12 @@ func TestEndsAreSettledByTheSameEnd(t *testing.T) {
 		right     func(*Decision)
 		otherwise func(*Decision)
 	}{
-		"paid out":     {newToBTC(), outPass(swapstate.OutClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
-		"refunded":     {newToBTC(), outPass(swapstate.OutRefunded, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
-		"claimed":      {newFromBTCLNAuto(), autoPass(swapstate.LnClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
-		"given back":   {newFromBTCLNAuto(), autoPass(swapstate.LnFailed, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
-		"vault paid":   {newSPVFromBTC(), spvPass(swapstate.SPVClaimed), vault(chains.WithdrawalClaimed), vault(chains.WithdrawalClosed)},
-		"vault closed": {newSPVFromBTC(), spvPass(swapstate.SPVClosed), vault(chains.WithdrawalClosed), vault(chains.WithdrawalClaimed)},
+		"paid out":     {newToBTC(), outPass(OutClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
+		"refunded":     {newToBTC(), outPass(OutRefunded, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
+		"claimed":      {newFromBTCLNAuto(), autoPass(LnClaimed, chains.EscrowFact{}), escrow(chains.EscrowClaimed), escrow(chains.EscrowRefunded)},
+		"given back":   {newFromBTCLNAuto(), autoPass(LnFailed, chains.EscrowFact{}), escrow(chains.EscrowRefunded), escrow(chains.EscrowClaimed)},
+		"vault paid":   {newSPVFromBTC(), spvPass(SPVClaimed), vault(chains.WithdrawalClaimed), vault(chains.WithdrawalClosed)},
+		"vault closed": {newSPVFromBTC(), spvPass(SPVClosed), vault(chains.WithdrawalClosed), vault(chains.WithdrawalClaimed)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			needs(t, final(c.pass, c.right), rests(c.f), changes{
@@ -133,7 +132,7 @@ func TestEndsAreSettledByTheSameEnd(t *testing.T) {
 func TestPayoutIsKeptOnceProven(t *testing.T) {
 	f, id := newToBTC(), bitcoin.Hash{9}
 	shown := func() Decision {
-		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Type = ToBTC
 		in.Obs.Payout = known(PayoutFact{Proven: true, TxID: id, Vout: 2, Address: "bc1q", Sats: 5, Nonce: 6, Confirmations: 7})
 		return in
@@ -179,7 +178,7 @@ func TestPayoutIsKeptOnceProven(t *testing.T) {
 // TestPreimageIsCheckedAgainstItsHash keeps no other preimage, and asks the chain
 // about none that cannot be one.
 func TestPreimageIsCheckedAgainstItsHash(t *testing.T) {
-	hash := autoPass(swapstate.LnCreated, chains.EscrowFact{})().R.Lightning.Hash
+	hash := autoPass(LnCreated, chains.EscrowFact{})().R.Lightning.Hash
 	for name, c := range map[string]struct {
 		part *LightningPart
 		in   []byte
@@ -198,13 +197,13 @@ func TestPreimageIsCheckedAgainstItsHash(t *testing.T) {
 	}
 	f := newToBTCLN()
 	paid := func() Decision {
-		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.Obs.LP = known(lp.Status{Code: lp.CodePaid, Secret: autoPreimage[:]})
 		return in
 	}
 	needs(t, paid, func(in Decision) bool { return f.Ask(in).Payout != nil }, changes{"it is too short": func(in *Decision) { in.Obs.LP.Value.Secret = autoPreimage[:31] }})
 	id := func(change func(*Decision)) string {
-		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		change(&in)
 		return f.Ask(in).LP.ID
 	}

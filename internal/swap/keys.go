@@ -4,8 +4,7 @@ import (
 	"encoding/hex"
 	"slices"
 
-	"github.com/swapper-go/swapper/internal/shard"
-	"github.com/swapper-go/swapper/internal/swapstate"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // Index names, and what their values are.
@@ -57,7 +56,7 @@ func (r *Record) Keys(row StateRow) []Key {
 		ks = append(ks, Key{Index: ByPending, Value: SignerValue(r.Chain, r.Signer), Order: created})
 	}
 	if row.Watched && !r.Settled {
-		ks = append(ks, Key{Index: ByWatch, Value: shard.Value(shard.Of(r.ID)), Order: int64(r.Due)})
+		ks = append(ks, Key{Index: ByWatch, Value: bounds.ShardText(bounds.Shard(r.ID)), Order: int64(r.Due)})
 	}
 	if r.Changed != 0 {
 		ks = append(ks, Key{Index: ByChange, Order: int64(r.Changed)}, Key{Index: ByChange, Value: SignerValue(r.Chain, r.Signer), Order: int64(r.Changed)})
@@ -122,7 +121,7 @@ func (r *Record) mayHavePaid() bool {
 		return true
 	}
 	s := r.Submission
-	return s != nil && (s.Reason == "" || s.Missing != 0 && r.State != swapstate.OutExpired)
+	return s != nil && (s.Reason == "" || s.Missing != 0 && r.State != OutExpired)
 }
 
 func isZero(h [32]byte) bool { return h == [32]byte{} }

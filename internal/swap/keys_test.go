@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestKeys makes sure that what must not be done twice has a unique key, and that
@@ -23,18 +22,18 @@ func TestKeys(t *testing.T) {
 		plain  []string
 		none   []string
 	}{
-		{"paying an invoice", &Record{Head: Head{Type: ToBTCLN, State: swapstate.OutCommitted}, Lightning: invoice, Escrow: &EscrowPart{Real: escrow, InitTx: "0x1"}},
-			row(newToBTCLN(), swapstate.OutCommitted), []string{ByPaying, ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPurge, ByRequest}},
-		{"waiting for a payment", &Record{Head: Head{Type: FromBTCLNAuto, State: swapstate.LnCreated}, Lightning: invoice, Escrow: &EscrowPart{Expected: escrow}},
-			row(newFromBTCLNAuto(), swapstate.LnCreated), []string{ByHash}, []string{BySigner, ByPending, ByWatch, ByEvent}, []string{ByPaying, ByPurge}},
-		{"handed over to a vault's owner", &Record{Head: Head{Type: SPVFromBTC, State: swapstate.SPVPosted}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{Posted: true, TxID: bitcoin.Hash{7}}},
-			row(newSPVFromBTC(), swapstate.SPVPosted), []string{ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPaying, ByPurge}},
-		{"asked for with a key", &Record{Head: Head{Type: SPVFromBTC, State: swapstate.SPVCreated, Request: "k"}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
-			row(newSPVFromBTC(), swapstate.SPVCreated), []string{ByRequest}, []string{BySigner, ByPending}, []string{ByEvent, ByHash}},
-		{"gas", &Record{Head: Head{Type: TrustedFromBTC, State: swapstate.TrustedBTCCreated}, Gas: &GasPart{Hash: "bb"}, Bitcoin: &BitcoinPart{}},
-			row(newTrustedFromBTC(), swapstate.TrustedBTCCreated), []string{ByHash}, []string{BySigner}, []string{ByPaying, ByPurge}},
-		{"expired", &Record{Head: Head{Type: SPVFromBTC, State: swapstate.SPVExpired, Settled: true}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
-			row(newSPVFromBTC(), swapstate.SPVExpired), nil, []string{ByPurge}, []string{BySigner, ByPending, ByWatch}},
+		{"paying an invoice", &Record{Head: Head{Type: ToBTCLN, State: OutCommitted}, Lightning: invoice, Escrow: &EscrowPart{Real: escrow, InitTx: "0x1"}},
+			row(newToBTCLN(), OutCommitted), []string{ByPaying, ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPurge, ByRequest}},
+		{"waiting for a payment", &Record{Head: Head{Type: FromBTCLNAuto, State: LnCreated}, Lightning: invoice, Escrow: &EscrowPart{Expected: escrow}},
+			row(newFromBTCLNAuto(), LnCreated), []string{ByHash}, []string{BySigner, ByPending, ByWatch, ByEvent}, []string{ByPaying, ByPurge}},
+		{"handed over to a vault's owner", &Record{Head: Head{Type: SPVFromBTC, State: SPVPosted}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{Posted: true, TxID: bitcoin.Hash{7}}},
+			row(newSPVFromBTC(), SPVPosted), []string{ByEvent}, []string{BySigner, ByPending, ByWatch}, []string{ByHash, ByPaying, ByPurge}},
+		{"asked for with a key", &Record{Head: Head{Type: SPVFromBTC, State: SPVCreated, Request: "k"}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
+			row(newSPVFromBTC(), SPVCreated), []string{ByRequest}, []string{BySigner, ByPending}, []string{ByEvent, ByHash}},
+		{"gas", &Record{Head: Head{Type: TrustedFromBTC, State: TrustedBTCCreated}, Gas: &GasPart{Hash: "bb"}, Bitcoin: &BitcoinPart{}},
+			row(newTrustedFromBTC(), TrustedBTCCreated), []string{ByHash}, []string{BySigner}, []string{ByPaying, ByPurge}},
+		{"expired", &Record{Head: Head{Type: SPVFromBTC, State: SPVExpired, Settled: true}, Vault: &VaultPart{}, Bitcoin: &BitcoinPart{}},
+			row(newSPVFromBTC(), SPVExpired), nil, []string{ByPurge}, []string{BySigner, ByPending, ByWatch}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := c.r.Keys(c.row)

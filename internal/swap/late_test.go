@@ -8,7 +8,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // signedBoth puts what opens and what claims an escrow under way; opened says that the
@@ -36,7 +35,7 @@ func sends(f *Flow, step int) func(Decision) bool {
 // back: the nodes or the process may have been away since it was signed.
 func TestOpeningIsNotSentLate(t *testing.T) {
 	f := newFromBTCLN()
-	pass := passOf(heldPass(swapstate.LnPaid, chains.EscrowFact{Auth: chains.AuthGood}), signedBoth(false))
+	pass := passOf(heldPass(LnPaid, chains.EscrowFact{Auth: chains.AuthGood}), signedBoth(false))
 	needs(t, pass, sends(f, 0), changes{
 		"the escrow ends too soon": expiresIn(deadline.Open.Margin() - time.Second),
 		"the chain's clock leaves a second less": func(in *Decision) {
@@ -56,7 +55,7 @@ func TestOpeningIsNotSentLate(t *testing.T) {
 
 	// FROM_BTC stakes it as well, to be paid for the bitcoin that is sent afterwards.
 	btc := newFromBTC()
-	pays := passOf(depositPass(swapstate.InCreated), func(in *Decision) {
+	pays := passOf(depositPass(InCreated), func(in *Decision) {
 		in.R.Submission = &Submission{Action: ActionInit, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me"}}}}
 	})
 	last := func(in Decision) time.Time { return deadline.OpenToPay.Before(in.R.payUntil()) }
@@ -71,7 +70,7 @@ func TestOpeningIsNotSentLate(t *testing.T) {
 // time is taken, and nobody is asked any more.
 func TestNobodyIsAskedToOpenLate(t *testing.T) {
 	f := newFromBTCLN()
-	pass := heldPass(swapstate.LnPaid, chains.EscrowFact{Auth: chains.AuthGood})
+	pass := heldPass(LnPaid, chains.EscrowFact{Auth: chains.AuthGood})
 	for left, want := range map[time.Duration]struct{ asked, taken bool }{
 		deadline.Sign.Margin(): {true, true}, deadline.Sign.Margin() - time.Second: {false, true},
 		deadline.Open.Margin(): {false, true}, deadline.Open.Margin() - time.Second: {false, false},
@@ -90,7 +89,7 @@ func TestNobodyIsAskedToOpenLate(t *testing.T) {
 func TestAutomaticEscrowsThatAreShort(t *testing.T) {
 	f := newFromBTCLNAuto()
 	delivered := func(left time.Duration, found *chains.EscrowFact) Decision {
-		in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
+		in := autoPass(LnCreated, chains.EscrowFact{})()
 		in.Obs.Delivered = known(&chains.Escrow{Hash: []byte{1}, Expiry: noon.Add(left).Unix()})
 		if found != nil {
 			found.Head.Time = noon.Unix()
@@ -109,7 +108,7 @@ func TestAutomaticEscrowsThatAreShort(t *testing.T) {
 	} {
 		for _, short := range []time.Duration{0, time.Second} {
 			next, _ := f.Step(delivered(c.need-short, c.found))
-			if taken := next.State == swapstate.LnPaid; taken != (short == 0) || taken != (next.Problem == "") {
+			if taken := next.State == LnPaid; taken != (short == 0) || taken != (next.Problem == "") {
 				t.Errorf("%s, %s left: taken %v, problem %q", name, c.need-short, taken, next.Problem)
 			}
 		}
@@ -130,7 +129,7 @@ func TestAutomaticEscrowsThatAreShort(t *testing.T) {
 // user chooses the risk, which is said.
 func TestLastClaimIsAChoice(t *testing.T) {
 	f := newFromBTCLN()
-	late := passOf(heldPass(swapstate.LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), expiresIn(9*time.Minute))
+	late := passOf(heldPass(LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), expiresIn(9*time.Minute))
 	offered := func(in Decision) bool {
 		s, ok := f.View(in).Action.(*Sign)
 		return ok && s.For == actionLastClaim && !s.AnySigner && len(s.Plan.Steps) == 1 && s.Plan.Steps[0].Public && s.Plan.Steps[0].Preimage == autoPreimage &&
@@ -143,7 +142,7 @@ func TestLastClaimIsAChoice(t *testing.T) {
 		"the chain does not answer":    func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 		"no block could hold it":       expiresIn(deadline.LastClaim.Margin() - time.Second),
 		"the chain's clock is at it":   func(in *Decision) { in.Obs.Escrow.Value.Head.Time = in.R.Escrow.Real.Expiry },
-		"the swap is in another state": inState(swapstate.LnPaid),
+		"the swap is in another state": inState(LnPaid),
 	}
 	needs(t, late, offered, cannot)
 	needs(t, late, offered, changes{"the preimage is not known": func(in *Decision) { in.R.Lightning.Preimage = chains.Preimage{} }, "one is under way": busyWith(actionLastClaim)})
@@ -187,7 +186,7 @@ func TestLastClaimIsAChoice(t *testing.T) {
 	}, with: changes{"a claim that was signed along is held back": func(in *Decision) { signedBoth(true)(in) }}}})
 
 	// The automatic type stakes no deposit: not claiming costs nothing.
-	auto := autoPass(swapstate.LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen, Final: true})()
+	auto := autoPass(LnHTLCExpired, chains.EscrowFact{State: chains.EscrowOpen, Final: true})()
 	expiresIn(9 * time.Minute)(&auto)
 	if v := newFromBTCLNAuto().View(auto); v.Action != nil {
 		t.Errorf("FROM_BTCLN_AUTO offers %T", v.Action)

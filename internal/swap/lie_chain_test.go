@@ -9,7 +9,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // shownLie is a lie of an LP that the chain alone shows: a pass in which it is established,
@@ -27,7 +26,7 @@ type shownLie struct {
 func shownLies(t *testing.T) map[string]shownLie {
 	opened := func(change func(*Decision)) func() Decision {
 		return func() Decision {
-			in := quoted(autoPass(swapstate.LnSoftExpired, chains.EscrowFact{}))()
+			in := quoted(autoPass(LnSoftExpired, chains.EscrowFact{}))()
 			in.Obs.LP = known(lp.Status{Code: lp.CodeExpired})
 			in.Obs.Found = known(chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xopening", Escrow: &chains.Escrow{Data: json.RawMessage(`{"came":2}`)}, Witnesses: 2})
 			in.Obs.Judged = in.Obs.Found.Value.Escrow.Data
@@ -87,7 +86,7 @@ func shownLies(t *testing.T) map[string]shownLie {
 			},
 		}},
 		"a closed vault": {newSPVFromBTC(), func() Decision {
-			in := spvPass(swapstate.SPVConfirmed)()
+			in := spvPass(SPVConfirmed)()
 			in.R.Quoted = true
 			in.Obs.Payment, in.Obs.Vault = known(depositTx(6)), known(chains.VaultFact{})
 			in.Obs.Withdrawal = known(chains.WithdrawalFact{State: chains.WithdrawalClosed, Close: "0xclosing", Final: true, Witnesses: 2})
@@ -101,8 +100,8 @@ func shownLies(t *testing.T) map[string]shownLie {
 			"the swap was recovered":  func(in *Decision) { in.R.Quoted = false },
 			"a lie is known of it":    func(in *Decision) { in.R.Lie = &Lie{Check: "first"} },
 		}},
-		"gas for bitcoin, short":   {newTrustedFromBTC(), gas(trustedBTCPass(swapstate.TrustedBTCCreated)), paid, lp.CheckPayout, `100`, "0xpayout", notShort},
-		"gas for Lightning, short": {newTrustedFromBTCLN(), gas(trustedLNPass(swapstate.TrustedLNCreated)), paid, lp.CheckPayout, `100`, "0xpayout", notShort},
+		"gas for bitcoin, short":   {newTrustedFromBTC(), gas(trustedBTCPass(TrustedBTCCreated)), paid, lp.CheckPayout, `100`, "0xpayout", notShort},
+		"gas for Lightning, short": {newTrustedFromBTCLN(), gas(trustedLNPass(TrustedLNCreated)), paid, lp.CheckPayout, `100`, "0xpayout", notShort},
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // invoiceAt is an LP's invoice of so long ago.
@@ -70,11 +69,11 @@ func TestLiesAfterTheQuote(t *testing.T) {
 			return in
 		})
 	}
-	auto := delivers(newFromBTCLNAuto(), autoPass(swapstate.LnCreated, chains.EscrowFact{}))
-	legacy := delivers(newFromBTCLN(), heldPass(swapstate.LnCreated, chains.EscrowFact{}))
+	auto := delivers(newFromBTCLNAuto(), autoPass(LnCreated, chains.EscrowFact{}))
+	legacy := delivers(newFromBTCLN(), heldPass(LnCreated, chains.EscrowFact{}))
 	pays := func(typ Type, s lp.Status) func() Decision {
 		return quoted(func() Decision {
-			in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+			in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 			in.R.Type, in.Obs.LP = typ, known(s)
 			return in
 		})
@@ -104,7 +103,7 @@ func TestLiesAfterTheQuote(t *testing.T) {
 	}{
 		"another escrow":                             {newFromBTCLNAuto(), auto, nil, lp.CheckEscrow},
 		"another escrow, to be opened":               {newFromBTCLN(), legacy, nil, lp.CheckEscrow},
-		"another escrow, of a swap that is over":     {newFromBTCLNAuto(), auto, func(in *Decision) { in.R.State = swapstate.LnExpired }, lp.CheckEscrow},
+		"another escrow, of a swap that is over":     {newFromBTCLNAuto(), auto, func(in *Decision) { in.R.State = LnExpired }, lp.CheckEscrow},
 		"another escrow, that a node showed":         {newFromBTCLNAuto(), auto, func(in *Decision) { in.Obs.Judged = json.RawMessage(`{"shown":3}`) }, ""},
 		"another escrow, that nobody could read":     {newFromBTCLNAuto(), auto, func(in *Decision) { in.Obs.Delivered = failed[*chains.Escrow](nil) }, ""},
 		"another escrow, which an honest LP may err": {newFromBTCLNAuto(), auto, func(in *Decision) { in.Obs.Delivered.Err = &lp.LPError{Check: lp.CheckEscrow, Lenient: true} }, ""},
@@ -197,7 +196,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 			t.Errorf("%d bytes are kept of %d", len(e), len(long))
 		}
 	}
-	in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+	in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 	in.R.Type, in.R.Quoted, in.R.Escrow.Expected = ToBTC, true, in.R.Escrow.Real
 	in.Obs.LP = known(lp.Status{Code: lp.CodePaid, TxID: bitcoin.Hash{9}.String()})
 	in.Obs.Payout = known(PayoutFact{False: &lp.LPError{Check: lp.CheckPayout, Reason: long}})

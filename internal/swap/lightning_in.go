@@ -4,7 +4,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // What the types share in which the user pays an invoice and claims an escrow with its
@@ -15,14 +14,14 @@ import (
 // pay that has not refused.
 func lightningUnpaid(r *Record) bool {
 	asked := r.Lightning.Withdraw != nil && r.Lightning.Withdraw.Asked && r.Tried[string(CallWithdraw)].Outcome != Refused
-	return (r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired) && r.Problem == "" && !asked
+	return (r.State == LnCreated || r.State == LnSoftExpired) && r.Problem == "" && !asked
 }
 
 // mayBePaid reports whether the LP may still come to hold a payment. A swap may have been
 // given up too early, by a clock that was ahead for a moment.
 func mayBePaid(in Decision) bool {
 	ends := in.R.Lightning.EndsAt
-	return in.R.State != swapstate.LnExpired || ends != 0 && !ends.Passed(in.Now)
+	return in.R.State != LnExpired || ends != 0 && !ends.Passed(in.Now)
 }
 
 // ReplacesWithdraw reports whether a link that is given now takes the place of the one that
@@ -36,7 +35,7 @@ func (r *Record) ReplacesWithdraw(byOwner bool) bool {
 
 // withdrawMove is the row by which the invoice is paid from an LNURL-withdraw link.
 func withdrawMove() Move {
-	return Move{From: []int{swapstate.LnCreated}, To: stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in Decision) bool {
+	return Move{From: []int{LnCreated}, To: stay, Why: "the LNURL service is asked to pay", On: onWithdraw, If: func(in Decision) bool {
 		use, have := in.Input.(UseWithdraw), in.R.Lightning.Withdraw
 		return (use.With != nil && in.R.ReplacesWithdraw(use.ByOwner) || use.With == nil && have != nil) && !in.rivalled() && !Cancelled(in)
 	}, Do: func(in Decision, next *Record) {
@@ -53,7 +52,7 @@ func withdrawMove() Move {
 // withdrawEffects hands the invoice to the LNURL-withdraw service, once.
 func withdrawEffects(in Decision) []Effect {
 	w := in.R.Lightning.Withdraw
-	if in.R.State != swapstate.LnCreated || w == nil || !w.Asked || in.rivalled() || Cancelled(in) || in.R.Tried[string(CallWithdraw)].Started != 0 {
+	if in.R.State != LnCreated || w == nil || !w.Asked || in.rivalled() || Cancelled(in) || in.R.Tried[string(CallWithdraw)].Started != 0 {
 		return nil
 	}
 	return []Effect{{Kind: CallWithdraw, Mark: true}}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // A clock that is hours ahead for one look gives a swap up whose invoice can still be
@@ -13,13 +12,13 @@ import (
 // user of FROM_BTCLN alone can turn into tokens.
 func TestProviderIsAskedWhileAPaymentCanArrive(t *testing.T) {
 	for _, f := range []*Flow{newFromBTCLN(), newFromBTCLNAuto()} {
-		in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
+		in := autoPass(LnCreated, chains.EscrowFact{})()
 		in.R.Type, in.Obs = f.Type, &Observation{}
 		in.Now = noon.Add(3 * time.Hour)
 		for range 3 {
 			in.R, _ = f.Step(in)
 		}
-		if in.R.State != swapstate.LnExpired {
+		if in.R.State != LnExpired {
 			t.Fatalf("%s: state %d", f.Type, in.R.State)
 		}
 		if in.Now = noon; f.Ask(in).LP == nil {

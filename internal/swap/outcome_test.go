@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestOutcomeOfReplacedSubmission makes nothing of the outcome of a transaction that
@@ -31,7 +30,7 @@ func TestOutcomeOfReplacedSubmission(t *testing.T) {
 func TestPreimageIsSecretAgain(t *testing.T) {
 	f := newFromBTCLNAuto()
 	needs(t, func() Decision {
-		in := autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		in.R.Lightning.Revealed = ago(time.Second)
 		in.R.Tried = map[string]Try{string(Publish): {Started: ago(time.Second)}}
 		in.Input = Outcome{Effect: Publish, Refused: true}

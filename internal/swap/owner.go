@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Owner identifies the owner of a swap: the caller who created it, and its key. Both are
@@ -52,7 +51,7 @@ func (r *Record) ProvedBy(p chains.Preimage) bool {
 	if r.Type != FromBTCLN && r.Type != FromBTCLNAuto || p.IsZero() || r.Lightning == nil || r.Escrow == nil {
 		return false
 	}
-	unopened := r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired || r.State == swapstate.LnPaid
+	unopened := r.State == LnCreated || r.State == LnSoftExpired || r.State == LnPaid
 	if !unopened || r.Public() || r.Escrow.OpenedAt != 0 || r.Escrow.InitTx != "" {
 		return false
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // A record knows its owner by the caller and by the key, tells neither, and belongs to nobody
@@ -61,7 +60,7 @@ func hashOf(p chains.Preimage) string {
 func TestWhatAPreimageProves(t *testing.T) {
 	p := chains.Preimage{7}
 	with := func(change func(*Record)) *Record {
-		r := &Record{Head: Head{Type: FromBTCLN, State: swapstate.LnPaid}, Escrow: &EscrowPart{}, Lightning: &LightningPart{Hash: hashOf(p)}}
+		r := &Record{Head: Head{Type: FromBTCLN, State: LnPaid}, Escrow: &EscrowPart{}, Lightning: &LightningPart{Hash: hashOf(p)}}
 		change(r)
 		return r
 	}
@@ -77,8 +76,8 @@ func TestWhatAPreimageProves(t *testing.T) {
 		"public":                      {func(r *Record) { r.Lightning.Revealed = 1 }, false},
 		"once open":                   {func(r *Record) { r.Escrow.OpenedAt = 1 }, false},
 		"opened, as a node said once": {func(r *Record) { r.Escrow.InitTx = "0x1" }, false},
-		"open":                        {func(r *Record) { r.State = swapstate.LnCommitted }, false},
-		"claimed":                     {func(r *Record) { r.State = swapstate.LnClaimed }, false},
+		"open":                        {func(r *Record) { r.State = LnCommitted }, false},
+		"claimed":                     {func(r *Record) { r.State = LnClaimed }, false},
 	} {
 		if got := with(c.change).ProvedBy(p); got != c.proves {
 			t.Errorf("%s: %v", name, got)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/outlook"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -27,7 +26,7 @@ func fillPayment(in Decision, next *Record) {
 	}
 	try := next.Tried[string(Broadcast)]
 	switch {
-	case in.Obs.Spends.Known() && outlook.Conflict(s.PSBT, in.Obs.Spends.Value) == outlook.Dead:
+	case in.Obs.Spends.Known() && Conflict(s.PSBT, in.Obs.Spends.Value) == ProspectDead:
 		s.Closed, s.Reason = true, "an input was spent by another transaction"
 	case refusedForGood(in, try, s):
 		s.Closed, s.Reason = true, cmp.Or(try.Reason, "the network refused the transaction")
@@ -59,7 +58,7 @@ const (
 // were checked, and nothing shows that it was relayed.
 func refusedForGood(in Decision, try Try, s *Submission) bool {
 	return try.Outcome == Refused && try.Attempts >= refusalsBelieved && in.Now.Sub(s.Since.Time()) >= refusalPatience &&
-		in.Obs.Spends.Known() && outlook.Conflict(s.PSBT, in.Obs.Spends.Value) == outlook.Open
+		in.Obs.Spends.Known() && Conflict(s.PSBT, in.Obs.Spends.Value) == ProspectOpen
 }
 
 // sendPayment returns the effect that sends a submitted payment.

@@ -11,7 +11,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // question is one that a pass asks, passes that do not, and others that do.
@@ -65,28 +64,28 @@ func TestTrustedBTCQuestions(t *testing.T) {
 	one := &bitcoin.Tx{ID: bitcoin.Hash{9}}
 	refundID := bitcoin.Hash{5}
 	raw := rawTx(t)
-	refunded := passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *Decision) { in.R.Gas.RefundTx, in.R.Gas.RefundTo = refundID.String(), "bc1q" })
-	speaks := passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *Decision) {
+	refunded := passOf(trustedBTCPass(TrustedBTCRefunded), func(in *Decision) { in.R.Gas.RefundTx, in.R.Gas.RefundTo = refundID.String(), "bc1q" })
+	speaks := passOf(trustedBTCPass(TrustedBTCRefundable), func(in *Decision) {
 		in.R.Gas.RefundTo = "bc1q"
 		in.Obs.LP = known(lp.Status{Code: lp.CodeGasRefunded, TxID: refundID.String()})
 	})
 	asksRefund := func(a Ask) bool {
 		return a.Refunded != nil && *a.Refunded == RefundedAsk{TxID: refundID, To: "bc1q"}
 	}
-	pays := passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *Decision) {
+	pays := passOf(trustedBTCPass(TrustedBTCCreated), func(in *Decision) {
 		in.R.Submission, in.R.Bitcoin.Tx = &Submission{PSBT: bitcoin.Hash{9}, Since: At(in.Now)}, raw
 		receives()(in)
 	})
 	checkQuestions(t, newTrustedFromBTC(), []question{
-		{name: "payments", pass: trustedBTCPass(swapstate.TrustedBTCCreated), asks: func(a Ask) bool { return a.Received != nil && a.Received.Address == "bc1q" }, without: changes{
-			"the swap rests": rests, "that was done": receives(), "it is finished": inState(swapstate.TrustedBTCFinished), "it was refunded": inState(swapstate.TrustedBTCRefunded),
-		}, with: changes{"it has expired": inState(swapstate.TrustedBTCExpired), "it has failed": inState(swapstate.TrustedBTCFailed), "it is to be refunded": inState(swapstate.TrustedBTCRefundable)}},
-		{name: "the provider", pass: trustedBTCPass(swapstate.TrustedBTCCreated), asks: func(a Ask) bool {
+		{name: "payments", pass: trustedBTCPass(TrustedBTCCreated), asks: func(a Ask) bool { return a.Received != nil && a.Received.Address == "bc1q" }, without: changes{
+			"the swap rests": rests, "that was done": receives(), "it is finished": inState(TrustedBTCFinished), "it was refunded": inState(TrustedBTCRefunded),
+		}, with: changes{"it has expired": inState(TrustedBTCExpired), "it has failed": inState(TrustedBTCFailed), "it is to be refunded": inState(TrustedBTCRefundable)}},
+		{name: "the provider", pass: trustedBTCPass(TrustedBTCCreated), asks: func(a Ask) bool {
 			return a.LP != nil && a.LP.Endpoint == lp.GetAddressStatus && a.LP.ID == "aa" && a.LP.Sequence.Int64() == 1
 		}, without: changes{
-			"the swap rests": rests, "it was asked": says(lp.CodeGasUnpaid), "there is none": noProvider, "nobody paid and it has expired": inState(swapstate.TrustedBTCExpired),
-			"nobody paid and it has failed": all(inState(swapstate.TrustedBTCFailed), receives()), "it is finished": inState(swapstate.TrustedBTCFinished),
-		}, with: changes{"it is to be refunded": inState(swapstate.TrustedBTCRefundable), "somebody paid after the end": all(inState(swapstate.TrustedBTCExpired), receives(one))}},
+			"the swap rests": rests, "it was asked": says(lp.CodeGasUnpaid), "there is none": noProvider, "nobody paid and it has expired": inState(TrustedBTCExpired),
+			"nobody paid and it has failed": all(inState(TrustedBTCFailed), receives()), "it is finished": inState(TrustedBTCFinished),
+		}, with: changes{"it is to be refunded": inState(TrustedBTCRefundable), "somebody paid after the end": all(inState(TrustedBTCExpired), receives(one))}},
 		{name: "what spends the inputs of a payment that is gone", pass: pays, asks: func(a Ask) bool {
 			return reflect.DeepEqual(a.Spends, []bitcoin.OutPoint{{Index: 7}})
 		}, without: changes{
@@ -94,7 +93,7 @@ func TestTrustedBTCQuestions(t *testing.T) {
 			"it is over": closed, "that was done": func(in *Decision) { in.Obs.Spends = known[[]bitcoin.Spend](nil) }, "there is no transaction": func(in *Decision) { in.R.Bitcoin.Tx = nil },
 			"nobody handed one in": func(in *Decision) { in.R.Submission = nil },
 		}},
-		{name: "how long a payment waits", pass: passOf(trustedBTCPass(swapstate.TrustedBTCCreated), receives(one)), asks: func(a Ask) bool {
+		{name: "how long a payment waits", pass: passOf(trustedBTCPass(TrustedBTCCreated), receives(one)), asks: func(a Ask) bool {
 			return a.ETA != nil && *a.ETA == ETAAsk{TxID: one.ID, Confirmations: 1}
 		}, without: changes{
 			"there is none": receives(), "it is confirmed": receives(&bitcoin.Tx{ID: one.ID, Confirmations: 1}), "that was done": func(in *Decision) { in.Obs.ETA = known(0) },
@@ -117,8 +116,8 @@ func TestTrustedBTCKeepsItsPayment(t *testing.T) {
 		settled bool
 		kept    bool
 	}{
-		"finished": {swapstate.TrustedBTCFinished, false, true}, "refunded": {swapstate.TrustedBTCRefunded, false, true}, "rests": {swapstate.TrustedBTCFailed, true, true},
-		"open": {swapstate.TrustedBTCCreated, false, false}, "failed": {swapstate.TrustedBTCFailed, false, false},
+		"finished": {TrustedBTCFinished, false, true}, "refunded": {TrustedBTCRefunded, false, true}, "rests": {TrustedBTCFailed, true, true},
+		"open": {TrustedBTCCreated, false, false}, "failed": {TrustedBTCFailed, false, false},
 	} {
 		in := trustedBTCPass(c.state)()
 		in.R.Settled, in.R.Bitcoin.TxID, in.R.Bitcoin.ConfirmedAt = c.settled, bitcoin.Hash{9}, 5
@@ -141,7 +140,7 @@ func TestTrustedBTCKeepsItsPayment(t *testing.T) {
 		"nothing":                 {receives(), 0, false},
 		"Bitcoin does not answer": {func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 }, 5, false},
 	} {
-		in := trustedBTCPass(swapstate.TrustedBTCCreated)()
+		in := trustedBTCPass(TrustedBTCCreated)()
 		c.change(&in)
 		next, _ := f.Step(in)
 		if next.Bitcoin.ConfirmedAt != c.at || next.Gas.Paid != c.paid || (next.Bitcoin.TxID == seen.ID) != c.paid {
@@ -152,7 +151,7 @@ func TestTrustedBTCKeepsItsPayment(t *testing.T) {
 		lp.CodeGasReceived: true, lp.CodeGasSent: true, lp.CodeGasPending: true, lp.CodeDone: true, lp.CodeGasRefundable: true, lp.CodeGasRefunded: true,
 		lp.CodeGasDoubleSpent: true, lp.CodeGasUnpaid: false, lp.CodeExpired: false,
 	} {
-		in := trustedBTCPass(swapstate.TrustedBTCCreated)()
+		in := trustedBTCPass(TrustedBTCCreated)()
 		says(code)(&in)
 		if next, _ := f.Step(in); next.Gas.Paid != paid {
 			t.Errorf("the provider says %d: counts as paid %v", code, next.Gas.Paid)
@@ -168,32 +167,32 @@ func TestTrustedBTCKeepsItsPayment(t *testing.T) {
 // chain alone from then on.
 func TestAutoQuestions(t *testing.T) {
 	txs := func(a Ask) bool { return len(a.Txs) == 1 && a.Txs[0].ID == "0x1" }
-	known1 := autoPass(swapstate.LnPaid, chains.EscrowFact{})
+	known1 := autoPass(LnPaid, chains.EscrowFact{})
 	checkQuestions(t, newFromBTCLNAuto(), []question{
-		{name: "what became of transactions", pass: passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{}), underWay), asks: txs, without: changes{
+		{name: "what became of transactions", pass: passOf(autoPass(LnCommitted, chains.EscrowFact{}), underWay), asks: txs, without: changes{
 			"they are over": closed, "there are none": func(in *Decision) { in.R.Submission = nil }, "that was done": func(in *Decision) { in.Obs.Txs = known[map[string]chains.TxStatus](nil) }, "the swap rests": rests,
 		}},
 		{name: "the escrow", pass: passOf(known1, func(in *Decision) { in.Obs.Escrow = Fact[chains.EscrowFact]{} }), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Escrow != nil }, without: changes{
 			"that was done": func(in *Decision) { in.Obs.Escrow = known(chains.EscrowFact{}) }, "the swap rests": rests, "it is not known": func(in *Decision) { in.R.Escrow.Real = nil },
 		}},
-		{name: "the provider", pass: autoPass(swapstate.LnCreated, chains.EscrowFact{}), asks: func(a Ask) bool {
+		{name: "the provider", pass: autoPass(LnCreated, chains.EscrowFact{}), asks: func(a Ask) bool {
 			return a.LP != nil && a.LP.Endpoint == lp.GetInvoiceStatus && a.LP.ID != ""
 		}, without: changes{
-			"it was asked": says(lp.CodeUnpaid), "there is none": noProvider, "no payment can arrive any more": all(inState(swapstate.LnExpired), func(in *Decision) { in.R.Lightning.EndsAt = ago(time.Hour) }), "the swap rests": rests,
+			"it was asked": says(lp.CodeUnpaid), "there is none": noProvider, "no payment can arrive any more": all(inState(LnExpired), func(in *Decision) { in.R.Lightning.EndsAt = ago(time.Hour) }), "the swap rests": rests,
 			"the escrow is known": func(in *Decision) { in.R.Escrow.Real = &chains.Escrow{} },
-		}, with: changes{"the invoice has expired": inState(swapstate.LnSoftExpired), "it was given up too early": inState(swapstate.LnExpired)}},
-		{name: "whether another swap has its hash", pass: autoPass(swapstate.LnCreated, chains.EscrowFact{}), asks: func(a Ask) bool { return a.Rival != nil }, without: changes{
-			"that was done": func(in *Decision) { in.Obs.Rival = known(false) }, "nothing is to be paid any more": inState(swapstate.LnSoftExpired), "it has none": func(in *Decision) { in.R.Lightning.Hash = "" },
+		}, with: changes{"the invoice has expired": inState(LnSoftExpired), "it was given up too early": inState(LnExpired)}},
+		{name: "whether another swap has its hash", pass: autoPass(LnCreated, chains.EscrowFact{}), asks: func(a Ask) bool { return a.Rival != nil }, without: changes{
+			"that was done": func(in *Decision) { in.Obs.Rival = known(false) }, "nothing is to be paid any more": inState(LnSoftExpired), "it has none": func(in *Decision) { in.R.Lightning.Hash = "" },
 			"the escrow is known": func(in *Decision) { in.R.Escrow.Real = &chains.Escrow{} },
 		}},
-		{name: "the chain, for an escrow that nobody speaks of", pass: passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), says(lp.CodeExpired)), asks: func(a Ask) bool { return a.Found != nil && len(a.Found.ClaimHash) > 0 }, without: changes{
+		{name: "the chain, for an escrow that nobody speaks of", pass: passOf(autoPass(LnCreated, chains.EscrowFact{}), says(lp.CodeExpired)), asks: func(a Ask) bool { return a.Found != nil && len(a.Found.ClaimHash) > 0 }, without: changes{
 			"it was asked": func(in *Decision) { in.Obs.Found = known(chains.EscrowFact{}) }, "the provider waits for the payment": says(lp.CodeUnpaid), "the provider was not asked yet": func(in *Decision) { in.Obs.LP.Asked = false },
 		}, with: changes{
 			"the provider has settled": says(lp.CodeSettled), "the provider did not answer": lpSilent, "there is no provider": all(noProvider, func(in *Decision) { in.Obs.LP.Asked = false }),
-			"it has expired": all(inState(swapstate.LnExpired), says(lp.CodeUnpaid)), "the invoice has": all(inState(swapstate.LnSoftExpired), says(lp.CodeUnpaid)),
+			"it has expired": all(inState(LnExpired), says(lp.CodeUnpaid)), "the invoice has": all(inState(LnSoftExpired), says(lp.CodeUnpaid)),
 			"the chain gave a hint": all(says(lp.CodeUnpaid), func(in *Decision) { in.Input = Look{} }),
 		}},
-		{name: "whether what was found is what was agreed", pass: passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) {
+		{name: "whether what was found is what was agreed", pass: passOf(autoPass(LnCreated, chains.EscrowFact{}), func(in *Decision) {
 			in.Obs.Found = known(chains.EscrowFact{Escrow: &chains.Escrow{Data: []byte("{}")}})
 		}), asks: func(a Ask) bool { return a.Delivered != nil && string(a.Delivered.Data) == "{}" }, without: changes{
 			"that was done": func(in *Decision) {
@@ -212,13 +211,13 @@ func TestAutoQuestions(t *testing.T) {
 // weeks after its expiry, and goes on if there is still time to claim it.
 func TestAutoWaitsForItsEscrow(t *testing.T) {
 	f := newFromBTCLNAuto()
-	over := passOf(autoPass(swapstate.LnPaid, chains.EscrowFact{}), func(in *Decision) {
+	over := passOf(autoPass(LnPaid, chains.EscrowFact{}), func(in *Decision) {
 		in.R.Escrow.InitTx = "0x1"
 		in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(restAfter + time.Second)
 		in.R.Lightning.EndsAt = ago(time.Hour)
 	})
 	const never = "no payment can arrive any more, and the escrow was never opened"
-	for name, state := range map[string]int{"paid": swapstate.LnPaid, "about to time out": swapstate.LnHTLCExpired} {
+	for name, state := range map[string]int{"paid": LnPaid, "about to time out": LnHTLCExpired} {
 		t.Run(name, func(t *testing.T) {
 			pass := passOf(over, inState(state))
 			dropped := func(in Decision) bool {
@@ -226,21 +225,21 @@ func TestAutoWaitsForItsEscrow(t *testing.T) {
 					t.Fatal("not open")
 				}
 				next, _ := f.Step(in)
-				return next.State == swapstate.LnExpired
+				return next.State == LnExpired
 			}
-			if state == swapstate.LnHTLCExpired {
+			if state == LnHTLCExpired {
 				needs(t, pass, takesRow(f, never), changes{
 					"it is the last second": func(in *Decision) { in.Now = in.Now.Add(-time.Second) },
 				})
 			}
-			if state == swapstate.LnPaid { // it times out first
+			if state == LnPaid { // it times out first
 				if dropped(pass()) {
 					t.Error("given up in one step")
 				}
 			}
 		})
 	}
-	checkRows(t, f, []row{{why: "there is still time to claim the escrow once it is opened", pass: autoPass(swapstate.LnHTLCExpired, chains.EscrowFact{}), without: changes{
+	checkRows(t, f, []row{{why: "there is still time to claim the escrow once it is opened", pass: autoPass(LnHTLCExpired, chains.EscrowFact{}), without: changes{
 		"its time is over":                      tooLate,
 		"its time is over by the chain's clock": func(in *Decision) { in.Obs.Escrow.Value.Head.Time += 3600 },
 		"it is open":                            func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowOpen },
@@ -254,29 +253,29 @@ func TestAutoWaitsForItsEscrow(t *testing.T) {
 func TestOutgoingQuestions(t *testing.T) {
 	fresh := func(in *Decision) { in.Obs.Escrow = Fact[chains.EscrowFact]{} }
 	checkQuestions(t, newToBTCLN(), []question{
-		{name: "the escrow, and whether it may be opened", pass: passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), fresh), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Auth != nil }, without: changes{
-			"that was done": func(in *Decision) { in.Obs.Escrow = known(chains.EscrowFact{}) }, "it is open": inState(swapstate.OutCommitted), "the swap rests": rests,
+		{name: "the escrow, and whether it may be opened", pass: passOf(outPass(OutCreated, chains.EscrowFact{}), fresh), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Auth != nil }, without: changes{
+			"that was done": func(in *Decision) { in.Obs.Escrow = known(chains.EscrowFact{}) }, "it is open": inState(OutCommitted), "the swap rests": rests,
 			"it is not known": func(in *Decision) { in.R.Escrow.Real = nil }, "there is none": func(in *Decision) { in.R.Escrow = nil },
-		}, with: changes{"the quote has expired": inState(swapstate.OutSoftExpired)}},
-		{name: "the escrow", pass: passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{}), fresh), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Auth == nil }, without: changes{
+		}, with: changes{"the quote has expired": inState(OutSoftExpired)}},
+		{name: "the escrow", pass: passOf(outPass(OutCommitted, chains.EscrowFact{}), fresh), asks: func(a Ask) bool { return a.Escrow != nil && a.Escrow.Auth == nil }, without: changes{
 			"that was done": func(in *Decision) { in.Obs.Escrow = known(chains.EscrowFact{}) },
 		}},
-		{name: "what became of transactions", pass: passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), underWay), asks: func(a Ask) bool { return len(a.Txs) == 1 }, without: changes{
+		{name: "what became of transactions", pass: passOf(outPass(OutCreated, chains.EscrowFact{}), underWay), asks: func(a Ask) bool { return len(a.Txs) == 1 }, without: changes{
 			"they are over": closed, "there are none": func(in *Decision) { in.R.Submission = nil }, "that was done": func(in *Decision) { in.Obs.Txs = known[map[string]chains.TxStatus](nil) },
 		}},
-		{name: "whether another swap pays the invoice", pass: outPass(swapstate.OutCreated, chains.EscrowFact{}), asks: func(a Ask) bool { return a.Rival != nil && a.Rival.Value == "aa" }, without: changes{
-			"that was done": func(in *Decision) { in.Obs.Rival = known(false) }, "it is open": inState(swapstate.OutCommitted),
+		{name: "whether another swap pays the invoice", pass: outPass(OutCreated, chains.EscrowFact{}), asks: func(a Ask) bool { return a.Rival != nil && a.Rival.Value == "aa" }, without: changes{
+			"that was done": func(in *Decision) { in.Obs.Rival = known(false) }, "it is open": inState(OutCommitted),
 		}},
-		{name: "the provider", pass: outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), asks: func(a Ask) bool {
+		{name: "the provider", pass: outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), asks: func(a Ask) bool {
 			return a.LP != nil && a.LP.Endpoint == lp.GetRefundAuthorization && a.LP.ID == "aa"
 		}, without: changes{
-			"it was asked": says(lp.CodePaid), "there is none": noProvider, "nothing was opened": inState(swapstate.OutCreated), "it is over": inState(swapstate.OutClaimed),
+			"it was asked": says(lp.CodePaid), "there is none": noProvider, "nothing was opened": inState(OutCreated), "it is over": inState(OutClaimed),
 			"the user may take it back": func(in *Decision) {
 				in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(chains.RefundGrace + time.Second)
 				in.Obs.Escrow.Value.Head.Time = in.Now.Unix()
 			},
-		}, with: changes{"it says that it has paid": inState(swapstate.OutSoftClaimed)}},
-		{name: "whether a refund that was allowed is", pass: passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *Decision) {
+		}, with: changes{"it says that it has paid": inState(OutSoftClaimed)}},
+		{name: "whether a refund that was allowed is", pass: passOf(outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *Decision) {
 			in.Obs.LP = known(lp.Status{Code: lp.CodeRefund, Auth: &chains.Auth{}})
 		}), asks: func(a Ask) bool { return a.Refund != nil }, without: changes{
 			"that was done": func(in *Decision) { in.Obs.Refund = known(struct{}{}) }, "there is no authorisation": func(in *Decision) { in.Obs.LP.Value.Auth = nil },
@@ -290,29 +289,29 @@ func TestSPVQuestions(t *testing.T) {
 	raw := rawTx(t)
 	tx := &bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: 1}
 	pays := func(tx *bitcoin.Tx) func(*Decision) { return func(in *Decision) { in.Obs.Payment = known(tx) } }
-	gone := passOf(spvPass(swapstate.SPVBroadcasted), all(pays(nil), func(in *Decision) { in.R.Bitcoin.Tx = raw }))
+	gone := passOf(spvPass(SPVBroadcasted), all(pays(nil), func(in *Decision) { in.R.Bitcoin.Tx = raw }))
 	asksWithdrawal := func(a Ask) bool { return a.Withdrawal != nil && a.Withdrawal.TxID == bitcoin.Hash{9} }
 	checkQuestions(t, newSPVFromBTC(), []question{
-		{name: "the payment", pass: spvPass(swapstate.SPVSigned), asks: func(a Ask) bool { return a.Payment != nil && *a.Payment == bitcoin.Hash{9} }, without: changes{
+		{name: "the payment", pass: spvPass(SPVSigned), asks: func(a Ask) bool { return a.Payment != nil && *a.Payment == bitcoin.Hash{9} }, without: changes{
 			"that was done": pays(tx), "nothing has left": func(in *Decision) { in.R.Bitcoin.Posted, in.R.Bitcoin.TxID = false, bitcoin.Hash{} }, "the swap rests": rests,
-			"it was claimed": inState(swapstate.SPVClaimed), "it was fronted": inState(swapstate.SPVFronted), "the vault was closed": inState(swapstate.SPVClosed),
+			"it was claimed": inState(SPVClaimed), "it was fronted": inState(SPVFronted), "the vault was closed": inState(SPVClosed),
 		}},
-		{name: "the vault", pass: spvPass(swapstate.SPVBroadcasted), asks: func(a Ask) bool { return a.Vault != nil }, without: changes{
-			"that was done": func(in *Decision) { in.Obs.Vault = known(chains.VaultFact{}) }, "nobody has seen the payment": inState(swapstate.SPVSigned), "it was declined": inState(swapstate.SPVExpired),
-		}, with: changes{"it is confirmed": inState(swapstate.SPVConfirmed)}},
+		{name: "the vault", pass: spvPass(SPVBroadcasted), asks: func(a Ask) bool { return a.Vault != nil }, without: changes{
+			"that was done": func(in *Decision) { in.Obs.Vault = known(chains.VaultFact{}) }, "nobody has seen the payment": inState(SPVSigned), "it was declined": inState(SPVExpired),
+		}, with: changes{"it is confirmed": inState(SPVConfirmed)}},
 		{name: "what spends the inputs of a payment that is gone", pass: gone, asks: func(a Ask) bool { return len(a.Spends) == 1 }, without: changes{
 			"it is there": pays(tx), "Bitcoin does not answer": func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) }, "that was done": func(in *Decision) { in.Obs.Spends = known[[]bitcoin.Spend](nil) },
 		}},
-		{name: "how long it waits", pass: passOf(spvPass(swapstate.SPVBroadcasted), pays(tx)), asks: func(a Ask) bool { return a.ETA != nil && a.ETA.Confirmations == 2 }, without: changes{
+		{name: "how long it waits", pass: passOf(spvPass(SPVBroadcasted), pays(tx)), asks: func(a Ask) bool { return a.ETA != nil && a.ETA.Confirmations == 2 }, without: changes{
 			"it has all confirmations": pays(&bitcoin.Tx{ID: tx.ID, Confirmations: 2}), "that was done": func(in *Decision) { in.Obs.ETA = known(0) }, "it is gone": pays(nil),
 			"Bitcoin does not answer": func(in *Decision) { in.Obs.Payment = failed[*bitcoin.Tx](nil) },
 		}, with: changes{"it was seen, and nothing is known yet": func(in *Decision) { in.Obs.Payment = Fact[*bitcoin.Tx]{} }}},
-		{name: "how long one waits that nobody has seen", pass: passOf(spvPass(swapstate.SPVSigned), pays(tx)), asks: func(a Ask) bool { return a.ETA != nil }, without: changes{
+		{name: "how long one waits that nobody has seen", pass: passOf(spvPass(SPVSigned), pays(tx)), asks: func(a Ask) bool { return a.ETA != nil }, without: changes{
 			"nothing is known yet": func(in *Decision) { in.Obs.Payment = Fact[*bitcoin.Tx]{} },
 		}},
-		{name: "what became of the withdrawal", pass: spvPass(swapstate.SPVFronted), asks: asksWithdrawal, without: changes{
-			"that was done": withdrawn(chains.WithdrawalNone), "the swap rests": rests, "it waits for its payment": inState(swapstate.SPVBroadcasted),
-		}, with: changes{"it was claimed": inState(swapstate.SPVClaimed), "the vault was closed": inState(swapstate.SPVClosed), "the chain gave a hint": all(inState(swapstate.SPVBroadcasted), func(in *Decision) { in.Input = Look{} })}},
+		{name: "what became of the withdrawal", pass: spvPass(SPVFronted), asks: asksWithdrawal, without: changes{
+			"that was done": withdrawn(chains.WithdrawalNone), "the swap rests": rests, "it waits for its payment": inState(SPVBroadcasted),
+		}, with: changes{"it was claimed": inState(SPVClaimed), "the vault was closed": inState(SPVClosed), "the chain gave a hint": all(inState(SPVBroadcasted), func(in *Decision) { in.Input = Look{} })}},
 	})
 }
 
@@ -326,7 +325,7 @@ func TestChainNamesTransactions(t *testing.T) {
 		"all":     {chains.EscrowFact{State: chains.EscrowOpen, InitTx: "i", ClaimTx: "c", RefundTx: "r"}, [3]string{"i", "c", "r"}},
 		"nothing": {chains.EscrowFact{State: chains.EscrowOpen}, [3]string{"oldi", "oldc", "oldr"}},
 	} {
-		in := outPass(swapstate.OutCommitted, c.fact)()
+		in := outPass(OutCommitted, c.fact)()
 		in.R.Escrow.InitTx, in.R.Escrow.ClaimTx, in.R.Escrow.RefundTx = "oldi", "oldc", "oldr"
 		next, _ := f.Step(in)
 		if got := [3]string{next.Escrow.InitTx, next.Escrow.ClaimTx, next.Escrow.RefundTx}; got != c.want {
@@ -346,7 +345,7 @@ func TestChainNamesTransactions(t *testing.T) {
 		"all":     {chains.WithdrawalFact{State: chains.WithdrawalFronted, FrontTx: "f", ClaimTx: "c"}, "f", "c"},
 		"nothing": {chains.WithdrawalFact{State: chains.WithdrawalFronted}, "oldf", "oldc"},
 	} {
-		in := spvPass(swapstate.SPVFronted)()
+		in := spvPass(SPVFronted)()
 		in.R.Vault.FrontTx, in.R.Vault.ClaimTx = "oldf", "oldc"
 		in.Obs.Withdrawal = known(c.fact)
 		if next, _ := spv.Step(in); next.Vault.FrontTx != c.front || next.Vault.ClaimTx != c.take {
@@ -368,7 +367,7 @@ func TestClaimMakesThePreimagePublic(t *testing.T) {
 		"not claimed":               {func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowOpen }, 0},
 		"the chain does not answer": {func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) }, 0},
 	} {
-		in := autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: autoPreimage[:]})()
+		in := autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: autoPreimage[:]})()
 		c.change(&in)
 		if next, _ := f.Step(in); next.Lightning.Revealed != c.want {
 			t.Errorf("%s: public since %d", name, next.Lightning.Revealed)

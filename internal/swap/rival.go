@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Two swaps with one payment hash: the store's unique keys prevent paying a second
@@ -14,7 +13,7 @@ import (
 // payingRival asks whether another swap pays the same invoice; nil where that does
 // not matter.
 func payingRival(r *Record) *RivalAsk {
-	if r.Type != ToBTCLN || r.State != swapstate.OutCreated && r.State != swapstate.OutSoftExpired || r.Lightning == nil || r.Lightning.Hash == "" {
+	if r.Type != ToBTCLN || r.State != OutCreated && r.State != OutSoftExpired || r.Lightning == nil || r.Lightning.Hash == "" {
 		return nil
 	}
 	return &RivalAsk{ByPaying, r.Lightning.Hash}
@@ -23,7 +22,7 @@ func payingRival(r *Record) *RivalAsk {
 // hashRival asks whether another swap is paid by the same payment hash; nil where
 // that does not matter.
 func hashRival(r *Record) *RivalAsk {
-	if r.Type != FromBTCLNAuto && r.Type != FromBTCLN || r.State != swapstate.LnCreated || r.Lightning.Hash == "" {
+	if r.Type != FromBTCLNAuto && r.Type != FromBTCLN || r.State != LnCreated || r.Lightning.Hash == "" {
 		return nil
 	}
 	return &RivalAsk{ByHash, r.Lightning.Hash}

@@ -9,7 +9,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // A row of a table stores what it is about: transactions, authorisations, addresses,
@@ -42,76 +41,76 @@ func TestWhatRowsStore(t *testing.T) {
 		state int
 		holds func(r *Record) bool
 	}{
-		"a claim that was a refund": {newToBTCLN(), passOf(outPass(swapstate.OutClaimed, tall(chains.EscrowFact{State: chains.EscrowRefunded, RefundTx: "0xr", Opened: chains.Block{Height: 91}, Finished: chains.Block{Height: 95}})), all(seen, func(in *Decision) {
+		"a claim that was a refund": {newToBTCLN(), passOf(outPass(OutClaimed, tall(chains.EscrowFact{State: chains.EscrowRefunded, RefundTx: "0xr", Opened: chains.Block{Height: 91}, Finished: chains.Block{Height: 95}})), all(seen, func(in *Decision) {
 			in.R.Escrow.ClaimTx = "0xc"
-		})), swapstate.OutRefunded, func(r *Record) bool { return r.Escrow.ClaimTx == "" && r.Escrow.RefundTx == "0xr" }},
-		"a claim that is undone": {newToBTCLN(), passOf(outPass(swapstate.OutClaimed, tall(chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xi"})), all(seen, func(in *Decision) {
+		})), OutRefunded, func(r *Record) bool { return r.Escrow.ClaimTx == "" && r.Escrow.RefundTx == "0xr" }},
+		"a claim that is undone": {newToBTCLN(), passOf(outPass(OutClaimed, tall(chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xi"})), all(seen, func(in *Decision) {
 			in.R.Escrow.ClaimTx = "0xc"
-		})), swapstate.OutCommitted, func(r *Record) bool { return r.Escrow.ClaimTx == "" && r.Escrow.InitTx == "0xi" }},
-		"an authorisation to refund": {newToBTCLN(), passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *Decision) {
+		})), OutCommitted, func(r *Record) bool { return r.Escrow.ClaimTx == "" && r.Escrow.InitTx == "0xi" }},
+		"an authorisation to refund": {newToBTCLN(), passOf(outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen}), func(in *Decision) {
 			in.Obs.LP, in.Obs.Refund = known(lp.Status{Code: lp.CodeRefund, Auth: auth}), known(struct{}{})
-		}), swapstate.OutRefundable, func(r *Record) bool { return r.Escrow.Refund == auth }},
-		"an opening that comes too late": {newToBTCLN(), passOf(outPass(swapstate.OutSoftExpired, chains.EscrowFact{Auth: chains.AuthOver}), func(in *Decision) {
+		}), OutRefundable, func(r *Record) bool { return r.Escrow.Refund == auth }},
+		"an opening that comes too late": {newToBTCLN(), passOf(outPass(OutSoftExpired, chains.EscrowFact{Auth: chains.AuthOver}), func(in *Decision) {
 			in.R.Submission = &Submission{Action: ActionInit, Since: ago(time.Hour), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me"}}}}
 			in.Obs.Txs = known(map[string]chains.TxStatus{"0x1": {State: chains.TxPending}})
-		}), swapstate.OutExpired, func(r *Record) bool { return r.Submission.Closed && r.Submission.Reason != "" }},
-		"an escrow that is delivered": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) {
+		}), OutExpired, func(r *Record) bool { return r.Submission.Closed && r.Submission.Reason != "" }},
+		"an escrow that is delivered": {newFromBTCLNAuto(), passOf(autoPass(LnCreated, chains.EscrowFact{}), func(in *Decision) {
 			in.R.Problem = "it was late before"
 			in.Obs.Delivered = known(&chains.Escrow{Hash: []byte{7}, ClaimHash: in.R.Escrow.Expected.ClaimHash, Expiry: noon.Add(24 * time.Hour).Unix()})
-		}), swapstate.LnPaid, func(r *Record) bool { return r.Problem == "" && r.Escrow.Real != nil && r.Escrow.Real.Hash[0] == 7 }},
-		"an escrow that is delivered too late": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) {
+		}), LnPaid, func(r *Record) bool { return r.Problem == "" && r.Escrow.Real != nil && r.Escrow.Real.Hash[0] == 7 }},
+		"an escrow that is delivered too late": {newFromBTCLNAuto(), passOf(autoPass(LnCreated, chains.EscrowFact{}), func(in *Decision) {
 			in.Obs.Delivered = known(&chains.Escrow{Hash: []byte{7}, ClaimHash: in.R.Escrow.Expected.ClaimHash, Expiry: noon.Unix()})
-		}), swapstate.LnCreated, func(r *Record) bool { return r.Problem != "" && r.Escrow.Real == nil }},
-		"a link that pays": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) {
+		}), LnCreated, func(r *Record) bool { return r.Problem != "" && r.Escrow.Real == nil }},
+		"a link that pays": {newFromBTCLNAuto(), passOf(autoPass(LnCreated, chains.EscrowFact{}), func(in *Decision) {
 			in.Input = UseWithdraw{Link: "lnurlw://x", With: &Withdraw{}}
-		}), swapstate.LnCreated, func(r *Record) bool {
+		}), LnCreated, func(r *Record) bool {
 			return r.Lightning.Link == "lnurlw://x" && r.Lightning.Withdraw != nil && r.Lightning.Withdraw.Asked
 		}},
-		"a payout that was advanced, not claimed": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVClaimed), all(func(in *Decision) { in.R.Vault.ClaimTx = "0xc" }, withdrawal(chains.WithdrawalFact{State: chains.WithdrawalFronted, FrontTx: "0xf"}))),
-			swapstate.SPVFronted, func(r *Record) bool { return r.Vault.ClaimTx == "" && r.Vault.FrontTx == "0xf" }},
-		"a claim of a vault that is undone": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVFronted), all(func(in *Decision) { in.R.Vault.FrontTx = "0xf" }, withdrawal(chains.WithdrawalFact{}))),
-			swapstate.SPVConfirmed, func(r *Record) bool { return r.Vault.ClaimTx == "" && r.Vault.FrontTx == "" }},
-		"enough confirmations": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVBroadcasted), confirmed(2)),
-			swapstate.SPVConfirmed, func(r *Record) bool { return r.Bitcoin.ConfirmedAt == At(noon) }},
-		"enough confirmations, again": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVBroadcasted), all(confirmed(2), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 })),
-			swapstate.SPVConfirmed, func(r *Record) bool { return r.Bitcoin.ConfirmedAt == 5 }},
-		"too few confirmations again": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVConfirmed), all(confirmed(1), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 })),
-			swapstate.SPVBroadcasted, func(r *Record) bool { return r.Bitcoin.ConfirmedAt == 0 }},
-		"a refusal of the provider's": {newSPVFromBTC(), passOf(spvPass(swapstate.SPVSigned), func(in *Decision) {
+		"a payout that was advanced, not claimed": {newSPVFromBTC(), passOf(spvPass(SPVClaimed), all(func(in *Decision) { in.R.Vault.ClaimTx = "0xc" }, withdrawal(chains.WithdrawalFact{State: chains.WithdrawalFronted, FrontTx: "0xf"}))),
+			SPVFronted, func(r *Record) bool { return r.Vault.ClaimTx == "" && r.Vault.FrontTx == "0xf" }},
+		"a claim of a vault that is undone": {newSPVFromBTC(), passOf(spvPass(SPVFronted), all(func(in *Decision) { in.R.Vault.FrontTx = "0xf" }, withdrawal(chains.WithdrawalFact{}))),
+			SPVConfirmed, func(r *Record) bool { return r.Vault.ClaimTx == "" && r.Vault.FrontTx == "" }},
+		"enough confirmations": {newSPVFromBTC(), passOf(spvPass(SPVBroadcasted), confirmed(2)),
+			SPVConfirmed, func(r *Record) bool { return r.Bitcoin.ConfirmedAt == At(noon) }},
+		"enough confirmations, again": {newSPVFromBTC(), passOf(spvPass(SPVBroadcasted), all(confirmed(2), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 })),
+			SPVConfirmed, func(r *Record) bool { return r.Bitcoin.ConfirmedAt == 5 }},
+		"too few confirmations again": {newSPVFromBTC(), passOf(spvPass(SPVConfirmed), all(confirmed(1), func(in *Decision) { in.R.Bitcoin.ConfirmedAt = 5 })),
+			SPVBroadcasted, func(r *Record) bool { return r.Bitcoin.ConfirmedAt == 0 }},
+		"a refusal of the provider's": {newSPVFromBTC(), passOf(spvPass(SPVSigned), func(in *Decision) {
 			in.Input, in.R.Tried = Outcome{Effect: PostPSBT, Refused: true, Reason: "no vault"}, map[string]Try{string(PostPSBT): {Started: 1}}
-		}), swapstate.SPVDeclined, func(r *Record) bool { return r.Problem == "no vault" }},
-		"a payment that the user signed": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *Decision) {
+		}), SPVDeclined, func(r *Record) bool { return r.Problem == "no vault" }},
+		"a payment that the user signed": {newTrustedFromBTC(), passOf(trustedBTCPass(TrustedBTCCreated), func(in *Decision) {
 			in.Input = Submit{Action: ActionFund, PSBT: psbtOf()}
 			in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Refused, Attempts: 3}}
-		}), swapstate.TrustedBTCCreated, func(r *Record) bool {
+		}), TrustedBTCCreated, func(r *Record) bool {
 			_, tried := r.Tried[string(Broadcast)]
 			return r.Submission.PSBT == bitcoin.Hash{9} && r.Submission.Action == ActionFund && r.Submission.Since == At(noon) && slices.Equal(r.Bitcoin.Tx, []byte{1}) && !tried
 		}},
-		"a refund address": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *Decision) { in.Input = RefundTo{"bc1q"} }),
-			swapstate.TrustedBTCRefundable, func(r *Record) bool { return r.Gas.RefundTo == "bc1q" }},
-		"a refund": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *Decision) {
+		"a refund address": {newTrustedFromBTC(), passOf(trustedBTCPass(TrustedBTCRefundable), func(in *Decision) { in.Input = RefundTo{"bc1q"} }),
+			TrustedBTCRefundable, func(r *Record) bool { return r.Gas.RefundTo == "bc1q" }},
+		"a refund": {newTrustedFromBTC(), passOf(trustedBTCPass(TrustedBTCRefundable), func(in *Decision) {
 			in.Obs.LP, in.Obs.Refunded = known(lp.Status{Code: lp.CodeGasRefunded, TxID: "ab"}), known(RefundedFact{Confirmations: 1, Sats: 1})
-		}), swapstate.TrustedBTCRefunded, func(r *Record) bool { return r.Gas.RefundTx == "ab" }},
-		"a refund that is undone": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *Decision) {
+		}), TrustedBTCRefunded, func(r *Record) bool { return r.Gas.RefundTx == "ab" }},
+		"a refund that is undone": {newTrustedFromBTC(), passOf(trustedBTCPass(TrustedBTCRefunded), func(in *Decision) {
 			in.R.Gas.RefundTx, in.R.Ended = "ab", ago(time.Hour)
 			in.Obs.Refunded = known(RefundedFact{})
-		}), swapstate.TrustedBTCRefundable, func(r *Record) bool { return r.Gas.RefundTx == "" && r.Ended == 0 }},
-		"a deep refund that pays nothing": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *Decision) {
+		}), TrustedBTCRefundable, func(r *Record) bool { return r.Gas.RefundTx == "" && r.Ended == 0 }},
+		"a deep refund that pays nothing": {newTrustedFromBTC(), passOf(trustedBTCPass(TrustedBTCRefunded), func(in *Decision) {
 			in.R.Gas.RefundTx, in.R.Ended = "ab", ago(time.Hour)
 			in.Obs.Refunded = known(RefundedFact{Confirmations: 1000})
-		}), swapstate.TrustedBTCRefundable, func(r *Record) bool { return r.Gas.RefundTx == "" && !r.Settled && r.Ended == 0 }},
-		"a deep refund that pays": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefunded), func(in *Decision) {
+		}), TrustedBTCRefundable, func(r *Record) bool { return r.Gas.RefundTx == "" && !r.Settled && r.Ended == 0 }},
+		"a deep refund that pays": {newTrustedFromBTC(), passOf(trustedBTCPass(TrustedBTCRefunded), func(in *Decision) {
 			in.R.Gas.RefundTx, in.R.Ended = "ab", ago(time.Hour)
 			in.Obs.Refunded = known(RefundedFact{Confirmations: 1000, Sats: 1})
-		}), swapstate.TrustedBTCRefunded, func(r *Record) bool { return r.Gas.RefundTx == "ab" && r.Settled }},
-		"a refund's depth in another state": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCRefundable), func(in *Decision) {
+		}), TrustedBTCRefunded, func(r *Record) bool { return r.Gas.RefundTx == "ab" && r.Settled }},
+		"a refund's depth in another state": {newTrustedFromBTC(), passOf(trustedBTCPass(TrustedBTCRefundable), func(in *Decision) {
 			in.R.Ended = ago(time.Hour)
 			in.Obs.Refunded = known(RefundedFact{Confirmations: 1000, Sats: 1})
-		}), swapstate.TrustedBTCRefundable, func(r *Record) bool { return !r.Settled }},
-		"another amount, at the agreed rate": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCCreated), adjusted(80, big.NewInt(3))), swapstate.TrustedBTCCreated, func(r *Record) bool {
+		}), TrustedBTCRefundable, func(r *Record) bool { return !r.Settled }},
+		"another amount, at the agreed rate": {newTrustedFromBTC(), passOf(trustedBTCPass(TrustedBTCCreated), adjusted(80, big.NewInt(3))), TrustedBTCCreated, func(r *Record) bool {
 			return r.Terms.Input.Raw.Int64() == 40 && r.Terms.Output.Raw.Int64() == 80 && r.Terms.SwapFee.Raw.Int64() == 3 && r.Terms.FeeSats.Int64() == 3 && r.Problem == ""
 		}},
-		"another amount, for less": {newTrustedFromBTC(), passOf(trustedBTCPass(swapstate.TrustedBTCCreated), adjusted(79, nil)), swapstate.TrustedBTCCreated, func(r *Record) bool {
+		"another amount, for less": {newTrustedFromBTC(), passOf(trustedBTCPass(TrustedBTCCreated), adjusted(79, nil)), TrustedBTCCreated, func(r *Record) bool {
 			return r.Terms.Output.Raw.Int64() == 79 && r.Terms.FeeSats.Int64() == 7 && r.Problem != "" && r.Problem != "something else"
 		}},
 	} {
@@ -127,7 +126,7 @@ func TestWhatRowsStore(t *testing.T) {
 // Every attempt at an effect is noted with its reason, and puts the next one off.
 func TestAttemptsAreNoted(t *testing.T) {
 	for name, o := range map[string]Outcome{"done": {Done: true}, "refused": {Refused: true, Reason: "no"}, "unknown": {Reason: "gone"}} {
-		in := outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+		in := outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 		o.Effect = SetRefund
 		in.Input = o
 		next, _ := newToBTCLN().Step(in)
@@ -159,7 +158,7 @@ func TestEndsAreConfirmed(t *testing.T) {
 // The block of the last transaction that was mined is known, and what a submission
 // hands in renews no other one's attempts.
 func TestWhereSubmissionsAreMined(t *testing.T) {
-	in := outPass(swapstate.OutSoftExpired, chains.EscrowFact{})()
+	in := outPass(OutSoftExpired, chains.EscrowFact{})()
 	in.R.Submission = &Submission{Action: ActionInit, Since: ago(time.Minute), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me"}}, {Signed: chains.Signed{ID: "0x2", From: "me"}}}}
 	in.Obs.Txs = known(map[string]chains.TxStatus{"0x1": {State: chains.TxConfirmed, Block: chains.Block{Height: 120}}, "0x2": {State: chains.TxConfirmed, Block: chains.Block{Height: 119}}})
 	if next, _ := newToBTCLN().Step(in); next.Submission.Block != 120 || !next.Submission.Closed || next.Submission.Moved != At(noon) {
@@ -178,8 +177,8 @@ func TestClaimsThatFailAreNoted(t *testing.T) {
 		flow *Flow
 		pass func() Decision
 	}{
-		"from lightning": {newFromBTCLNAuto(), passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xi"}), claim)},
-		"vault":          {newSPVFromBTC(), passOf(spvPass(swapstate.SPVConfirmed), all(claim, func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: 2}) }))},
+		"from lightning": {newFromBTCLNAuto(), passOf(autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xi"}), claim)},
+		"vault":          {newSPVFromBTC(), passOf(spvPass(SPVConfirmed), all(claim, func(in *Decision) { in.Obs.Payment = known(&bitcoin.Tx{ID: bitcoin.Hash{9}, Confirmations: 2}) }))},
 	} {
 		next, _ := c.flow.Step(c.pass())
 		if s := next.Submission; !s.Closed || s.Reason != "out of gas" {
@@ -194,7 +193,7 @@ func TestClaimsThatFailAreNoted(t *testing.T) {
 // Only what carries a preimage is sent as what reveals one.
 func TestOnlyClaimsReveal(t *testing.T) {
 	for _, reveals := range []bool{false, true} {
-		in := autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})()
+		in := autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})()
 		in.R.Submission = &Submission{Action: actionClaim, Since: ago(time.Second), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me", Reveals: reveals}}}}
 		effects := sendNext(in, func(Decision) bool { return true })
 		if len(effects) != 1 || effects[0].Reveals != reveals || effects[0].Until.IsZero() == reveals {
@@ -207,7 +206,7 @@ func TestOnlyClaimsReveal(t *testing.T) {
 // preimage while the escrow can still vanish.
 func TestPreimageIsWithheldUntilTheEscrowIsFinal(t *testing.T) {
 	f := newFromBTCLNAuto()
-	pass := passOf(autoPass(swapstate.LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), func(in *Decision) { in.R.Escrow.OpenedAt = ago(time.Hour) })
+	pass := passOf(autoPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), func(in *Decision) { in.R.Escrow.OpenedAt = ago(time.Hour) })
 	offers := func(in Decision) bool {
 		s, ok := f.View(in).Signable().(*Sign)
 		return ok && s.For == actionClaim
@@ -237,8 +236,8 @@ func TestUnknownAnswersOfProviders(t *testing.T) {
 		pass  func() Decision
 		state int
 	}{
-		"gas for bitcoin":   {newTrustedFromBTC(), trustedBTCPass(swapstate.TrustedBTCCreated), swapstate.TrustedBTCFailed},
-		"gas for lightning": {newTrustedFromBTCLN(), trustedLNPass(swapstate.TrustedLNPaid), swapstate.TrustedLNFailed},
+		"gas for bitcoin":   {newTrustedFromBTC(), trustedBTCPass(TrustedBTCCreated), TrustedBTCFailed},
+		"gas for lightning": {newTrustedFromBTCLN(), trustedLNPass(TrustedLNPaid), TrustedLNFailed},
 	} {
 		why := takesRow(c.flow, "the provider gave an unknown answer")
 		needs(t, passOf(c.pass, says(424_242)), why, changes{"the provider did not answer": lpSilent, "it is a known one": says(lp.CodeGasReceived)})
@@ -266,16 +265,16 @@ func TestPayoutDoubts(t *testing.T) {
 		"reverted, says no answer":   {func(in *Decision) { payout(chains.TxReverted, short)(in); in.Obs.GasTx = failed(in.Obs.GasTx.Value) }, false},
 		"nothing was asked":          {func(*Decision) {}, false},
 	} {
-		if got := payoutDoubt(passOf(trustedLNPass(swapstate.TrustedLNPaid), c.change)()) != nil; got != c.want {
+		if got := payoutDoubt(passOf(trustedLNPass(TrustedLNPaid), c.change)()) != nil; got != c.want {
 			t.Errorf("%s: doubted %v", name, got)
 		}
 	}
 	f := newTrustedFromBTCLN()
 	pays := func(in Decision) bool { _, ok := f.View(in).Action.(*Pay); return ok }
-	needs(t, trustedLNPass(swapstate.TrustedLNCreated), pays, changes{
+	needs(t, trustedLNPass(TrustedLNCreated), pays, changes{
 		"the quote has ended": func(in *Decision) { in.Now = in.R.Expiry.Time() },
 	})
-	for _, state := range []int{swapstate.TrustedLNCreated, swapstate.TrustedLNPaid} {
+	for _, state := range []int{TrustedLNCreated, TrustedLNPaid} {
 		in := passOf(trustedLNPass(state), payout(chains.TxReverted, full))()
 		if v := f.View(in); v.Blocked == nil {
 			t.Errorf("state %d: a payout that was reverted is not told", state)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestWhatADecisionRestsOn keeps the block of what was seen, or the head where that is
@@ -48,25 +47,25 @@ func TestAutoReorganisations(t *testing.T) {
 	}
 	f := newFromBTCLNAuto()
 	checkRows(t, f, []row{
-		{why: "the escrow was claimed, not refunded", pass: seen(swapstate.LnFailed, chains.EscrowClaimed), without: behind},
-		{why: "the escrow was refunded, not claimed", pass: seen(swapstate.LnClaimed, chains.EscrowRefunded), without: behind},
-		{why: "a reorganisation opened the escrow again", pass: seen(swapstate.LnClaimed, chains.EscrowOpen), without: behind},
-		{why: "a reorganisation removed the escrow", pass: seen(swapstate.LnClaimed, chains.EscrowNone), without: behind},
-		{why: "a reorganisation removed the escrow", pass: seen(swapstate.LnCommitted, chains.EscrowNone), without: behind},
+		{why: "the escrow was claimed, not refunded", pass: seen(LnFailed, chains.EscrowClaimed), without: behind},
+		{why: "the escrow was refunded, not claimed", pass: seen(LnClaimed, chains.EscrowRefunded), without: behind},
+		{why: "a reorganisation opened the escrow again", pass: seen(LnClaimed, chains.EscrowOpen), without: behind},
+		{why: "a reorganisation removed the escrow", pass: seen(LnClaimed, chains.EscrowNone), without: behind},
+		{why: "a reorganisation removed the escrow", pass: seen(LnCommitted, chains.EscrowNone), without: behind},
 	})
 	searches := func(in Decision) bool { return f.Ask(in).Found != nil }
-	needs(t, passOf(autoPass(swapstate.LnCreated, chains.EscrowFact{}), lpSilent), searches, changes{
+	needs(t, passOf(autoPass(LnCreated, chains.EscrowFact{}), lpSilent), searches, changes{
 		"the provider was not asked": func(in *Decision) { in.Obs.LP = Fact[lp.Status]{} },
 		"the provider waits for it":  says(lp.CodeUnpaid),
 		"that was done":              func(in *Decision) { in.Obs.Found = known(chains.EscrowFact{}) },
 	})
-	allows(t, autoPass(swapstate.LnCreated, chains.EscrowFact{}), searches, changes{
+	allows(t, autoPass(LnCreated, chains.EscrowFact{}), searches, changes{
 		"the provider says expired":     says(lp.CodeExpired),
 		"the provider says settled":     says(lp.CodeSettled),
 		"the provider is not known":     func(in *Decision) { in.R.LP = LP{} },
 		"an event hints":                func(in *Decision) { in.Input = Look{} },
-		"the quote is over":             func(in *Decision) { in.R.State = swapstate.LnExpired },
-		"the quote is about to be over": all(says(lp.CodeUnpaid), func(in *Decision) { in.R.State = swapstate.LnSoftExpired }),
+		"the quote is over":             func(in *Decision) { in.R.State = LnExpired },
+		"the quote is about to be over": all(says(lp.CodeUnpaid), func(in *Decision) { in.R.State = LnSoftExpired }),
 	})
 }
 
@@ -74,11 +73,11 @@ func TestAutoReorganisations(t *testing.T) {
 // after the deadline, however long the quote is shown.
 func TestQuotesThatMayBeUsed(t *testing.T) {
 	f := newSPVFromBTC()
-	needs(t, spvPass(swapstate.SPVSoftExpired), func(in Decision) bool { return f.IsUnpaid(in.R) }, changes{
+	needs(t, spvPass(SPVSoftExpired), func(in Decision) bool { return f.IsUnpaid(in.R) }, changes{
 		"the provider has a transaction": func(in *Decision) { in.R.Bitcoin.Posted = true },
-		"it was signed":                  func(in *Decision) { in.R.State = swapstate.SPVSigned },
+		"it was signed":                  func(in *Decision) { in.R.State = SPVSigned },
 	})
-	needs(t, submits(spvPass(swapstate.SPVCreated), Submit{Action: ActionFund, PSBT: psbtOf()}), takesRow(f, "the user signed"), changes{
+	needs(t, submits(spvPass(SPVCreated), Submit{Action: ActionFund, PSBT: psbtOf()}), takesRow(f, "the user signed"), changes{
 		"the deadline is over before the quote": func(in *Decision) { in.R.Expiry = 0; in.Now = in.R.Vault.Deadline.Time().Add(time.Millisecond) },
 	})
 	reorg := passOf(refundPass(sent("me")), func(in *Decision) { in.R.Submission.Txs[0].Sent = true })()

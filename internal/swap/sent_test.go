@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Transactions go out one after the other, each once the one before is confirmed.
@@ -20,7 +19,7 @@ func TestTransactionsGoOutInTheirOrder(t *testing.T) {
 		"none is": {[]bool{false, false}, false, 0}, "the first is": {[]bool{true, false}, false, 1}, "all are": {[]bool{true, true}, false, -1},
 		"it is over": {[]bool{false, false}, true, -1},
 	} {
-		in := outPass(swapstate.OutCreated, chains.EscrowFact{})()
+		in := outPass(OutCreated, chains.EscrowFact{})()
 		in.R.Submission = &Submission{Action: ActionInit, Closed: c.closed}
 		for i, sent := range c.sent {
 			in.R.Submission.Txs = append(in.R.Submission.Txs, SignedTx{Signed: chains.Signed{ID: string(rune('a' + i))}, Sent: sent})
@@ -47,8 +46,8 @@ func TestOutgoingPlans(t *testing.T) {
 		in.Now = time.Unix(in.R.Escrow.Real.Expiry, 0).Add(chains.RefundGrace + time.Second)
 		in.Obs.Escrow.Value.Head.Time = in.Now.Unix()
 	}
-	opens := outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood})
-	backs := outPass(swapstate.OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})
+	opens := outPass(OutCreated, chains.EscrowFact{Auth: chains.AuthGood})
+	backs := outPass(OutRefundable, chains.EscrowFact{State: chains.EscrowOpen})
 	for name, c := range map[string]struct {
 		pass func() Decision
 		kind chains.StepKind
@@ -83,9 +82,9 @@ func TestOutgoingPlans(t *testing.T) {
 func TestOutgoingSteps(t *testing.T) {
 	f := newToBTCLN()
 	for state, want := range map[int][3]StepStatus{
-		swapstate.OutCommitted: {shownConfirmed, shownWaitingLP, shownInactive}, swapstate.OutSoftClaimed: {shownConfirmed, shownSoftSettled, shownInactive}, swapstate.OutClaimed: {shownConfirmed, shownSettled, shownInactive},
-		swapstate.OutRefundable: {shownConfirmed, shownExpired, shownAwaiting}, swapstate.OutRefunded: {shownConfirmed, shownExpired, shownRefunded}, swapstate.OutExpired: {shownExpired, shownInactive, shownInactive},
-		swapstate.OutSoftExpired: {shownSoftExpired, shownInactive, shownInactive},
+		OutCommitted: {shownConfirmed, shownWaitingLP, shownInactive}, OutSoftClaimed: {shownConfirmed, shownSoftSettled, shownInactive}, OutClaimed: {shownConfirmed, shownSettled, shownInactive},
+		OutRefundable: {shownConfirmed, shownExpired, shownAwaiting}, OutRefunded: {shownConfirmed, shownExpired, shownRefunded}, OutExpired: {shownExpired, shownInactive, shownInactive},
+		OutSoftExpired: {shownSoftExpired, shownInactive, shownInactive},
 	} {
 		in := outPass(state, chains.EscrowFact{})()
 		in.R.Escrow.InitTx, in.R.Escrow.ClaimTx, in.R.Escrow.RefundTx = "i", "c", "r"
@@ -117,7 +116,7 @@ func TestKeysOfHashes(t *testing.T) {
 		}
 		return nil
 	}
-	for _, state := range []int{swapstate.LnCreated, swapstate.LnPaid, swapstate.LnCommitted, swapstate.LnClaimed} {
+	for _, state := range []int{LnCreated, LnPaid, LnCommitted, LnClaimed} {
 		if k := key(state); k == nil || !k.Unique {
 			t.Errorf("state %d: %+v", state, k)
 		}
@@ -125,7 +124,7 @@ func TestKeysOfHashes(t *testing.T) {
 			t.Errorf("state %d, held by another: %+v", state, k)
 		}
 	}
-	for _, state := range []int{swapstate.LnFailed, swapstate.LnExpired} {
+	for _, state := range []int{LnFailed, LnExpired} {
 		if k := key(state); k != nil {
 			t.Errorf("state %d: %+v", state, k)
 		}
@@ -134,7 +133,7 @@ func TestKeysOfHashes(t *testing.T) {
 
 // A swap into a vault asks what became of the transactions that claim it.
 func TestSPVAsksForItsTransactions(t *testing.T) {
-	checkQuestions(t, newSPVFromBTC(), []question{{name: "what became of transactions", pass: passOf(spvPass(swapstate.SPVConfirmed), underWay),
+	checkQuestions(t, newSPVFromBTC(), []question{{name: "what became of transactions", pass: passOf(spvPass(SPVConfirmed), underWay),
 		asks: func(a Ask) bool {
 			return slices.ContainsFunc(a.Txs, func(s chains.Signed) bool { return s.ID == "0x1" })
 		}, without: changes{

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // flowOf returns a type as the engine uses it.
@@ -112,7 +111,7 @@ func TestOneNodesWordEndsNothing(t *testing.T) {
 			in.Obs.Payment = known(depositTx(6))
 			in.Obs.Vault = known(chains.VaultFact{Vault: chains.Vault{}, Head: in.Obs.Withdrawal.Value.Head})
 			in.R.Ended = ago(time.Hour)
-			if !slices.Contains([]int{swapstate.SPVBroadcasted, swapstate.SPVConfirmed, swapstate.SPVClaimed, swapstate.SPVClosed, swapstate.SPVFronted}, state.Number) {
+			if !slices.Contains([]int{SPVBroadcasted, SPVConfirmed, SPVClaimed, SPVClosed, SPVFronted}, state.Number) {
 				in.Input = Look{} // elsewhere only an event has the withdrawal looked for
 			}
 			check(spv, in)
@@ -130,7 +129,7 @@ func TestPreimageWaitsForAllNodes(t *testing.T) {
 	for _, typ := range []Type{FromBTCLNAuto, FromBTCLN} {
 		f := flowOf(t, typ)
 		pass := func() Decision {
-			in := autoPass(swapstate.LnCommitted, open)()
+			in := autoPass(LnCommitted, open)()
 			in.R.Type, in.R.Escrow.OpenedAt = typ, ago(time.Hour)
 			in.R.Submission = &Submission{Action: actionClaim, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x2", From: "me", Reveals: true}}}}
 			return in
@@ -195,7 +194,7 @@ func TestPaymentWaitsForAllNodes(t *testing.T) {
 	f := flowOf(t, FromBTC)
 	asked := func(in Decision) bool { _, ok := f.View(in).Action.(*Pay); return ok }
 	pay := Submit{Action: ActionFund, PSBT: psbtOf()}
-	in := depositPass(swapstate.InCommitted)()
+	in := depositPass(InCommitted)()
 	if !asked(in) || f.Ask(in).Escrow != nil {
 		t.Fatal("the user is not asked to pay for an escrow that all nodes show open")
 	}
@@ -227,12 +226,12 @@ func TestOneNodeIsEnoughForTheRest(t *testing.T) {
 		typ  Type
 		pass func() Decision
 	}{
-		"a quote":                {ToBTCLN, outPass(swapstate.OutCreated, chains.EscrowFact{Auth: chains.AuthGood})},
-		"an opened escrow":       {ToBTCLN, outPass(swapstate.OutCreated, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
-		"an escrow that waits":   {ToBTCLN, outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
-		"an escrow to be opened": {FromBTCLNAuto, autoPass(swapstate.LnPaid, chains.EscrowFact{})},
-		"an invoice to be paid":  {FromBTCLNAuto, autoPass(swapstate.LnCreated, chains.EscrowFact{})},
-		"a payment confirms":     {FromBTC, passOf(depositPass(swapstate.InCommitted), func(in *Decision) { in.Obs.Received.Value = append(in.Obs.Received.Value, depositTx(1, 1000)) })},
+		"a quote":                {ToBTCLN, outPass(OutCreated, chains.EscrowFact{Auth: chains.AuthGood})},
+		"an opened escrow":       {ToBTCLN, outPass(OutCreated, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
+		"an escrow that waits":   {ToBTCLN, outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true})},
+		"an escrow to be opened": {FromBTCLNAuto, autoPass(LnPaid, chains.EscrowFact{})},
+		"an invoice to be paid":  {FromBTCLNAuto, autoPass(LnCreated, chains.EscrowFact{})},
+		"a payment confirms":     {FromBTC, passOf(depositPass(InCommitted), func(in *Decision) { in.Obs.Received.Value = append(in.Obs.Received.Value, depositTx(1, 1000)) })},
 	} {
 		in := c.pass()
 		in.R.Type = c.typ

@@ -10,7 +10,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // A quote that ended unused asks for nothing, and takes late what it asked to be signed.
@@ -58,7 +57,7 @@ func TestEndedQuoteAsksForNothing(t *testing.T) {
 func TestWhenAQuoteIsOver(t *testing.T) {
 	f := newToBTCLN()
 	over := func(in Decision) bool { return f.Over(in.R, in.Now) }
-	pass := passOf(outPass(swapstate.OutCreated, chains.EscrowFact{}), func(in *Decision) { in.Now, in.R.NotPaid = in.R.Expiry.Time(), true })
+	pass := passOf(outPass(OutCreated, chains.EscrowFact{}), func(in *Decision) { in.Now, in.R.NotPaid = in.R.Expiry.Time(), true })
 	needs(t, pass, over, changes{
 		"nobody has said so":          func(in *Decision) { in.R.NotPaid = false },
 		"nobody has said so for long": func(in *Decision) { in.R.NotPaid, in.Now = false, in.Now.Add(24*time.Hour-time.Millisecond) },
@@ -66,15 +65,15 @@ func TestWhenAQuoteIsOver(t *testing.T) {
 		"it has no end":               func(in *Decision) { in.R.Expiry = 0 },
 		"transactions are on the way": busyWith(ActionInit),
 		"the escrow was opened":       func(in *Decision) { in.R.Escrow.InitTx = "0x1" },
-		"it is open":                  inState(swapstate.OutCommitted),
-		"it is finished":              inState(swapstate.OutExpired),
+		"it is open":                  inState(OutCommitted),
+		"it is finished":              inState(OutExpired),
 		"nobody knows its state":      inState(99),
 	})
 	allows(t, pass, over, changes{
-		"the quote has softly expired": inState(swapstate.OutSoftExpired),
+		"the quote has softly expired": inState(OutSoftExpired),
 		"nobody has said so for a day": func(in *Decision) { in.R.NotPaid, in.Now = false, in.Now.Add(24*time.Hour) },
 	})
-	if (&Flow{States: f.States}).Over(&Record{Head: Head{State: swapstate.OutCreated, Expiry: 1}}, noon) {
+	if (&Flow{States: f.States}).Over(&Record{Head: Head{State: OutCreated, Expiry: 1}}, noon) {
 		t.Error("a type that knows no unused quotes has one")
 	}
 	if row, ok := f.State(99); ok || row.Name != "" {
@@ -85,16 +84,16 @@ func TestWhenAQuoteIsOver(t *testing.T) {
 // TestCancelledQuoteIsNotPaid takes back what asks for a payment once the LP says that it
 // takes none, before the quote expires.
 func TestCancelledQuoteIsNotPaid(t *testing.T) {
-	unheld := passOf(heldPass(swapstate.LnCreated, chains.EscrowFact{}), func(in *Decision) { *in.Obs = Observation{} })
+	unheld := passOf(heldPass(LnCreated, chains.EscrowFact{}), func(in *Decision) { *in.Obs = Observation{} })
 	for _, c := range []struct {
 		f       *Flow
 		pass    func() Decision
 		waiting int
 	}{
 		{newFromBTCLN(), unheld, lp.CodeUnpaid},
-		{newFromBTCLNAuto(), autoPass(swapstate.LnCreated, chains.EscrowFact{}), lp.CodeUnpaid},
-		{newTrustedFromBTCLN(), trustedLNPass(swapstate.TrustedLNCreated), lp.CodeGasUnpaid},
-		{newTrustedFromBTC(), trustedBTCPass(swapstate.TrustedBTCCreated), lp.CodeGasUnpaid},
+		{newFromBTCLNAuto(), autoPass(LnCreated, chains.EscrowFact{}), lp.CodeUnpaid},
+		{newTrustedFromBTCLN(), trustedLNPass(TrustedLNCreated), lp.CodeGasUnpaid},
+		{newTrustedFromBTC(), trustedBTCPass(TrustedBTCCreated), lp.CodeGasUnpaid},
 	} {
 		for code, withheld := range map[int]bool{c.waiting: false, lp.CodeExpired: true} {
 			v := c.f.View(passOf(c.pass, says(code))())
@@ -120,13 +119,13 @@ func TestWhoSaysThatNothingWasPaid(t *testing.T) {
 		facts changes
 		ends  string
 	}{
-		{newToBTC(), outPass(swapstate.OutSoftExpired, none), chain, "the chain shows nothing"},
-		{newToBTCLN(), outPass(swapstate.OutSoftExpired, none), chain, "the chain shows nothing"},
-		{newFromBTC(), depositPass(swapstate.InSoftExpired), chain, "the chain shows nothing"},
-		{newFromBTCLN(), heldPass(swapstate.LnSoftExpired, none), changes{"the LP is silent": nothing, "expired": says(lp.CodeExpired), "unpaid": says(lp.CodeUnpaid), "held": says(lp.CodeDone)}, "expired, unpaid"},
-		{newFromBTCLNAuto(), autoPass(swapstate.LnSoftExpired, none), changes{"the LP is silent": nothing, "expired": says(lp.CodeExpired), "unpaid, or held": says(lp.CodeUnpaid), "held": says(lp.CodeDone)}, "expired"},
-		{newTrustedFromBTCLN(), trustedLNPass(swapstate.TrustedLNCreated), changes{"the LP is silent": nothing, "unpaid": says(lp.CodeGasUnpaid), "held": says(lp.CodeGasReceived)}, "unpaid"},
-		{newTrustedFromBTC(), trustedBTCPass(swapstate.TrustedBTCCreated), changes{"Bitcoin is silent": nothing,
+		{newToBTC(), outPass(OutSoftExpired, none), chain, "the chain shows nothing"},
+		{newToBTCLN(), outPass(OutSoftExpired, none), chain, "the chain shows nothing"},
+		{newFromBTC(), depositPass(InSoftExpired), chain, "the chain shows nothing"},
+		{newFromBTCLN(), heldPass(LnSoftExpired, none), changes{"the LP is silent": nothing, "expired": says(lp.CodeExpired), "unpaid": says(lp.CodeUnpaid), "held": says(lp.CodeDone)}, "expired, unpaid"},
+		{newFromBTCLNAuto(), autoPass(LnSoftExpired, none), changes{"the LP is silent": nothing, "expired": says(lp.CodeExpired), "unpaid, or held": says(lp.CodeUnpaid), "held": says(lp.CodeDone)}, "expired"},
+		{newTrustedFromBTCLN(), trustedLNPass(TrustedLNCreated), changes{"the LP is silent": nothing, "unpaid": says(lp.CodeGasUnpaid), "held": says(lp.CodeGasReceived)}, "unpaid"},
+		{newTrustedFromBTC(), trustedBTCPass(TrustedBTCCreated), changes{"Bitcoin is silent": nothing,
 			"Bitcoin shows nothing": receives(), "Bitcoin shows a payment": receives(&bitcoin.Tx{})}, "Bitcoin shows nothing"},
 	} {
 		f := c.f
@@ -174,18 +173,18 @@ func TestWhoSaysThatNothingWasPaid(t *testing.T) {
 // nobody looks any more.
 func TestStepNotesTheEnd(t *testing.T) {
 	f := newToBTCLN()
-	claimed := passOf(outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: make([]byte, 32)}), func(in *Decision) { in.R.Settled = true })
+	claimed := passOf(outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowClaimed, Result: make([]byte, 32)}), func(in *Decision) { in.R.Settled = true })
 	next, row := f.Step(claimed())
-	if row == nil || next.State != swapstate.OutClaimed || next.Ended != At(noon) || next.Settled {
+	if row == nil || next.State != OutClaimed || next.Ended != At(noon) || next.Settled {
 		t.Errorf("%+v by %+v", next, row)
 	}
-	in := outPass(swapstate.OutClaimed, chains.EscrowFact{State: chains.EscrowOpen})()
+	in := outPass(OutClaimed, chains.EscrowFact{State: chains.EscrowOpen})()
 	in.R.Ended, in.R.Settled = ago(time.Hour), true
 	in.R.Seen = Seen{Chain: 90, At: ago(time.Minute)}
 	if next, row := f.Step(in); row == nil || next.Ended != 0 || next.Settled {
 		t.Errorf("%+v by %+v", next, row)
 	}
-	in = outPass(swapstate.OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
+	in = outPass(OutCommitted, chains.EscrowFact{State: chains.EscrowOpen})()
 	if next, row := f.Step(in); row != nil || next.Ended != 0 {
 		t.Errorf("%+v by %+v", next, row)
 	}
@@ -296,11 +295,11 @@ func TestSPVSteps(t *testing.T) {
 		status StepStatus
 		wait   int // expected seconds of a wait; -2 for no wait
 	}{
-		"posted":                      {spvPass(swapstate.SPVSigned), "", -2},
-		"seen":                        {passOf(spvPass(swapstate.SPVBroadcasted), all(confirmed(1), waits)), shownReceived, 77},
-		"seen, nobody knows how long": {passOf(spvPass(swapstate.SPVBroadcasted), confirmed(1)), shownReceived, -1},
-		"has all confirmations":       {passOf(spvPass(swapstate.SPVBroadcasted), all(confirmed(2), waits)), shownConfirmed, -2},
-		"has more":                    {passOf(spvPass(swapstate.SPVBroadcasted), confirmed(3)), shownConfirmed, -2},
+		"posted":                      {spvPass(SPVSigned), "", -2},
+		"seen":                        {passOf(spvPass(SPVBroadcasted), all(confirmed(1), waits)), shownReceived, 77},
+		"seen, nobody knows how long": {passOf(spvPass(SPVBroadcasted), confirmed(1)), shownReceived, -1},
+		"has all confirmations":       {passOf(spvPass(SPVBroadcasted), all(confirmed(2), waits)), shownConfirmed, -2},
+		"has more":                    {passOf(spvPass(SPVBroadcasted), confirmed(3)), shownConfirmed, -2},
 	} {
 		in := c.pass()
 		v := f.View(in)
@@ -324,13 +323,13 @@ func TestTrustedBTCShown(t *testing.T) {
 		in.R.Submission, in.R.Tried = &Submission{PSBT: bitcoin.Hash{9}}, map[string]Try{string(Broadcast): {Outcome: Refused, Reason: "dust"}}
 	}
 	blocked := func(in Decision) bool { return f.View(in).Blocked != nil }
-	needs(t, passOf(trustedBTCPass(swapstate.TrustedBTCCreated), refused), blocked, changes{
+	needs(t, passOf(trustedBTCPass(TrustedBTCCreated), refused), blocked, changes{
 		"it went out":           func(in *Decision) { in.R.Tried = map[string]Try{string(Broadcast): {Outcome: Done}} },
 		"a payment was seen":    func(in *Decision) { in.R.Bitcoin.TxID = bitcoin.Hash{1} },
 		"nothing was handed in": func(in *Decision) { in.R.Submission = nil },
 	})
-	needs(t, passOf(trustedBTCPass(swapstate.TrustedBTCCreated), func(in *Decision) { in.R.Problem = "less" }), blocked, changes{"nothing is wrong": func(in *Decision) { in.R.Problem = "" }})
-	both := passOf(trustedBTCPass(swapstate.TrustedBTCCreated), all(refused, func(in *Decision) { in.R.Problem = "less" }))
+	needs(t, passOf(trustedBTCPass(TrustedBTCCreated), func(in *Decision) { in.R.Problem = "less" }), blocked, changes{"nothing is wrong": func(in *Decision) { in.R.Problem = "" }})
+	both := passOf(trustedBTCPass(TrustedBTCCreated), all(refused, func(in *Decision) { in.R.Problem = "less" }))
 	if v := f.View(both()); v.Blocked == nil || !strings.Contains(v.Blocked.Error(), "less") {
 		t.Errorf("of two things %v is said", v.Blocked)
 	}
@@ -342,7 +341,7 @@ func TestTrustedBTCShown(t *testing.T) {
 		"the provider pays out":   {all(says(lp.CodeGasPending), func(in *Decision) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }), shownConfirmed},
 		"a payment waits":         {func(in *Decision) { in.R.Bitcoin.TxID = bitcoin.Hash{9} }, shownReceived},
 	} {
-		in := trustedBTCPass(swapstate.TrustedBTCCreated)()
+		in := trustedBTCPass(TrustedBTCCreated)()
 		c.change(&in)
 		if v := f.View(in); v.Steps[0].Status != c.status || !isZero(in.R.Bitcoin.TxID) && v.Steps[0].InitTx != in.R.Bitcoin.TxID.String() {
 			t.Errorf("%s: %+v", name, v.Steps[0])

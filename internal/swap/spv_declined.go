@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // A signed transaction that the LP refuses does not end a vault swap, since anyone who
@@ -28,7 +27,7 @@ func spvSigned(in Decision, next *Record) {
 
 // spvReplaceable reports whether a stranger's transaction waits to be handed to the LP.
 func spvReplaceable(r *Record) bool {
-	return r.State == swapstate.SPVSigned && r.Bitcoin.ByStranger && r.Tried[string(PostPSBT)].Started == 0
+	return r.State == SPVSigned && r.Bitcoin.ByStranger && r.Tried[string(PostPSBT)].Started == 0
 }
 
 // spentElsewhere reports whether a transaction other than ours spends one of the outputs.
@@ -69,7 +68,7 @@ func withoutTx(all []Declined, id bitcoin.Hash) []Declined {
 // transaction's inputs is spent elsewhere, which may be why, and when the quote counted as
 // expired by a clock that was ahead for a moment.
 func spvLeavesOpen() Move {
-	return Move{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVCreated, Why: "the provider refused the transaction, and takes another one", On: OnOutcome, If: func(in Decision) bool {
+	return Move{From: []int{SPVSigned, SPVSoftExpired}, To: SPVCreated, Why: "the provider refused the transaction, and takes another one", On: OnOutcome, If: func(in Decision) bool {
 		o := in.Input.(Outcome)
 		return o.Effect == PostPSBT && o.Again && in.R.Tried[string(PostPSBT)].Outcome == Refused && !in.R.Expiry.Passed(in.Now) && len(in.R.Bitcoin.Declined) < mostDeclined
 	}, Do: func(in Decision, next *Record) {
@@ -79,7 +78,7 @@ func spvLeavesOpen() Move {
 }
 
 func spvNotHandedOver() Move {
-	return Move{From: []int{swapstate.SPVSigned}, To: swapstate.SPVCreated, Why: "an input of a stranger's transaction was spent elsewhere before the provider had it", If: func(in Decision) bool {
+	return Move{From: []int{SPVSigned}, To: SPVCreated, Why: "an input of a stranger's transaction was spent elsewhere before the provider had it", If: func(in Decision) bool {
 		f := in.Obs.Payment
 		return spvReplaceable(in.R) && f.Known() && f.Value == nil && in.Obs.Spends.Known() && spentElsewhere(in.R.Bitcoin.TxID, in.Obs.Spends.Value)
 	}, Do: func(_ Decision, next *Record) {
@@ -89,7 +88,7 @@ func spvNotHandedOver() Move {
 }
 
 func spvStaysDeclined() Move {
-	return Move{From: []int{swapstate.SPVCreated}, To: swapstate.SPVDeclined, Why: "the quote expired, and the provider has refused what was signed", If: func(in Decision) bool {
+	return Move{From: []int{SPVCreated}, To: SPVDeclined, Why: "the quote expired, and the provider has refused what was signed", If: func(in Decision) bool {
 		return in.R.declined() && in.R.Expiry.Passed(in.Now)
 	}, Do: func(_ Decision, next *Record) {
 		all := next.Bitcoin.Declined
@@ -108,8 +107,8 @@ func spvSentAfterAll() Move {
 			})
 		})
 	}
-	return Move{From: []int{swapstate.SPVCreated, swapstate.SPVSoftExpired, swapstate.SPVSigned, swapstate.SPVPosted, swapstate.SPVDeclined, swapstate.SPVExpired, swapstate.SPVFailed, swapstate.SPVBroadcasted, swapstate.SPVConfirmed},
-		To: swapstate.SPVBroadcasted, Why: "a transaction that the provider had refused was sent after all", If: func(in Decision) bool { return sent(in) >= 0 },
+	return Move{From: []int{SPVCreated, SPVSoftExpired, SPVSigned, SPVPosted, SPVDeclined, SPVExpired, SPVFailed, SPVBroadcasted, SPVConfirmed},
+		To: SPVBroadcasted, Why: "a transaction that the provider had refused was sent after all", If: func(in Decision) bool { return sent(in) >= 0 },
 		Do: func(in Decision, next *Record) { take(next, next.Bitcoin.Declined[sent(in)], Done) }}
 }
 

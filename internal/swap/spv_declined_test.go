@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // handedIn is a signed transaction of a vault swap.
@@ -16,7 +15,7 @@ func handedIn(id byte, byOwner bool) Submit {
 
 // declinedPass is a pass over a quote whose LP has refused the transaction 7.
 func declinedPass() Decision {
-	in := spvPass(swapstate.SPVCreated)()
+	in := spvPass(SPVCreated)()
 	in.R.Bitcoin.Declined = []Declined{{bitcoin.Hash{7}, twoInputs}}
 	return in
 }
@@ -25,7 +24,7 @@ func declinedPass() Decision {
 // spends: of two quotes for it the second is of no use any more.
 func TestVaultThatWasTaken(t *testing.T) {
 	f := newSPVFromBTC()
-	pass := spvPass(swapstate.SPVCreated)
+	pass := spvPass(SPVCreated)
 	if got := f.Ask(pass()).Taken; got == nil || got.String() != pass().R.Vault.UTXO {
 		t.Errorf("asked about the output %v, want the vault's", got)
 	}
@@ -49,14 +48,14 @@ func TestVaultThatWasTaken(t *testing.T) {
 	needs(t, pass, func(in Decision) bool { return f.Ask(in).Taken != nil }, changes{
 		"it was asked":          func(in *Decision) { in.Obs.Taken.Asked = true },
 		"the quote has expired": func(in *Decision) { in.Now = in.R.Expiry.Time() },
-		"the user has signed":   inState(swapstate.SPVSigned),
+		"the user has signed":   inState(SPVSigned),
 	})
 }
 
 // strangersPass is a pass over a quote for which a stranger has handed in the transaction
 // 9, which was not handed to the LP yet.
 func strangersPass() Decision {
-	in := spvPass(swapstate.SPVSigned)()
+	in := spvPass(SPVSigned)()
 	in.R.Bitcoin.ByStranger = true
 	unspent(&in)
 	return in
@@ -72,7 +71,7 @@ func spentBy(id byte, state bitcoin.SpendState) func(*Decision) {
 // waits for its owner's.
 func TestARefusedTransactionLeavesTheQuoteOpen(t *testing.T) {
 	f := newSPVFromBTC()
-	refused := passOf(spvPass(swapstate.SPVSigned), func(in *Decision) {
+	refused := passOf(spvPass(SPVSigned), func(in *Decision) {
 		in.R.Bitcoin.Tx = twoInputs
 		in.R.Tried = map[string]Try{string(PostPSBT): {Started: 1}}
 		in.Input = Outcome{Effect: PostPSBT, Refused: true, Again: true, Reason: "an input is spent"}
@@ -90,9 +89,9 @@ func TestARefusedTransactionLeavesTheQuoteOpen(t *testing.T) {
 	}}})
 	for name, also := range map[string]func(*Decision){
 		"its input is spent in a block, which is why": spentOtherwise,
-		"a clock was ahead for a moment":              func(in *Decision) { in.R.State = swapstate.SPVSoftExpired },
+		"a clock was ahead for a moment":              func(in *Decision) { in.R.State = SPVSoftExpired },
 	} {
-		if next, _ := f.Step(passOf(refused, also)()); next.State != swapstate.SPVCreated {
+		if next, _ := f.Step(passOf(refused, also)()); next.State != SPVCreated {
 			t.Errorf("%s: a refusal leads to state %d, want an open quote", name, next.State)
 		}
 	}
@@ -134,7 +133,7 @@ func TestARefusedTransactionMayBeSent(t *testing.T) {
 	for name, pass := range map[string]func() Decision{
 		"while the owner is asked": passOf(declinedPass, spentBy(7, bitcoin.SpentInMempool)),
 		"beside the owner's": func() Decision {
-			in := spvPass(swapstate.SPVPosted)()
+			in := spvPass(SPVPosted)()
 			in.R.Bitcoin.Tx, in.R.Bitcoin.Declined = twoInputs, []Declined{{bitcoin.Hash{6}, nil}, {bitcoin.Hash{7}, twoInputs}}
 			notFound(&in)
 			spentBy(7, bitcoin.SpentConfirmed)(&in)
@@ -148,7 +147,7 @@ func TestARefusedTransactionMayBeSent(t *testing.T) {
 				"Bitcoin does not answer": func(in *Decision) { in.Obs.Spends = failed(in.Obs.Spends.Value) },
 			})
 			next, _ := f.Step(pass())
-			if b := next.Bitcoin; next.State != swapstate.SPVBroadcasted || b.TxID != (bitcoin.Hash{7}) || !b.Posted || next.Problem != "" || len(f.Effects(Decision{R: next, Obs: &Observation{}, Now: noon})) != 0 {
+			if b := next.Bitcoin; next.State != SPVBroadcasted || b.TxID != (bitcoin.Hash{7}) || !b.Posted || next.Problem != "" || len(f.Effects(Decision{R: next, Obs: &Observation{}, Now: noon})) != 0 {
 				t.Errorf("followed: %+v in %d", b, next.State)
 			}
 			for _, d := range next.Bitcoin.Declined {
@@ -193,11 +192,11 @@ func TestAStrangersTransactionGivesWay(t *testing.T) {
 		t.Error("the owner's would be refused before it is compared")
 	}
 	next, _ := f.Step(in)
-	if next.Bitcoin.TxID != (bitcoin.Hash{8}) || next.Bitcoin.ByStranger || next.State != swapstate.SPVSigned {
+	if next.Bitcoin.TxID != (bitcoin.Hash{8}) || next.Bitcoin.ByStranger || next.State != SPVSigned {
 		t.Errorf("%+v in %d", next.Bitcoin, next.State)
 	}
 	next, _ = f.Step(passOf(strangersPass, spentBy(5, bitcoin.SpentInMempool))())
-	if next.Posted() || next.Problem == "" || len(next.Bitcoin.Declined) != 0 || !f.IsUnpaid(next) || next.State != swapstate.SPVCreated {
+	if next.Posted() || next.Problem == "" || len(next.Bitcoin.Declined) != 0 || !f.IsUnpaid(next) || next.State != SPVCreated {
 		t.Errorf("%+v in %d, problem %q", next.Bitcoin, next.State, next.Problem)
 	}
 }

@@ -7,23 +7,21 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/outlook"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 var spvStates = []StateRow{
-	{Number: swapstate.SPVClosed, Name: "CLOSED", Description: "The vault closed because of this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
-	{Number: swapstate.SPVFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent by another transaction.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: swapstate.SPVDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent elsewhere.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
-	{Number: swapstate.SPVExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
-	{Number: swapstate.SPVSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; the provider may still broadcast a signed transaction that it holds.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: swapstate.SPVCreated, Name: "CREATED", Description: "The quote is ready; the user signs the Bitcoin transaction.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: swapstate.SPVSigned, Name: "SIGNED", Description: "The signed transaction is being sent to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.SPVPosted, Name: "POSTED", Description: "The provider has the signed transaction and is broadcasting it.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.SPVBroadcasted, Name: "BROADCASTED", Description: "The Bitcoin transaction is waiting for confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
-	{Number: swapstate.SPVFronted, Name: "FRONTED", Description: "The payout was advanced.", Finished: true, Success: true, Watched: true, Every: time.Minute},
-	{Number: swapstate.SPVConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; waiting for the vault to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
-	{Number: swapstate.SPVClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: SPVClosed, Name: "CLOSED", Description: "The vault closed because of this withdrawal; the payout is lost.", Finished: true, Failed: true, Watched: true, Every: settleAfter},
+	{Number: SPVFailed, Name: "FAILED", Description: "An input of the Bitcoin transaction was spent by another transaction.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: SPVDeclined, Name: "DECLINED", Description: "The provider refused to sign; it may still hold the signed transaction until one of its inputs is spent elsewhere.", Finished: true, Failed: true, Pending: true, Watched: true, Every: time.Minute},
+	{Number: SPVExpired, Name: "QUOTE_EXPIRED", Description: "The quote expired.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
+	{Number: SPVSoftExpired, Name: "QUOTE_SOFT_EXPIRED", Description: "The quote expired; the provider may still broadcast a signed transaction that it holds.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVCreated, Name: "CREATED", Description: "The quote is ready; the user signs the Bitcoin transaction.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVSigned, Name: "SIGNED", Description: "The signed transaction is being sent to the provider.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVPosted, Name: "POSTED", Description: "The provider has the signed transaction and is broadcasting it.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVBroadcasted, Name: "BROADCASTED", Description: "The Bitcoin transaction is waiting for confirmations.", Pending: true, Watched: true, Every: 30 * time.Second},
+	{Number: SPVFronted, Name: "FRONTED", Description: "The payout was advanced.", Finished: true, Success: true, Watched: true, Every: time.Minute},
+	{Number: SPVConfirmed, Name: "BTC_TX_CONFIRMED", Description: "The Bitcoin transaction is confirmed; waiting for the vault to pay.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: SPVClaimed, Name: "CLAIMED", Description: "The vault paid.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // spvRest is how long a signed transaction that never appears is watched. It
@@ -52,7 +50,7 @@ func newSPVFromBTC() *Flow {
 // spvUnpaid reports whether no transaction was handed to the LP. One that was may be
 // sent whenever the LP likes, so that such a swap is not over.
 func spvUnpaid(r *Record) bool {
-	return (r.State == swapstate.SPVCreated || r.State == swapstate.SPVSoftExpired) && !r.Posted() && !r.declined()
+	return (r.State == SPVCreated || r.State == SPVSoftExpired) && !r.Posted() && !r.declined()
 }
 
 func (r *Record) Posted() bool { return r.Bitcoin != nil && r.Bitcoin.Posted }
@@ -71,7 +69,7 @@ func spvKnown(in Decision) (confirmations uint32, known bool) {
 func spvDead(in Decision) bool {
 	f := in.Obs.Payment
 	return f.Known() && f.Value == nil && in.Obs.Spends.Known() &&
-		outlook.Conflict(in.R.Bitcoin.TxID, in.Obs.Spends.Value) == outlook.Dead
+		Conflict(in.R.Bitcoin.TxID, in.Obs.Spends.Value) == ProspectDead
 }
 
 // spvMoves are the rows of the table. What an LP declined, and what was not handed to it,
@@ -96,18 +94,18 @@ func spvVaultMoves() []Move {
 	undone := func(in Decision, next *Record) {
 		next.Vault.ClaimTx, next.Vault.FrontTx = in.Obs.Withdrawal.Value.ClaimTx, in.Obs.Withdrawal.Value.FrontTx
 	}
-	after := []int{swapstate.SPVFailed, swapstate.SPVExpired, swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted, swapstate.SPVBroadcasted, swapstate.SPVConfirmed}
+	after := []int{SPVFailed, SPVExpired, SPVSoftExpired, SPVDeclined, SPVSigned, SPVPosted, SPVBroadcasted, SPVConfirmed}
 	return []Move{
-		{From: append([]int{swapstate.SPVFronted}, after...), To: swapstate.SPVClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
-		{From: after, To: swapstate.SPVFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
-		{From: after, To: swapstate.SPVClosed, Why: "the vault closed", If: withdrawal(chains.WithdrawalClosed)},
-		{From: []int{swapstate.SPVClosed}, To: swapstate.SPVClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
-		{From: []int{swapstate.SPVClaimed, swapstate.SPVClosed}, To: swapstate.SPVFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
-		{From: []int{swapstate.SPVClaimed}, To: swapstate.SPVClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
-		{From: []int{swapstate.SPVFronted}, To: swapstate.SPVClosed, Why: "the vault closed, and the payout was not advanced", If: func(in Decision) bool {
+		{From: append([]int{SPVFronted}, after...), To: SPVClaimed, Why: "the vault paid", If: withdrawal(chains.WithdrawalClaimed)},
+		{From: after, To: SPVFronted, Why: "the payout was advanced", If: withdrawal(chains.WithdrawalFronted)},
+		{From: after, To: SPVClosed, Why: "the vault closed", If: withdrawal(chains.WithdrawalClosed)},
+		{From: []int{SPVClosed}, To: SPVClaimed, Why: "the vault paid, and did not close", If: anew(chains.WithdrawalClaimed)},
+		{From: []int{SPVClaimed, SPVClosed}, To: SPVFronted, Why: "a reorganisation undid the claim, the payout was advanced", If: anew(chains.WithdrawalFronted), Do: undone},
+		{From: []int{SPVClaimed}, To: SPVClosed, Why: "the vault closed, and did not pay", If: anew(chains.WithdrawalClosed), Do: undone},
+		{From: []int{SPVFronted}, To: SPVClosed, Why: "the vault closed, and the payout was not advanced", If: func(in Decision) bool {
 			return anew(chains.WithdrawalClosed)(in) && in.Obs.Withdrawal.Value.FrontTx == ""
 		}, Do: undone},
-		{From: []int{swapstate.SPVClaimed, swapstate.SPVClosed, swapstate.SPVFronted}, To: swapstate.SPVConfirmed, Why: "a reorganisation undid what the vault did", Undoes: true, If: anew(chains.WithdrawalNone), Do: undone},
+		{From: []int{SPVClaimed, SPVClosed, SPVFronted}, To: SPVConfirmed, Why: "a reorganisation undid what the vault did", Undoes: true, If: anew(chains.WithdrawalNone), Do: undone},
 	}
 }
 
@@ -121,44 +119,44 @@ func spvPaymentMoves() []Move {
 		n, known := spvKnown(in)
 		return known && n >= in.R.Bitcoin.Confirmations
 	}
-	under := []int{swapstate.SPVSoftExpired, swapstate.SPVDeclined, swapstate.SPVSigned, swapstate.SPVPosted}
+	under := []int{SPVSoftExpired, SPVDeclined, SPVSigned, SPVPosted}
 	return []Move{
-		{From: append([]int{swapstate.SPVBroadcasted, swapstate.SPVExpired}, under...), To: swapstate.SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in Decision, next *Record) {
+		{From: append([]int{SPVBroadcasted, SPVExpired}, under...), To: SPVConfirmed, Why: "the Bitcoin transaction is confirmed", If: enough, Do: func(in Decision, next *Record) {
 			if next.Bitcoin.ConfirmedAt == 0 {
 				next.Bitcoin.ConfirmedAt = At(in.Now)
 			}
 		}},
-		{From: append([]int{swapstate.SPVExpired}, under...), To: swapstate.SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: seen},
-		{From: []int{swapstate.SPVConfirmed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in Decision) bool { return seen(in) && !enough(in) },
+		{From: append([]int{SPVExpired}, under...), To: SPVBroadcasted, Why: "the Bitcoin transaction was seen", If: seen},
+		{From: []int{SPVConfirmed}, To: SPVBroadcasted, Why: "a reorganisation reduced the confirmations", If: func(in Decision) bool { return seen(in) && !enough(in) },
 			Do: func(in Decision, next *Record) { next.Bitcoin.ConfirmedAt = 0 }},
 		spvSentAfterAll(),
 		spvNotHandedOver(),
 		spvLeavesOpen(),
-		{From: under, To: swapstate.SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
-		{From: []int{swapstate.SPVBroadcasted, swapstate.SPVConfirmed}, To: swapstate.SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
-		{From: []int{swapstate.SPVFailed}, To: swapstate.SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: seen},
+		{From: under, To: SPVExpired, Why: "an input was spent by another transaction", If: spvDead},
+		{From: []int{SPVBroadcasted, SPVConfirmed}, To: SPVFailed, Why: "an input was spent by another transaction", If: spvDead},
+		{From: []int{SPVFailed}, To: SPVBroadcasted, Why: "a reorganisation brought the transaction back", If: seen},
 	}
 }
 
 // spvQuoteMoves follow the provider's answer to a signed transaction, and the quote's time.
 func spvQuoteMoves() []Move {
 	return []Move{
-		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in Decision) bool {
+		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVPosted, Why: "the provider accepted the transaction", On: OnOutcome, If: func(in Decision) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && o.Done
 		}},
-		{From: []int{swapstate.SPVSigned, swapstate.SPVSoftExpired}, To: swapstate.SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in Decision) bool {
+		{From: []int{SPVSigned, SPVSoftExpired}, To: SPVDeclined, Why: "the provider refused the transaction", On: OnOutcome, If: func(in Decision) bool {
 			o := in.Input.(Outcome)
 			return o.Effect == PostPSBT && in.R.Tried[string(PostPSBT)].Outcome == Refused
 		}, Do: func(in Decision, next *Record) { next.Problem = in.Input.(Outcome).Reason }},
-		{From: []int{swapstate.SPVSigned, swapstate.SPVPosted}, To: swapstate.SPVSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in Decision) bool {
+		{From: []int{SPVSigned, SPVPosted}, To: SPVSoftExpired, Why: "the quote expired and the transaction was not seen", If: func(in Decision) bool {
 			f := in.Obs.Payment
 			unseen := !in.R.Posted() || f.Known() && f.Value == nil
-			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == swapstate.SPVSigned && in.R.Expiry.Passed(in.Now))
+			return unseen && (in.R.Vault.Deadline.Passed(in.Now) || in.R.State == SPVSigned && in.R.Expiry.Passed(in.Now))
 		}},
 		spvStaysDeclined(),
-		{From: []int{swapstate.SPVCreated}, To: swapstate.SPVSoftExpired, Why: "the quote expired", If: func(in Decision) bool { return in.R.Expiry.Passed(in.Now) }},
-		{From: []int{swapstate.SPVSoftExpired}, To: swapstate.SPVExpired, Why: "the quote expired unused", If: func(in Decision) bool {
+		{From: []int{SPVCreated}, To: SPVSoftExpired, Why: "the quote expired", If: func(in Decision) bool { return in.R.Expiry.Passed(in.Now) }},
+		{From: []int{SPVSoftExpired}, To: SPVExpired, Why: "the quote expired unused", If: func(in Decision) bool {
 			return !in.R.Posted() && in.R.Vault.Deadline.Passed(in.Now)
 		}},
 	}
@@ -167,15 +165,15 @@ func spvQuoteMoves() []Move {
 // spvSubmitMoves follow what the user signed.
 func spvSubmitMoves() []Move {
 	return []Move{
-		{From: []int{swapstate.SPVCreated, swapstate.SPVSoftExpired}, To: swapstate.SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{SPVCreated, SPVSoftExpired}, To: SPVSigned, Why: "the user signed", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && !in.R.Posted() && !in.R.Vault.Deadline.Passed(in.Now) && (sub.ByOwner || !in.R.declined())
 		}, Do: spvSigned},
-		{From: []int{swapstate.SPVSigned}, To: stay, Why: "the owner's transaction takes the place of a stranger's", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{SPVSigned}, To: stay, Why: "the owner's transaction takes the place of a stranger's", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && sub.ByOwner && spvReplaceable(in.R) && !in.R.Vault.Deadline.Passed(in.Now)
 		}, Do: spvSigned},
-		{From: []int{swapstate.SPVConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{SPVConfirmed}, To: stay, Why: "the user signed the claim", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == actionClaim && in.takes(sub) && !spvUnproven(in)
 		}, Do: accept},
@@ -192,7 +190,7 @@ func spvUnproven(in Decision) bool {
 func spvAsk(in Decision) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
-	if r.State == swapstate.SPVCreated && !obs.Taken.Asked && !r.Expiry.Reached(in.Now) {
+	if r.State == SPVCreated && !obs.Taken.Asked && !r.Expiry.Reached(in.Now) {
 		if vault, err := bitcoin.ParseOutPoint(r.Vault.UTXO); err == nil {
 			a.Taken = &vault
 		}
@@ -202,14 +200,14 @@ func spvAsk(in Decision) Ask {
 			a.Spends = []bitcoin.OutPoint{vault}
 		}
 	}
-	if resting := r.Settled && r.State != swapstate.SPVSoftExpired; resting || !r.Posted() {
+	if resting := r.Settled && r.State != SPVSoftExpired; resting || !r.Posted() {
 		return a
 	}
 	if txs := r.Submission.asked(); len(txs) > 0 && !obs.Txs.Asked {
 		a.Txs = txs
 	}
 	switch r.State {
-	case swapstate.SPVFronted, swapstate.SPVClaimed, swapstate.SPVClosed:
+	case SPVFronted, SPVClaimed, SPVClosed:
 		if !obs.Withdrawal.Asked {
 			a.Withdrawal = spvWithdrawal(r)
 		}
@@ -219,7 +217,7 @@ func spvAsk(in Decision) Ask {
 		id := r.Bitcoin.TxID
 		a.Payment = &id
 	}
-	look := r.State == swapstate.SPVBroadcasted || r.State == swapstate.SPVConfirmed
+	look := r.State == SPVBroadcasted || r.State == SPVConfirmed
 	if look && !obs.Vault.Asked {
 		a.Vault = &chains.VaultID{Owner: r.Vault.Owner, ID: r.Vault.VaultID}
 	}
@@ -230,7 +228,7 @@ func spvAsk(in Decision) Ask {
 		case tx != nil && tx.Confirmations < r.Bitcoin.Confirmations && !obs.ETA.Asked:
 			a.ETA = &ETAAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 		}
-	} else if r.State == swapstate.SPVBroadcasted && !obs.Payment.Asked { // it was seen: most likely it still waits
+	} else if r.State == SPVBroadcasted && !obs.Payment.Asked { // it was seen: most likely it still waits
 		a.ETA = &ETAAsk{TxID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 	}
 	_, hinted := in.Input.(Look)
@@ -260,19 +258,19 @@ func spvFill(in Decision, next *Record) {
 		if f.Value.ClaimTx != "" {
 			next.Vault.ClaimTx = f.Value.ClaimTx
 		}
-		if f.Value.Final && (next.State == swapstate.SPVClaimed && f.Value.State == chains.WithdrawalClaimed || next.State == swapstate.SPVClosed && f.Value.State == chains.WithdrawalClosed) {
+		if f.Value.Final && (next.State == SPVClaimed && f.Value.State == chains.WithdrawalClaimed || next.State == SPVClosed && f.Value.State == chains.WithdrawalClosed) {
 			in.settle(next)
 		}
 	}
 	switch {
-	case next.State == swapstate.SPVFronted: // the user is paid; the vault's claim is the fronter's concern
+	case next.State == SPVFronted: // the user is paid; the vault's claim is the fronter's concern
 		f := in.Obs.Withdrawal
 		next.Settled = next.Settled || f.Known() && f.Value.Final && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > spvRest
-	case next.State == swapstate.SPVSoftExpired && next.Posted():
+	case next.State == SPVSoftExpired && next.Posted():
 		next.Settled = in.Now.Sub(next.CreatedAt.Time()) > spvRest
-	case next.State == swapstate.SPVExpired && !next.Posted(): // nothing can come of it
+	case next.State == SPVExpired && !next.Posted(): // nothing can come of it
 		next.Settled = true
-	case next.State == swapstate.SPVExpired || next.State == swapstate.SPVFailed:
+	case next.State == SPVExpired || next.State == SPVFailed:
 		since := in.Now.Sub(next.Ended.Time())
 		next.Settled = next.Settled || next.Ended != 0 && (since > spvRest || since > spvFinal && spvDead(in))
 	}
@@ -284,7 +282,7 @@ func spvFill(in Decision, next *Record) {
 func spvEffects(in Decision) []Effect {
 	effects := sendNext(in, func(Decision) bool { return true })
 	post := in.R.Tried[string(PostPSBT)]
-	if handing := in.R.State == swapstate.SPVSigned || in.R.State == swapstate.SPVSoftExpired && in.R.Posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) && spvInputsAreThere(in) {
+	if handing := in.R.State == SPVSigned || in.R.State == SPVSoftExpired && in.R.Posted(); handing && post.Outcome == "" && !in.R.Vault.Deadline.Passed(in.Now) && spvInputsAreThere(in) {
 		effects = append(effects, Effect{Kind: PostPSBT, Mark: true})
 	}
 	return effects
@@ -319,7 +317,7 @@ func spvView(in Decision) View {
 	}
 	settle.SettleTx = settle.InitTx
 	switch r.State {
-	case swapstate.SPVCreated:
+	case SPVCreated:
 		pay.Status = shownAwaiting
 		if r.Expiry.Reached(in.Now) {
 			pay.Status = shownSoftExpired
@@ -333,29 +331,29 @@ func spvView(in Decision) View {
 				v.Action, v.Blocked = nil, ErrVaultTaken
 			}
 		}
-	case swapstate.SPVSoftExpired:
+	case SPVSoftExpired:
 		pay.Status, pay.Confirmations = spvShown(in, shownSoftExpired)
 		if !r.Posted() && !r.Vault.Deadline.Passed(in.Now) {
 			v.Late = spvFund()
 		}
-	case swapstate.SPVSigned, swapstate.SPVPosted:
+	case SPVSigned, SPVPosted:
 		pay.Status, pay.Confirmations = spvShown(in, shownAwaiting)
 		v.Action = spvWait(in, pay)
 		if spvReplaceable(r) {
 			v.Late = spvFund()
 		}
-	case swapstate.SPVBroadcasted:
+	case SPVBroadcasted:
 		pay.Status, pay.Confirmations = spvShown(in, shownReceived)
 		v.Action = spvWait(in, pay)
-	case swapstate.SPVFronted:
+	case SPVFronted:
 		pay.Status, pay.Confirmations = spvShown(in, shownReceived)
 		settle.Status = shownSettled
-	case swapstate.SPVConfirmed:
+	case SPVConfirmed:
 		pay.Status = shownConfirmed
 		spvViewConfirmed(in, &v, &settle)
-	case swapstate.SPVClaimed:
+	case SPVClaimed:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
-	case swapstate.SPVClosed:
+	case SPVClosed:
 		pay.Status, settle.Status = shownConfirmed, shownExpired
 	default:
 		pay.Status = shownExpired

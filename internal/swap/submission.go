@@ -7,7 +7,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // A submission is a claim on a swap's next step, not a lock. It ends by being
@@ -79,7 +78,7 @@ func (in Decision) busy() bool {
 // along with the opening, and that is not sent any more because it is too late.
 func (in Decision) heldBack() bool {
 	r := in.R
-	return r.Type == FromBTCLN && r.State == swapstate.LnHTLCExpired && r.Submission.Action == ActionInit && !r.Public() && !in.opens()
+	return r.Type == FromBTCLN && r.State == LnHTLCExpired && r.Submission.Action == ActionInit && !r.Public() && !in.opens()
 }
 
 // takes reports whether sub may replace the current submission.

@@ -8,17 +8,16 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 var trustedBTCStates = []StateRow{
-	{Number: swapstate.TrustedBTCExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
-	{Number: swapstate.TrustedBTCFailed, Name: "FAILED", Description: "The provider gave up after the payment, reported it as double-spent, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: swapstate.TrustedBTCRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
-	{Number: swapstate.TrustedBTCCreated, Name: "PR_CREATED", Description: "Waiting for the bitcoin payment, which may be on its way. The provider is trusted to pay out.", Pending: true, Watched: true, Every: 15 * time.Second},
-	{Number: swapstate.TrustedBTCFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
-	{Number: swapstate.TrustedBTCRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and returns it once it has a refund address.", Pending: true, Watched: true, Every: 10 * time.Second},
+	{Number: TrustedBTCExpired, Name: "EXPIRED", Description: "The quote expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: 10 * time.Minute},
+	{Number: TrustedBTCFailed, Name: "FAILED", Description: "The provider gave up after the payment, reported it as double-spent, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: TrustedBTCRefunded, Name: "REFUNDED", Description: "The provider sent the payment back.", Finished: true, Watched: true, Every: 10 * time.Minute},
+	{Number: TrustedBTCCreated, Name: "PR_CREATED", Description: "Waiting for the bitcoin payment, which may be on its way. The provider is trusted to pay out.", Pending: true, Watched: true, Every: 15 * time.Second},
+	{Number: TrustedBTCFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: TrustedBTCRefundable, Name: "REFUNDABLE", Description: "The provider cannot use the payment and returns it once it has a refund address.", Pending: true, Watched: true, Every: 10 * time.Second},
 }
 
 // trustedBTCRefundFinal is from how many confirmations on a refund is final.
@@ -44,7 +43,7 @@ func newTrustedFromBTC() *Flow {
 		Effects: trustedBTCEffects,
 		View:    trustedBTCView,
 		Unpaid: func(r *Record) bool {
-			return r.State == swapstate.TrustedBTCCreated && !r.Gas.Paid && isZero(r.Bitcoin.TxID) && !r.Submission.Open()
+			return r.State == TrustedBTCCreated && !r.Gas.Paid && isZero(r.Bitcoin.TxID) && !r.Submission.Open()
 		},
 		NotPaid: trustedBTCUnpaid,
 	}
@@ -63,55 +62,55 @@ func trustedBTCUnpaid(in Decision) bool {
 func trustedBTCMoves() []Move {
 	known := LPSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending,
 		lp.CodeGasRefunded, lp.CodeGasDoubleSpent, lp.CodeGasRefundable)
-	open := []int{swapstate.TrustedBTCCreated, swapstate.TrustedBTCRefundable}
-	given := []int{swapstate.TrustedBTCExpired, swapstate.TrustedBTCFailed} // looked at again when a payment appears
+	open := []int{TrustedBTCCreated, TrustedBTCRefundable}
+	given := []int{TrustedBTCExpired, TrustedBTCFailed} // looked at again when a payment appears
 	any := append(append([]int{}, open...), given...)
 	late := func(says func(Decision) bool) func(Decision) bool {
 		return func(in Decision) bool {
-			return says(in) && (in.R.State == swapstate.TrustedBTCCreated || in.R.State == swapstate.TrustedBTCRefundable || trustedBTCPaid(in))
+			return says(in) && (in.R.State == TrustedBTCCreated || in.R.State == TrustedBTCRefundable || trustedBTCPaid(in))
 		}
 	}
 	return []Move{
-		{From: any, To: swapstate.TrustedBTCFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in Decision) bool {
+		{From: any, To: TrustedBTCFinished, Why: "the tokens were sent, and the chain shows it", If: late(func(in Decision) bool {
 			return LPSays(lp.CodeDone)(in) && payoutArrived(in)
 		}), Do: func(in Decision, next *Record) {
 			next.PayoutTx = in.Obs.LP.Value.PayoutTxID
 		}},
-		{From: []int{swapstate.TrustedBTCFinished}, To: swapstate.TrustedBTCCreated, Why: "a reorganisation undid the payout", If: payoutUndone},
-		{From: any, To: swapstate.TrustedBTCRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in Decision) bool {
+		{From: []int{TrustedBTCFinished}, To: TrustedBTCCreated, Why: "a reorganisation undid the payout", If: payoutUndone},
+		{From: any, To: TrustedBTCRefunded, Why: "the payment was sent back, and Bitcoin shows it", If: late(func(in Decision) bool {
 			return LPSays(lp.CodeGasRefunded)(in) && trustedBTCRefundSeen(in)
 		}), Do: func(in Decision, next *Record) {
 			next.Gas.RefundTx = in.Obs.LP.Value.TxID
 		}},
-		{From: append([]int{swapstate.TrustedBTCCreated}, given...), To: swapstate.TrustedBTCRefundable, Why: "the provider cannot use the payment", If: late(LPSays(lp.CodeGasRefundable))},
-		{From: []int{swapstate.TrustedBTCExpired}, To: swapstate.TrustedBTCCreated, Why: "a payment was seen after all", If: trustedBTCPaid},
-		{From: []int{swapstate.TrustedBTCFailed}, To: swapstate.TrustedBTCCreated, Why: "the provider has a payment after all", If: late(LPSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending))},
-		{From: []int{swapstate.TrustedBTCRefunded}, To: swapstate.TrustedBTCRefundable, Why: "a reorganisation undid the refund", If: trustedBTCRefundUndone, Do: func(in Decision, next *Record) {
+		{From: append([]int{TrustedBTCCreated}, given...), To: TrustedBTCRefundable, Why: "the provider cannot use the payment", If: late(LPSays(lp.CodeGasRefundable))},
+		{From: []int{TrustedBTCExpired}, To: TrustedBTCCreated, Why: "a payment was seen after all", If: trustedBTCPaid},
+		{From: []int{TrustedBTCFailed}, To: TrustedBTCCreated, Why: "the provider has a payment after all", If: late(LPSays(lp.CodeDone, lp.CodeGasReceived, lp.CodeGasSent, lp.CodeGasPending))},
+		{From: []int{TrustedBTCRefunded}, To: TrustedBTCRefundable, Why: "a reorganisation undid the refund", If: trustedBTCRefundUndone, Do: func(in Decision, next *Record) {
 			next.Gas.RefundTx = ""
 		}},
 
-		{From: open, To: swapstate.TrustedBTCFailed, Why: "the payment was double-spent", If: LPSays(lp.CodeGasDoubleSpent)},
-		{From: open, To: swapstate.TrustedBTCFailed, Why: "the provider reports the paid swap as expired", If: func(in Decision) bool {
+		{From: open, To: TrustedBTCFailed, Why: "the payment was double-spent", If: LPSays(lp.CodeGasDoubleSpent)},
+		{From: open, To: TrustedBTCFailed, Why: "the provider reports the paid swap as expired", If: func(in Decision) bool {
 			return LPSays(lp.CodeExpired)(in) && trustedBTCPaid(in)
 		}},
 		// Before its end the address may still be paid to, whatever the LP says.
-		{From: []int{swapstate.TrustedBTCCreated}, To: swapstate.TrustedBTCExpired, Why: "the quote expired unpaid", If: func(in Decision) bool {
+		{From: []int{TrustedBTCCreated}, To: TrustedBTCExpired, Why: "the quote expired unpaid", If: func(in Decision) bool {
 			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now) && trustedBTCUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{swapstate.TrustedBTCCreated}, To: swapstate.TrustedBTCExpired, Why: "the quote expired long ago without a payment, and the provider is not responding", If: func(in Decision) bool {
+		{From: []int{TrustedBTCCreated}, To: TrustedBTCExpired, Why: "the quote expired long ago without a payment, and the provider is not responding", If: func(in Decision) bool {
 			return (in.R.Expiry + Millis(trustedBTCSilence/time.Millisecond)).Passed(in.Now) && !in.Obs.LP.Known() && trustedBTCUnpaid(in) && !in.R.Submission.Open()
 		}},
-		{From: []int{swapstate.TrustedBTCRefundable}, To: swapstate.TrustedBTCExpired, Why: "the provider reports no payment, and none is found", If: func(in Decision) bool {
+		{From: []int{TrustedBTCRefundable}, To: TrustedBTCExpired, Why: "the provider reports no payment, and none is found", If: func(in Decision) bool {
 			return LPSays(lp.CodeExpired)(in) && trustedBTCUnpaid(in)
 		}},
-		{From: open, To: swapstate.TrustedBTCFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in Decision) bool {
-			return !in.Obs.LP.Known() && in.Now.Sub(in.R.CreatedAt.Time()) > trustedBTCRest && (trustedBTCPaid(in) || in.R.State == swapstate.TrustedBTCRefundable)
+		{From: open, To: TrustedBTCFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in Decision) bool {
+			return !in.Obs.LP.Known() && in.Now.Sub(in.R.CreatedAt.Time()) > trustedBTCRest && (trustedBTCPaid(in) || in.R.State == TrustedBTCRefundable)
 		}},
-		{From: open, To: swapstate.TrustedBTCFailed, Why: "the provider gave an unknown answer", If: func(in Decision) bool {
+		{From: open, To: TrustedBTCFailed, Why: "the provider gave an unknown answer", If: func(in Decision) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 
-		{From: []int{swapstate.TrustedBTCCreated}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in Decision) bool {
+		{From: []int{TrustedBTCCreated}, To: stay, Why: "the user signed the payment", On: OnSubmit, If: func(in Decision) bool {
 			sub := in.Input.(Submit)
 			return sub.Action == ActionFund && sub.PSBT != nil && trustedBTCPayable(in)
 		}, Do: func(in Decision, next *Record) {
@@ -157,12 +156,12 @@ func trustedBTCAsk(in Decision) Ask {
 	r, obs := in.R, in.Obs
 	var a Ask
 	switch r.State {
-	case swapstate.TrustedBTCFinished:
+	case TrustedBTCFinished:
 		if !r.Settled && !obs.GasTx.Asked && r.PayoutTx != "" {
 			a.GasTx = &GasAsk{TxID: r.PayoutTx, To: r.Terms.Recipient}
 		}
 		return a
-	case swapstate.TrustedBTCRefunded:
+	case TrustedBTCRefunded:
 		if id, err := bitcoin.ParseHash(r.Gas.RefundTx); err == nil && !r.Settled && !obs.Refunded.Asked {
 			a.Refunded = &RefundedAsk{TxID: id, To: r.Gas.RefundTo}
 		}
@@ -175,7 +174,7 @@ func trustedBTCAsk(in Decision) Ask {
 		a.Received = &ReceivedAsk{Address: r.Bitcoin.Address}
 	}
 	// A swap that was given up is the LP's again when there is a payment.
-	if open := r.State == swapstate.TrustedBTCCreated || r.State == swapstate.TrustedBTCRefundable; (open || trustedBTCPaid(in)) && !obs.LP.Asked && r.LP.URL != "" {
+	if open := r.State == TrustedBTCCreated || r.State == TrustedBTCRefundable; (open || trustedBTCPaid(in)) && !obs.LP.Asked && r.LP.URL != "" {
 		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetAddressStatus, ID: r.Gas.Hash, Sequence: r.Gas.Sequence}
 	}
 	if trustedBTCUnpaid(in) && r.Submission.Open() && !obs.Spends.Asked {
@@ -226,11 +225,11 @@ func trustedBTCPayment(in Decision, r *Record) *bitcoin.Tx {
 }
 
 func trustedBTCFill(in Decision, next *Record) {
-	fillGasEnd(in, next, swapstate.TrustedBTCFinished)
-	if f := in.Obs.Refunded; next.State == swapstate.TrustedBTCRefunded && f.Known() && f.Value.Confirmations >= trustedBTCRefundFinal {
+	fillGasEnd(in, next, TrustedBTCFinished)
+	if f := in.Obs.Refunded; next.State == TrustedBTCRefunded && f.Known() && f.Value.Confirmations >= trustedBTCRefundFinal {
 		in.settle(next)
 	}
-	if next.Settled || next.State == swapstate.TrustedBTCFinished || next.State == swapstate.TrustedBTCRefunded {
+	if next.Settled || next.State == TrustedBTCFinished || next.State == TrustedBTCRefunded {
 		return
 	}
 	if in.Obs.Received.Known() {
@@ -240,7 +239,7 @@ func trustedBTCFill(in Decision, next *Record) {
 		}
 	}
 	fillPayment(in, next)
-	if given := next.State == swapstate.TrustedBTCFailed || next.State == swapstate.TrustedBTCExpired && !next.MayPurge(); given && in.Now.Sub(max(next.CreatedAt, next.Ended).Time()) > trustedBTCRest {
+	if given := next.State == TrustedBTCFailed || next.State == TrustedBTCExpired && !next.MayPurge(); given && in.Now.Sub(max(next.CreatedAt, next.Ended).Time()) > trustedBTCRest {
 		next.Settled = true
 	}
 	if !in.Obs.LP.Known() {
@@ -285,7 +284,7 @@ func trustedBTCAdjust(next *Record, s lp.Status) {
 
 func trustedBTCEffects(in Decision) []Effect {
 	effects := sendPayment(in)
-	if r := in.R; r.State == swapstate.TrustedBTCRefundable && r.Gas.RefundTo != "" && r.Tried[string(SetRefund)].Outcome != Done {
+	if r := in.R; r.State == TrustedBTCRefundable && r.Gas.RefundTo != "" && r.Tried[string(SetRefund)].Outcome != Done {
 		effects = append(effects, Effect{Kind: SetRefund})
 	}
 	return effects
@@ -302,11 +301,11 @@ func trustedBTCView(in Decision) View {
 		pay.InitTx = r.Bitcoin.TxID.String()
 	}
 	switch r.State {
-	case swapstate.TrustedBTCCreated:
+	case TrustedBTCCreated:
 		trustedBTCViewOpen(in, &v, &pay, &settle)
-	case swapstate.TrustedBTCFinished:
+	case TrustedBTCFinished:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
-	case swapstate.TrustedBTCRefundable:
+	case TrustedBTCRefundable:
 		pay.Status, settle.Status, refund.Status = shownReceived, shownExpired, shownAwaiting
 		switch try := r.Tried[string(SetRefund)]; {
 		case r.Gas.RefundTo == "":
@@ -316,11 +315,11 @@ func trustedBTCView(in Decision) View {
 		default:
 			v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider returns the payment.", ExpectedSeconds: -1, PollSeconds: 10}
 		}
-	case swapstate.TrustedBTCRefunded:
+	case TrustedBTCRefunded:
 		pay.Status, settle.Status, refund.Status = shownReceived, shownExpired, shownRefunded
-	case swapstate.TrustedBTCFailed:
+	case TrustedBTCFailed:
 		pay.Status, settle.Status = shownExpired, shownExpired
-	case swapstate.TrustedBTCExpired:
+	case TrustedBTCExpired:
 		pay.Status = shownExpired
 	}
 	if pay.Status == shownConfirmed {

@@ -4,15 +4,14 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 var trustedLNStates = []StateRow{
-	{Number: swapstate.TrustedLNExpired, Name: "EXPIRED", Description: "The invoice expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
-	{Number: swapstate.TrustedLNFailed, Name: "FAILED", Description: "The provider gave up after the payment, stopped responding, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
-	{Number: swapstate.TrustedLNCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid. The provider is trusted to pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.TrustedLNPaid, Name: "PR_PAID", Description: "The provider has the payment and is sending the tokens.", Pending: true, Watched: true, Every: 5 * time.Second},
-	{Number: swapstate.TrustedLNFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
+	{Number: TrustedLNExpired, Name: "EXPIRED", Description: "The invoice expired unpaid.", Finished: true, Expired: true, Hidden: true, Watched: true, Every: time.Hour},
+	{Number: TrustedLNFailed, Name: "FAILED", Description: "The provider gave up after the payment, stopped responding, or stopped giving valid answers.", Finished: true, Failed: true, Watched: true, Every: 10 * time.Minute},
+	{Number: TrustedLNCreated, Name: "PR_CREATED", Description: "Waiting for the invoice to be paid. The provider is trusted to pay out.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: TrustedLNPaid, Name: "PR_PAID", Description: "The provider has the payment and is sending the tokens.", Pending: true, Watched: true, Every: 5 * time.Second},
+	{Number: TrustedLNFinished, Name: "FINISHED", Description: "The tokens were sent.", Finished: true, Success: true, Watched: true, Every: settleAfter},
 }
 
 // trustedLNRest is how long the LP is still asked about a swap that failed or
@@ -39,38 +38,38 @@ func newTrustedFromBTCLN() *Flow {
 		Fill:    trustedLNFill,
 		Effects: func(Decision) []Effect { return nil },
 		View:    trustedLNView,
-		Unpaid:  func(r *Record) bool { return r.State == swapstate.TrustedLNCreated && r.PayoutTx == "" },
+		Unpaid:  func(r *Record) bool { return r.State == TrustedLNCreated && r.PayoutTx == "" },
 		NotPaid: func(in Decision) bool { return in.R.LP.URL == "" || LPSays(lp.CodeExpired, lp.CodeGasUnpaid)(in) },
 	}
 }
 
 func trustedLNMoves() []Move {
 	known := LPSays(lp.CodeDone, lp.CodeExpired, lp.CodeGasUnpaid, lp.CodeGasReceived, lp.CodeGasSent)
-	open := []int{swapstate.TrustedLNCreated, swapstate.TrustedLNPaid}
-	given := []int{swapstate.TrustedLNExpired, swapstate.TrustedLNFailed}
+	open := []int{TrustedLNCreated, TrustedLNPaid}
+	given := []int{TrustedLNExpired, TrustedLNFailed}
 	silent := func(in Decision) bool { return !in.Obs.LP.Known() }
 	return []Move{
-		{From: append([]int{}, swapstate.TrustedLNExpired, swapstate.TrustedLNFailed, swapstate.TrustedLNCreated, swapstate.TrustedLNPaid), To: swapstate.TrustedLNFinished, Why: "the tokens were sent, and the chain shows it", If: func(in Decision) bool {
+		{From: append([]int{}, TrustedLNExpired, TrustedLNFailed, TrustedLNCreated, TrustedLNPaid), To: TrustedLNFinished, Why: "the tokens were sent, and the chain shows it", If: func(in Decision) bool {
 			return LPSays(lp.CodeDone)(in) && payoutArrived(in)
 		}},
-		{From: []int{swapstate.TrustedLNFinished}, To: swapstate.TrustedLNPaid, Why: "a reorganisation undid the payout", If: payoutUndone},
-		{From: []int{swapstate.TrustedLNCreated}, To: swapstate.TrustedLNPaid, Why: "the provider has the payment", If: LPSays(lp.CodeGasReceived, lp.CodeGasSent)},
-		{From: given, To: swapstate.TrustedLNPaid, Why: "the provider has the payment after all", If: LPSays(lp.CodeGasReceived, lp.CodeGasSent, lp.CodeDone)},
-		{From: []int{swapstate.TrustedLNFailed}, To: swapstate.TrustedLNCreated, Why: "the provider still waits for the payment", If: func(in Decision) bool {
+		{From: []int{TrustedLNFinished}, To: TrustedLNPaid, Why: "a reorganisation undid the payout", If: payoutUndone},
+		{From: []int{TrustedLNCreated}, To: TrustedLNPaid, Why: "the provider has the payment", If: LPSays(lp.CodeGasReceived, lp.CodeGasSent)},
+		{From: given, To: TrustedLNPaid, Why: "the provider has the payment after all", If: LPSays(lp.CodeGasReceived, lp.CodeGasSent, lp.CodeDone)},
+		{From: []int{TrustedLNFailed}, To: TrustedLNCreated, Why: "the provider still waits for the payment", If: func(in Decision) bool {
 			return LPSays(lp.CodeGasUnpaid)(in) && !in.R.Expiry.Passed(in.Now)
 		}},
 		// Before its expiry the invoice may still be paid, whatever the LP says.
-		{From: []int{swapstate.TrustedLNCreated}, To: swapstate.TrustedLNExpired, Why: "the invoice expired unpaid", If: func(in Decision) bool {
+		{From: []int{TrustedLNCreated}, To: TrustedLNExpired, Why: "the invoice expired unpaid", If: func(in Decision) bool {
 			return LPSays(lp.CodeExpired)(in) && in.R.Expiry.Passed(in.Now)
 		}},
-		{From: []int{swapstate.TrustedLNCreated}, To: swapstate.TrustedLNExpired, Why: "no payment can arrive any more, and the provider is not responding", If: func(in Decision) bool {
+		{From: []int{TrustedLNCreated}, To: TrustedLNExpired, Why: "no payment can arrive any more, and the provider is not responding", If: func(in Decision) bool {
 			return silent(in) && TrustedLNOver(in)
 		}},
-		{From: []int{swapstate.TrustedLNPaid}, To: swapstate.TrustedLNFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in Decision) bool {
+		{From: []int{TrustedLNPaid}, To: TrustedLNFailed, Why: "the provider has the payment and has not responded for two weeks", If: func(in Decision) bool {
 			return silent(in) && in.Now.Sub(in.R.CreatedAt.Time()) > trustedLNRest
 		}},
-		{From: []int{swapstate.TrustedLNPaid}, To: swapstate.TrustedLNFailed, Why: "the provider reports the paid swap as expired", If: LPSays(lp.CodeExpired)},
-		{From: open, To: swapstate.TrustedLNFailed, Why: "the provider gave an unknown answer", If: func(in Decision) bool {
+		{From: []int{TrustedLNPaid}, To: TrustedLNFailed, Why: "the provider reports the paid swap as expired", If: LPSays(lp.CodeExpired)},
+		{From: open, To: TrustedLNFailed, Why: "the provider gave an unknown answer", If: func(in Decision) bool {
 			return in.Obs.LP.Known() && !known(in)
 		}},
 	}
@@ -81,9 +80,9 @@ func trustedLNAsk(in Decision) Ask {
 	var a Ask
 	switch {
 	case r.Settled:
-	case r.State == swapstate.TrustedLNFinished && !obs.GasTx.Asked && r.PayoutTx != "":
+	case r.State == TrustedLNFinished && !obs.GasTx.Asked && r.PayoutTx != "":
 		a.GasTx = &GasAsk{TxID: r.PayoutTx, To: r.Terms.Recipient}
-	case r.State == swapstate.TrustedLNFinished || r.LP.URL == "":
+	case r.State == TrustedLNFinished || r.LP.URL == "":
 	case !obs.LP.Asked:
 		a.LP = &lp.StatusQuery{URL: r.LPURL(), Endpoint: lp.GetInvoiceStatus, ID: r.Lightning.Hash}
 	case LPSays(lp.CodeDone)(in) && obs.LP.Value.TxID != "" && !obs.GasTx.Asked:
@@ -93,11 +92,11 @@ func trustedLNAsk(in Decision) Ask {
 }
 
 func trustedLNFill(in Decision, next *Record) {
-	fillGasEnd(in, next, swapstate.TrustedLNFinished)
-	if next.State == swapstate.TrustedLNFinished {
+	fillGasEnd(in, next, TrustedLNFinished)
+	if next.State == TrustedLNFinished {
 		return
 	}
-	if given := next.State == swapstate.TrustedLNFailed || next.State == swapstate.TrustedLNExpired; given && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > trustedLNRest {
+	if given := next.State == TrustedLNFailed || next.State == TrustedLNExpired; given && next.Ended != 0 && in.Now.Sub(next.Ended.Time()) > trustedLNRest {
 		next.Settled = true
 	}
 	if !in.Obs.LP.Known() {
@@ -115,7 +114,7 @@ func trustedLNView(in Decision) View {
 	pay := Step{Type: stepPayment, Chain: onLightning, Title: "Lightning payment", Description: "The invoice is paid."}
 	settle := Step{Type: stepSettlement, Chain: r.Chain, Title: "Destination payout", Description: "The provider sends the tokens.", Status: shownInactive}
 	switch r.State {
-	case swapstate.TrustedLNCreated:
+	case TrustedLNCreated:
 		pay.Status = shownSoftExpired
 		if !r.Expiry.Reached(in.Now) {
 			pay.Status = shownAwaiting
@@ -124,15 +123,15 @@ func trustedLNView(in Decision) View {
 		}
 		v.Blocked = payoutDoubt(in)
 		withholdCancelled(in, &v)
-	case swapstate.TrustedLNPaid:
+	case TrustedLNPaid:
 		v.Blocked = payoutDoubt(in)
 		pay.Status, settle.Status = shownReceived, shownWaitingLP
 		v.Action = &Wait{Name: "Awaiting LP payout", Description: "The provider sends the tokens.", ExpectedSeconds: 10, PollSeconds: 5}
-	case swapstate.TrustedLNFinished:
+	case TrustedLNFinished:
 		pay.Status, settle.Status = shownConfirmed, shownSettled
-	case swapstate.TrustedLNFailed:
+	case TrustedLNFailed:
 		pay.Status, settle.Status = shownExpired, shownExpired
-	case swapstate.TrustedLNExpired:
+	case TrustedLNExpired:
 		pay.Status = shownExpired
 	}
 	v.Steps = []Step{pay, settle}

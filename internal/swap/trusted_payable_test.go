@@ -5,7 +5,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TestPaidTrustedBTCIsNotOfferedAgain asks nobody to pay while the provider, Bitcoin or the
@@ -31,11 +30,11 @@ func TestPaidTrustedBTCIsNotOfferedAgain(t *testing.T) {
 	}
 	t.Run("shown", func(t *testing.T) {
 		offers := func(in Decision) bool { _, pay := f.View(in).Action.(*Pay); return pay }
-		needs(t, trustedBTCPass(swapstate.TrustedBTCCreated), offers, without)
-		allows(t, trustedBTCPass(swapstate.TrustedBTCCreated), offers, with)
+		needs(t, trustedBTCPass(TrustedBTCCreated), offers, without)
+		allows(t, trustedBTCPass(TrustedBTCCreated), offers, with)
 	})
 	t.Run("handed in", func(t *testing.T) {
-		pass := submits(trustedBTCPass(swapstate.TrustedBTCCreated), Submit{Action: ActionFund, PSBT: psbtOf()})
+		pass := submits(trustedBTCPass(TrustedBTCCreated), Submit{Action: ActionFund, PSBT: psbtOf()})
 		needs(t, pass, takesRow(f, "the user signed the payment"), without)
 		allows(t, pass, takesRow(f, "the user signed the payment"), with)
 	})

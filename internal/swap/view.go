@@ -2,7 +2,7 @@ package swap
 
 import (
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -159,8 +159,8 @@ func (a *Sign) PlanFor(c Caller) chains.Plan {
 // Caller is what a status request says about the caller's wallet. It affects
 // the action and is never stored.
 type Caller struct {
-	Discreet bool               // does not own the swap, and is shown [View.Discreet]
-	Signer   string             // canonical; "": the swap's own
-	Wallet   *coinselect.Wallet // nil for a raw PSBT
-	FeeRate  float64            // sat/vB; 0: the current rate
+	Discreet bool         // does not own the swap, and is shown [View.Discreet]
+	Signer   string       // canonical; "": the swap's own
+	Wallet   *psbt.Wallet // nil for a raw PSBT
+	FeeRate  float64      // sat/vB; 0: the current rate
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // A service that did not answer may have paid. What it says to the same request,
@@ -49,7 +48,7 @@ func TestWithdrawalAskedForAgain(t *testing.T) {
 func TestWhichLinkHasThePlace(t *testing.T) {
 	pass := func(w *Withdraw, try Try) func() Decision {
 		return func() Decision {
-			in := autoPass(swapstate.LnCreated, chains.EscrowFact{})()
+			in := autoPass(LnCreated, chains.EscrowFact{})()
 			in.R.Lightning.Withdraw, in.R.Lightning.Link = w, "lnurlw://first"
 			in.R.Tried = map[string]Try{string(CallWithdraw): try}
 			in.Input = UseWithdraw{Link: "lnurlw://mine", With: &Withdraw{Params: WithdrawParams{K1: "mine"}}, ByOwner: true}
@@ -65,7 +64,7 @@ func TestWhichLinkHasThePlace(t *testing.T) {
 			needs(t, pass(given, try), takes, changes{
 				"a stranger gives it (" + name + ")": byStranger,
 				"the swap was made with a link":      func(in *Decision) { in.R.Lightning.Withdraw = &Withdraw{Params: first, Asked: true} },
-				"the invoice has expired":            func(in *Decision) { in.R.State = swapstate.LnSoftExpired },
+				"the invoice has expired":            func(in *Decision) { in.R.State = LnSoftExpired },
 			})
 			next, _ := f.Step(pass(given, try)())
 			l := next.Lightning

@@ -12,6 +12,9 @@
 //	go test ./... -run ^TestVectors
 //
 // runs them all. Only tests import this package.
+//
+// [Drawn] makes values of what a fuzzer supplies, so that a fuzz target is about
+// what is well-formed and slightly wrong instead of about bytes. Only tests import it.
 package vectors
 
 import (

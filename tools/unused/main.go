@@ -110,7 +110,7 @@ func run(root string) (tests []string, network map[string][]string, exports []st
 // itself, or makes what tests need.
 func forTests(p *packages.Package) bool {
 	_, kit := p.Imports["testing"]
-	return kit || within(p, "internal/vectors") || within(p, "internal/drawn")
+	return kit || within(p, "internal/vectors")
 }
 
 // production says whether a package is one that a program with the library is made of.

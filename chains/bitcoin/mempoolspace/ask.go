@@ -8,7 +8,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // finalError is a definite answer: no other URL is asked and nothing is retried.
@@ -51,12 +50,12 @@ func askInTurn[T any](ctx context.Context, c *Client, what string, call func(con
 
 // repeat has rounds made until one gives a final answer or the policy ends.
 func repeat[T any](ctx context.Context, c *Client, what string, one func(context.Context) (T, error)) (T, error) {
-	policy := retry.Policy{Calls: c.o.Attempts, Delay: c.o.RetryDelay}
+	policy := httpx.RetryPolicy{Calls: c.o.Attempts, Delay: c.o.RetryDelay}
 	policy.Final = func(err error) bool {
 		_, final := errors.AsType[finalError](err)
 		return final
 	}
-	v, err := retry.Do(ctx, policy, one)
+	v, err := httpx.Retry(ctx, policy, one)
 	if final, ok := errors.AsType[finalError](err); ok {
 		return v, final.error
 	}

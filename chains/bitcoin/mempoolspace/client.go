@@ -22,9 +22,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/btc/follow"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/subscribe"
 )
 
 // DefaultURLs returns the public base URLs of a network in order of preference;
@@ -84,7 +84,7 @@ type Client struct {
 	sources []*source
 	log     *slog.Logger
 	turns   chan struct{} // see askInTurn
-	heard   *follow.Follower
+	heard   *subscribe.Follower
 
 	flight  async.Group
 	tip     async.Recent[uint32]

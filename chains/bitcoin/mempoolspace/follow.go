@@ -8,7 +8,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/btc/follow"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/subscribe"
 )
@@ -22,7 +21,7 @@ func (c *Client) subscribe() error {
 		URLs: c.o.WebSocket, Silence: mostSilent, HTTP: c.http.Transport, Log: c.log,
 		Speech: &subscribe.Speech{Open: `{"action":"want","data":["blocks"]}`, Ping: `{"action":"ping"}`, Judge: c.judge},
 	})
-	c.heard = follow.New(nodes, follow.Source{Tip: c.newTip, Headers: c.HeadersFrom, BlockTxs: c.blockTxs}, c.log)
+	c.heard = subscribe.Follow(nodes, subscribe.Source{Tip: c.newTip, Headers: c.HeadersFrom, BlockTxs: c.blockTxs}, c.log)
 	return err
 }
 
@@ -102,7 +101,7 @@ func (c *Client) blockTxs(ctx context.Context, h bitcoin.Header) ([]bitcoin.Hash
 					return nil, fmt.Errorf("transaction %d of block %d: %w", i, h.Height, err)
 				}
 			}
-			return ids, follow.CheckBlock(h, ids)
+			return ids, subscribe.CheckBlock(h, ids)
 		})
 	})
 }

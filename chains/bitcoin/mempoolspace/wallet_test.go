@@ -10,12 +10,11 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
-	"github.com/swapper-go/swapper/internal/btc/outlook"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/swap"
 )
 
 // user is a wallet and what it sees of the network.
@@ -23,13 +22,13 @@ type user struct {
 	*testing.T
 	net     *devnet.Net
 	keys    *devnet.Wallet
-	wallet  coinselect.Wallet
+	wallet  btcpsbt.Wallet
 	backend *mempoolspace.Client
 }
 
 // coins asks the backend for the wallet's coins, with the fee standing of those
 // that are not confirmed.
-func (u user) coins() []coinselect.Coin {
+func (u user) coins() []btcpsbt.Coin {
 	u.Helper()
 	utxos, err := u.backend.AddressUTXOs(u.Context(), u.wallet.Address())
 	if err != nil {
@@ -48,17 +47,17 @@ func (u user) coins() []coinselect.Coin {
 		}
 		standing[waiting[i]] = r.Value
 	}
-	var coins []coinselect.Coin
+	var coins []btcpsbt.Coin
 	for _, c := range utxos {
-		coins = append(coins, coinselect.Coin{OutPoint: c.OutPoint, Value: c.Value, Type: u.wallet.Address().Type(), CPFP: standing[c.Hash]})
+		coins = append(coins, btcpsbt.Coin{OutPoint: c.OutPoint, Value: c.Value, Type: u.wallet.Address().Type(), CPFP: standing[c.Hash]})
 	}
 	return coins
 }
 
 // pay builds a transaction, has it signed, checks it, and sends it.
-func (u user) pay(t btcpsbt.Template, coins []coinselect.Coin, rate float64) *btcpsbt.SignedTx {
+func (u user) pay(t btcpsbt.Template, coins []btcpsbt.Coin, rate float64) *btcpsbt.SignedTx {
 	u.Helper()
-	funding, err := btcpsbt.Fund(t, u.wallet, coins, rate, coinselect.Cheapest)
+	funding, err := btcpsbt.Fund(t, u.wallet, coins, rate, btcpsbt.Cheapest)
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -92,7 +91,7 @@ func (u user) pay(t btcpsbt.Template, coins []coinselect.Coin, rate float64) *bt
 	for _, c := range coins {
 		prevouts[c.OutPoint] = wire.NewTxOut(c.Value, u.wallet.Address().Script())
 	}
-	signed, err := returned.Check(btcpsbt.Agreement{Template: t, Prevouts: prevouts, MaxFeeRate: coinselect.QuoteFeeRateCap(rate)})
+	signed, err := returned.Check(btcpsbt.Agreement{Template: t, Prevouts: prevouts, MaxFeeRate: btcpsbt.QuoteFeeRateCap(rate)})
 	if err != nil {
 		u.Fatal(err)
 	}
@@ -137,7 +136,7 @@ func TestEveryWalletPays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wallet, err := coinselect.NewWallet(keys.Address, keys.PublicKey())
+			wallet, err := btcpsbt.NewWallet(keys.Address, keys.PublicKey())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +173,7 @@ func (u user) confirms(to bitcoin.Address) {
 	if err != nil {
 		u.Fatal(err)
 	}
-	if eta := outlook.ConfirmationDelay(0, 2, standing, blocks).Seconds(); eta != 1200 {
+	if eta := swap.ConfirmationDelay(0, 2, standing, blocks).Seconds(); eta != 1200 {
 		u.Errorf("two confirmations in %d s", eta)
 	}
 	u.mine(1)
@@ -211,7 +210,7 @@ func (u user) replaces(to bitcoin.Address) {
 	if _, err := single.Tx(u.Context(), u.backend, first.ID); !errors.Is(err, bitcoin.ErrNotFound) {
 		u.Errorf("replaced payment: %v", err)
 	}
-	prospect := func() outlook.Prospect {
+	prospect := func() swap.Prospect {
 		u.Helper()
 		var ops []bitcoin.OutPoint
 		for _, in := range first.Tx.TxIn {
@@ -224,13 +223,13 @@ func (u user) replaces(to bitcoin.Address) {
 			}
 			spends = append(spends, r.Value)
 		}
-		return outlook.Conflict(first.ID, spends)
+		return swap.Conflict(first.ID, spends)
 	}
-	if p := prospect(); p != outlook.Contested {
+	if p := prospect(); p != swap.ProspectContested {
 		u.Errorf("prospect of the replaced payment: %s", p)
 	}
 	u.mine(1)
-	if p := prospect(); p != outlook.Dead {
+	if p := prospect(); p != swap.ProspectDead {
 		u.Errorf("prospect when the other one is confirmed: %s", p)
 	}
 	if tx := u.tx(second.ID); tx.Confirmations != 1 {

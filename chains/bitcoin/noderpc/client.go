@@ -39,9 +39,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/btc/follow"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/subscribe"
 )
 
 // Options configures a [Client].
@@ -76,7 +76,7 @@ type Client struct {
 	http    *http.Client
 	owned   bool
 	slots   chan struct{}
-	heard   *follow.Follower
+	heard   *subscribe.Follower
 
 	flight  async.Group
 	mempool async.Recent[map[bitcoin.Hash]poolTx]

@@ -11,7 +11,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/follow"
 	"github.com/swapper-go/swapper/internal/subscribe"
 )
 
@@ -32,7 +31,7 @@ func (c *Client) listen() error {
 	case c.o.WebSocket != "":
 		nodes, err = c.notified()
 	}
-	c.heard = follow.New(nodes, follow.Source{Tip: c.newTip, Headers: c.HeadersFrom, BlockTxs: c.blockTxs}, c.o.Logger)
+	c.heard = subscribe.Follow(nodes, subscribe.Source{Tip: c.newTip, Headers: c.HeadersFrom, BlockTxs: c.blockTxs}, c.o.Logger)
 	return err
 }
 
@@ -158,7 +157,7 @@ func (c *Client) blockTxs(ctx context.Context, h bitcoin.Header) (_ []bitcoin.Ha
 			return nil, err
 		}
 	}
-	if err := follow.CheckBlock(h, ids); err != nil {
+	if err := subscribe.CheckBlock(h, ids); err != nil {
 		return nil, err
 	}
 	c.txids.Add(block, ids)

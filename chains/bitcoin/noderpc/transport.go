@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 const (
@@ -130,12 +129,12 @@ func (c *Client) batch(ctx context.Context, timeout time.Duration, calls []call)
 		return nil, err
 	}
 	answers, err := async.Do(ctx, &c.flight, string(body), func(ctx context.Context) ([]answer, error) {
-		policy := retry.Policy{Calls: c.o.Attempts, Delay: c.o.RetryDelay}
+		policy := httpx.RetryPolicy{Calls: c.o.Attempts, Delay: c.o.RetryDelay}
 		policy.Final = func(err error) bool {
 			e, ok := errors.AsType[*httpError](err)
 			return ok && (e.status == http.StatusUnauthorized || e.status == http.StatusForbidden)
 		}
-		return retry.Do(ctx, policy, func(ctx context.Context) ([]answer, error) {
+		return httpx.Retry(ctx, policy, func(ctx context.Context) ([]answer, error) {
 			return c.post(ctx, timeout, body, len(calls))
 		})
 	})

@@ -1,5 +1,8 @@
 // Package running reads what examples/devnet prints: the local network of another process, for
 // the programs that use it.
+//
+// It also signs transactions of smart chains with a key: as a wallet of its user, or as
+// the account of a watchtower. Keys stay in memory and are in no error.
 package running
 
 import (

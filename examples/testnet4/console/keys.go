@@ -19,7 +19,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/examples/internal/account"
+	"github.com/swapper-go/swapper/examples/internal/running"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -98,7 +98,7 @@ func newKeys(secret []byte, where string, network bitcoin.Network) (*Keys, error
 	k := &Keys{Where: where}
 	k.bitcoin, _ = btcec.PrivKeyFromBytes(ecdsa)
 	k.on = map[string]watchtower.Signer{
-		"CITREA": account.EVM{Key: k.bitcoin.ToECDSA()}, "SOLANA": account.Solana{Key: solana.PrivateKey(ed25519.NewKeyFromSeed(eddsa))}, "STARKNET": account.NewStarknet(n),
+		"CITREA": running.EVM{Key: k.bitcoin.ToECDSA()}, "SOLANA": running.Solana{Key: solana.PrivateKey(ed25519.NewKeyFromSeed(eddsa))}, "STARKNET": running.NewStarknet(n),
 	}
 	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, btcutil.Hash160(k.bitcoin.PubKey().SerializeCompressed()), network)
 	if err != nil {

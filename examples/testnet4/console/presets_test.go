@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
-	"github.com/swapper-go/swapper/examples/internal/account"
+	"github.com/swapper-go/swapper/examples/internal/running"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/nostr"
 	"github.com/swapper-go/swapper/tokens"
@@ -113,8 +113,8 @@ func TestPresetsAreThoseOfThePages(t *testing.T) {
 	}
 	same("BTC relay", on4.BtcRelay.Address, cell(t, starknetPage, "address", "TESTNET4"))
 	same("BTC relay's height", strconv.FormatUint(on4.BtcRelay.Height, 10), cell(t, starknetPage, "height", "TESTNET4"))
-	if !strings.Contains(starknetPage, "OpenZeppelin account class `0x00"+strings.TrimPrefix(account.Class.String(), "0x")+"`, constructor calldata [public key x], salt = public key") {
-		t.Errorf("accounts are of the class %s", account.Class.String())
+	if !strings.Contains(starknetPage, "OpenZeppelin account class `0x00"+strings.TrimPrefix(running.Class.String(), "0x")+"`, constructor calldata [public key x], salt = public key") {
+		t.Errorf("accounts are of the class %s", running.Class.String())
 	}
 
 	// Tokens have the same addresses on every network.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 )
 
 const testRate = 5
@@ -33,7 +32,7 @@ func handedOut(t testing.TB, typ bitcoin.AddressType, vault bool) (*psbt.Packet,
 	parent.AddTxOut(wire.NewTxOut(100_000, w.Address().Script()))
 	parent.AddTxOut(wire.NewTxOut(50_000, w.Address().Script()))
 	id := parent.TxHash()
-	f, err := Fund(template, w, []coinselect.Coin{{OutPoint: bitcoin.OutPoint{Hash: id}, Value: 100_000}, {OutPoint: bitcoin.OutPoint{Hash: id, Index: 1}, Value: 50_000}}, testRate, coinselect.Cheapest)
+	f, err := Fund(template, w, []Coin{{OutPoint: bitcoin.OutPoint{Hash: id}, Value: 100_000}, {OutPoint: bitcoin.OutPoint{Hash: id, Index: 1}, Value: 50_000}}, testRate, Cheapest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +44,7 @@ func handedOut(t testing.TB, typ bitcoin.AddressType, vault bool) (*psbt.Packet,
 		t.Fatalf("%d inputs, change %d", len(p.SignInputs), f.Change)
 	}
 	return openPSBT(t, p.PSBT), Agreement{
-		Template: template, MinFeeRate: testRate, MaxFeeRate: coinselect.QuoteFeeRateCap(testRate),
+		Template: template, MinFeeRate: testRate, MaxFeeRate: QuoteFeeRateCap(testRate),
 		Prevouts: map[bitcoin.OutPoint]*wire.TxOut{{Hash: id}: parent.TxOut[0], {Hash: id, Index: 1}: parent.TxOut[1]},
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -27,7 +26,7 @@ type Agreement struct {
 	// Unconfirmed says what parents weigh and pay that are not in a block yet.
 	Unconfirmed map[bitcoin.Hash]bitcoin.CPFP
 	// MinFeeRate and MaxFeeRate bound what the transaction pays in sat/vB,
-	// together with parents that hold it back; see [coinselect.QuoteFeeRateCap]. A
+	// together with parents that hold it back; see [QuoteFeeRateCap]. A
 	// MaxFeeRate of 0 means no limit. Beside it [Template.MaxFee] holds, which no
 	// claim about rates and parents can raise.
 	MinFeeRate, MaxFeeRate float64
@@ -204,12 +203,12 @@ func (s *SignedTx) weigh(a Agreement) error {
 			parents = append(parents, c)
 		}
 	}
-	s.FeeRate = coinselect.PackageRate(float64(s.Fee), float64(s.VSize), parents)
+	s.FeeRate = PackageRate(float64(s.Fee), float64(s.VSize), parents)
 	// Liquidity providers compare the rounded rate; estimates of sizes are off by fractions.
 	least := a.MinFeeRate
 	short := s.FeeRate < least && math.Floor(s.FeeRate+0.5) < least
-	if len(a.Template.Inputs) > 0 && s.FeeRate < coinselect.MinPostedFeeRate {
-		short, least = true, max(least, coinselect.MinPostedFeeRate)
+	if len(a.Template.Inputs) > 0 && s.FeeRate < MinPostedFeeRate {
+		short, least = true, max(least, MinPostedFeeRate)
 	}
 	if short {
 		return fmt.Errorf("fee of %d sats is %.2f sat/vB, below the required %v sat/vB", s.Fee, s.FeeRate, least)

@@ -11,7 +11,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/drawn"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // pair is a key and a value of a PSBT, with their lengths as they are written.
@@ -74,7 +74,7 @@ func FuzzPairs(f *testing.F) {
 		f.Add([]byte{byte(i), byte(i), 0, byte(i), 1, 2})
 	}
 	f.Fuzz(func(t *testing.T, fields []byte) {
-		d := drawn.Of(fields)
+		d := vectors.Draw(fields)
 		maps := mapsOf(seeds[d.Int(len(seeds))])
 		for range d.Int(5) {
 			m := d.Int(len(maps))
@@ -98,7 +98,7 @@ func FuzzPairs(f *testing.F) {
 			case 5:
 				maps[m][at].value = d.Some(100)
 			case 6:
-				maps[m][at].value = binary.LittleEndian.AppendUint64(nil, d.Uint64())[:drawn.One(d, 1, 4, 8)]
+				maps[m][at].value = binary.LittleEndian.AppendUint64(nil, d.Uint64())[:vectors.DrawOne(d, 1, 4, 8)]
 			default:
 				to := d.Int(len(maps))
 				maps[m], maps[to] = maps[to], maps[m]

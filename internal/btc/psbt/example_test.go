@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 )
 
@@ -20,16 +19,16 @@ func ExampleFund() {
 		fmt.Println(err)
 		return
 	}
-	wallet, err := coinselect.NewWallet(address, "03cbc4e6111a16ace5dd29583e765d70d91f4ef30990b3b8558e11632d25ad0230")
+	wallet, err := psbt.NewWallet(address, "03cbc4e6111a16ace5dd29583e765d70d91f4ef30990b3b8558e11632d25ad0230")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	coins := []coinselect.Coin{
+	coins := []psbt.Coin{
 		{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, Value: 20_000},
 		{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{2}}, Value: 15_000},
 	}
-	funding, err := psbt.Fund(psbt.PaymentTemplate(deposit.Script(), 30_000), wallet, coins, 4, coinselect.Cheapest)
+	funding, err := psbt.Fund(psbt.PaymentTemplate(deposit.Script(), 30_000), wallet, coins, 4, psbt.Cheapest)
 	if err != nil {
 		fmt.Println(err)
 		return

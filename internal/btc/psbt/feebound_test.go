@@ -8,19 +8,18 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 )
 
 // coinOf is a coin of a test wallet; parents, if any, are unconfirmed.
-func coinOf(n byte, sats int64, parents *bitcoin.CPFP) coinselect.Coin {
-	return coinselect.Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{n}}, Value: sats, CPFP: parents}
+func coinOf(n byte, sats int64, parents *bitcoin.CPFP) Coin {
+	return Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{n}}, Value: sats, CPFP: parents}
 }
 
 // Whatever a backend says of a coin's parents and of the fee rate, and whatever rate a
 // provider or the caller names: no transaction is built that pays miners more than the
 // bound, and none that is relayed with nothing.
 func TestFundingIsBoundedInSats(t *testing.T) {
-	w, err := coinselect.UncheckedWallet(testAddress(t, bitcoin.P2WPKH), nil)
+	w, err := UncheckedWallet(testAddress(t, bitcoin.P2WPKH), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,27 +28,27 @@ func TestFundingIsBoundedInSats(t *testing.T) {
 	for name, c := range map[string]struct {
 		pay, ppm int64
 		rate     float64
-		coins    []coinselect.Coin
+		coins    []Coin
 		fee      int64 // -1: refused
 	}{
-		"an ordinary day":                       {100_000, 0, 20, []coinselect.Coin{coinOf(1, whole, nil)}, 141 * 20},
-		"a dear day":                            {100_000, 0, 700, []coinselect.Coin{coinOf(1, whole, nil)}, 141 * 700},
-		"a dearer one":                          {100_000, 0, 710, []coinselect.Coin{coinOf(1, whole, nil)}, -1},
-		"a dearer one, for more":                {2_010_000, 0, 710, []coinselect.Coin{coinOf(1, whole, nil)}, 141 * 710},
-		"a dearer one, where the policy is lax": {100_000, 2_000_000, 710, []coinselect.Coin{coinOf(1, whole, nil)}, 141 * 710},
-		"a policy that is strict":               {100_000, 1, 700, []coinselect.Coin{coinOf(1, whole, nil)}, 141 * 700},
-		"a rate of thousands":                   {100_000, 0, 10_000, []coinselect.Coin{coinOf(1, whole, nil)}, -1},
-		"parents":                               {100_000, 0, 20, []coinselect.Coin{coinOf(1, whole, &bitcoin.CPFP{EffectiveFeeRate: 5, AdjustedVSize: 1000})}, 141*20 + 15_000},
-		"parents that pay nothing":              {100_000, 0, 20, []coinselect.Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 101_000})}, -1},
-		"the same for more":                     {42_000_000, 0, 20, []coinselect.Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 101_000})}, 141*20 + 101_000*20},
-		"parents that no node relays":           {42_000_000, 0, 1, []coinselect.Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 101_001})}, -1},
-		"parents that weigh as much as a block": {100_000, 0, 20, []coinselect.Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 4_000_000})}, -1},
-		"such parents beside a good coin":       {100_000, 0, 20, []coinselect.Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 4_000_000}), coinOf(2, whole/2, nil)}, 141 * 20},
-		"parents that no node relays together":  {90_000_000, 0, 1, []coinselect.Coin{coinOf(1, 50_000_000, &bitcoin.CPFP{AdjustedVSize: 60_000}), coinOf(2, 50_000_000, &bitcoin.CPFP{AdjustedVSize: 60_000})}, -1},
+		"an ordinary day":                       {100_000, 0, 20, []Coin{coinOf(1, whole, nil)}, 141 * 20},
+		"a dear day":                            {100_000, 0, 700, []Coin{coinOf(1, whole, nil)}, 141 * 700},
+		"a dearer one":                          {100_000, 0, 710, []Coin{coinOf(1, whole, nil)}, -1},
+		"a dearer one, for more":                {2_010_000, 0, 710, []Coin{coinOf(1, whole, nil)}, 141 * 710},
+		"a dearer one, where the policy is lax": {100_000, 2_000_000, 710, []Coin{coinOf(1, whole, nil)}, 141 * 710},
+		"a policy that is strict":               {100_000, 1, 700, []Coin{coinOf(1, whole, nil)}, 141 * 700},
+		"a rate of thousands":                   {100_000, 0, 10_000, []Coin{coinOf(1, whole, nil)}, -1},
+		"parents":                               {100_000, 0, 20, []Coin{coinOf(1, whole, &bitcoin.CPFP{EffectiveFeeRate: 5, AdjustedVSize: 1000})}, 141*20 + 15_000},
+		"parents that pay nothing":              {100_000, 0, 20, []Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 101_000})}, -1},
+		"the same for more":                     {42_000_000, 0, 20, []Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 101_000})}, 141*20 + 101_000*20},
+		"parents that no node relays":           {42_000_000, 0, 1, []Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 101_001})}, -1},
+		"parents that weigh as much as a block": {100_000, 0, 20, []Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 4_000_000})}, -1},
+		"such parents beside a good coin":       {100_000, 0, 20, []Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 4_000_000}), coinOf(2, whole/2, nil)}, 141 * 20},
+		"parents that no node relays together":  {90_000_000, 0, 1, []Coin{coinOf(1, 50_000_000, &bitcoin.CPFP{AdjustedVSize: 60_000}), coinOf(2, 50_000_000, &bitcoin.CPFP{AdjustedVSize: 60_000})}, -1},
 	} {
 		template := PaymentTemplate(pay, c.pay)
 		template.MaxFeePPM = c.ppm
-		f, err := Fund(template, w, c.coins, c.rate, coinselect.Cheapest)
+		f, err := Fund(template, w, c.coins, c.rate, Cheapest)
 		if c.fee < 0 {
 			if fault.CodeOf(err) != fault.InvalidInput {
 				t.Errorf("%s: %v, %+v; want a refusal", name, err, f)
@@ -65,8 +64,8 @@ func TestFundingIsBoundedInSats(t *testing.T) {
 			t.Errorf("%s: shown are %+v, %v", name, p, err)
 		}
 	}
-	_, err = Fund(PaymentTemplate(pay, 100_000), w, []coinselect.Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 50_000})}, 20, coinselect.Cheapest)
-	if e, ok := errors.AsType[*FeeError](err); !ok || *e != (FeeError{Fee: 141*20 + 1_000_000, ForParents: 1_000_000, Max: coinselect.SmallMinerFee, Pay: 100_000}) {
+	_, err = Fund(PaymentTemplate(pay, 100_000), w, []Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 50_000})}, 20, Cheapest)
+	if e, ok := errors.AsType[*FeeError](err); !ok || *e != (FeeError{Fee: 141*20 + 1_000_000, ForParents: 1_000_000, Max: SmallMinerFee, Pay: 100_000}) {
 		t.Errorf("%v", err)
 	}
 }

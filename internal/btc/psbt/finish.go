@@ -13,7 +13,6 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 )
 
 // unlock is what an input proves its right to spend with.
@@ -84,7 +83,7 @@ func keyUnlock(typ bitcoin.AddressType, script []byte, sig *psbt.PartialSig) (un
 	case bitcoin.P2WPKH:
 		return unlock{witness: pair}, bytes.Equal(btcutil.Hash160(sig.PubKey), program)
 	case bitcoin.P2SH:
-		redeem := coinselect.WitnessKeyHash(sig.PubKey)
+		redeem := WitnessKeyHash(sig.PubKey)
 		return unlock{script: pushOf(redeem), witness: pair}, bytes.Equal(btcutil.Hash160(redeem), program)
 	case bitcoin.P2PKH:
 		return unlock{script: append(pushOf(sig.Signature), pushOf(sig.PubKey)...)}, bytes.Equal(btcutil.Hash160(sig.PubKey), program)

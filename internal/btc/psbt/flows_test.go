@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -185,7 +184,7 @@ func TestFlowSpendableBalance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var d coinselect.Draft
+			var d Draft
 			recipients := map[string]int{"CITREA": 20, "BOTANIX": 20, "STARKNET": 32}
 			if n := recipients[text("targetChain")]; n > 0 {
 				n += 8
@@ -194,14 +193,14 @@ func TestFlowSpendableBalance(t *testing.T) {
 				}
 				d = VaultDraft(n)
 			}
-			if d.FeeRate, err = coinselect.BalanceFeeRate(number("feeRate"), in.BackendFeeRate, number("feeMultiplier"), number("minBitcoinFeeRate")); err != nil {
+			if d.FeeRate, err = BalanceFeeRate(number("feeRate"), in.BackendFeeRate, number("feeMultiplier"), number("minBitcoinFeeRate")); err != nil {
 				t.Fatal(err)
 			}
-			var list []coinselect.Coin
+			var list []Coin
 			for _, u := range in.UTXOs {
 				list = append(list, coinJSON{Value: u.Value, Type: a.Type().String(), CPFP: u.CPFP}.coin(t))
 			}
-			got, err := coinselect.MaxSpendable(d, bitcoin.P2WSH, list)
+			got, err := MaxSpendable(d, bitcoin.P2WSH, list)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 )
 
 // MaxPosted is the greatest length in bytes of a PSBT that liquidity
@@ -21,22 +20,22 @@ const MaxPosted = (8192 - 200) / 2
 
 // Funding is a template with the coins that pay for it.
 type Funding struct {
-	coinselect.Selection
+	Selection
 	AskedFeeRate float64 // sat/vB that the coins were chosen for
 
 	template Template
-	wallet   coinselect.Wallet
+	wallet   Wallet
 }
 
 // Fund chooses the coins of a wallet that pay for a template at a fee rate in
 // sat/vB; change goes back to the wallet. The coins' types are the wallet's.
-// choose is [coinselect.Cheapest], or [coinselect.Select] for what the network's other
+// choose is [Cheapest], or [Select] for what the network's other
 // wallets would choose. It is pure: the same arguments give the same transaction.
 //
 // Errors with code InvalidInput say why the wallet cannot pay; a
-// [*coinselect.NotEnoughError] is among their causes if its coins do not suffice, a
+// [*NotEnoughError] is among their causes if its coins do not suffice, a
 // [*FeeError] if miners would get more than [Template.MaxFee].
-func Fund(t Template, w coinselect.Wallet, coins []coinselect.Coin, rate float64, choose func(coinselect.Draft, []coinselect.Coin) (coinselect.Selection, error)) (*Funding, error) {
+func Fund(t Template, w Wallet, coins []Coin, rate float64, choose func(Draft, []Coin) (Selection, error)) (*Funding, error) {
 	if err := w.CanFund(len(t.Inputs) > 0); err != nil {
 		return nil, err
 	}
@@ -47,7 +46,7 @@ func Fund(t Template, w coinselect.Wallet, coins []coinselect.Coin, rate float64
 }
 
 // fundFrom is [Fund] from a wallet that can.
-func fundFrom(t Template, w coinselect.Wallet, coins []coinselect.Coin, rate float64, choose func(coinselect.Draft, []coinselect.Coin) (coinselect.Selection, error)) (*Funding, error) {
+func fundFrom(t Template, w Wallet, coins []Coin, rate float64, choose func(Draft, []Coin) (Selection, error)) (*Funding, error) {
 	required, err := t.required()
 	if err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func fundFrom(t Template, w coinselect.Wallet, coins []coinselect.Coin, rate flo
 	if err != nil {
 		return nil, err
 	}
-	d := coinselect.Draft{Required: required, Outputs: t.Outputs, Change: w.Address().Type(), FeeRate: rate}
+	d := Draft{Required: required, Outputs: t.Outputs, Change: w.Address().Type(), FeeRate: rate}
 	if len(t.Inputs) > 0 {
 		if d.MaxInputs, err = maxPostedInputs(t, w); err != nil {
 			return nil, err
@@ -74,12 +73,12 @@ func fundFrom(t Template, w coinselect.Wallet, coins []coinselect.Coin, rate flo
 
 // ownCoins gives coins the wallet's type and refuses those that cannot all be
 // inputs of one transaction.
-func ownCoins(t Template, w coinselect.Wallet, coins []coinselect.Coin) ([]coinselect.Coin, error) {
+func ownCoins(t Template, w Wallet, coins []Coin) ([]Coin, error) {
 	seen := make(map[bitcoin.OutPoint]bool, len(coins)+len(t.Inputs))
 	for i := range t.Inputs {
 		seen[t.Inputs[i].OutPoint] = true
 	}
-	own := make([]coinselect.Coin, len(coins))
+	own := make([]Coin, len(coins))
 	for i, c := range coins {
 		if seen[c.OutPoint] {
 			return nil, fmt.Errorf("coin %s is listed twice", c.OutPoint)
@@ -93,14 +92,14 @@ func ownCoins(t Template, w coinselect.Wallet, coins []coinselect.Coin) ([]coins
 
 // maxPostedInputs is how many inputs, the template's included, fit into what a
 // liquidity provider takes once they are signed.
-func maxPostedInputs(t Template, w coinselect.Wallet) (int, error) {
+func maxPostedInputs(t Template, w Wallet) (int, error) {
 	raw, err := t.Raw()
 	if err != nil {
 		return 0, err
 	}
 	script := w.Address().Type().ScriptLen()
-	room := MaxPosted - len(raw) - 8 - (coinselect.OutputBaseVBytes + script + 1)    // longer counts, change
-	one := coinselect.InputBaseVBytes + 3 + coinselect.OutputBaseVBytes + script + 1 // outpoint and sequence, spent output, end
+	room := MaxPosted - len(raw) - 8 - (OutputBaseVBytes + script + 1) // longer counts, change
+	one := InputBaseVBytes + 3 + OutputBaseVBytes + script + 1         // outpoint and sequence, spent output, end
 	switch w.Address().Type() {
 	case bitcoin.P2SH:
 		one += 3 + 23 + 3 + 108
@@ -130,7 +129,7 @@ func (f *Funding) ParentIDs() []bitcoin.Hash {
 }
 
 // own returns the wallet's coins among the inputs.
-func (f *Funding) own() []coinselect.Coin { return f.Inputs[len(f.template.Inputs):] }
+func (f *Funding) own() []Coin { return f.Inputs[len(f.template.Inputs):] }
 
 // Funded is a transaction that only lacks signatures (FUNDED_PSBT).
 type Funded struct {
@@ -172,7 +171,7 @@ func (f *Funding) PSBT(parents map[bitcoin.Hash]*wire.MsgTx) (*Funded, error) {
 }
 
 // input holds what the wallet needs to sign for a coin, and nothing else.
-func (f *Funding) input(c coinselect.Coin, parents map[bitcoin.Hash]*wire.MsgTx) (psbt.PInput, error) {
+func (f *Funding) input(c Coin, parents map[bitcoin.Hash]*wire.MsgTx) (psbt.PInput, error) {
 	out := wire.NewTxOut(c.Value, f.wallet.Address().Script())
 	in := psbt.PInput{WitnessUtxo: out}
 	switch f.wallet.Address().Type() {
@@ -180,7 +179,7 @@ func (f *Funding) input(c coinselect.Coin, parents map[bitcoin.Hash]*wire.MsgTx)
 		in.TaprootInternalKey = f.wallet.PublicKey()
 		return in, nil
 	case bitcoin.P2SH:
-		in.RedeemScript = coinselect.WitnessKeyHash(f.wallet.PublicKey())
+		in.RedeemScript = WitnessKeyHash(f.wallet.PublicKey())
 	case bitcoin.P2PKH:
 		parent := parents[c.OutPoint.Hash]
 		if err := checkParent(parent, c.OutPoint, out); err != nil {

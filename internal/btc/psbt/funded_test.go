@@ -12,7 +12,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -51,7 +50,7 @@ func (in *fundJSON) address(t *testing.T, text string) bitcoin.Address {
 func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded, *Funding, error) {
 	t.Helper()
 	in.template, in.rate = template, rate
-	w, err := coinselect.NewWallet(in.address(t, in.Wallet.Address), in.Wallet.PublicKey)
+	w, err := NewWallet(in.address(t, in.Wallet.Address), in.Wallet.PublicKey)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +60,7 @@ func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded
 // fundUnchecked funds from a wallet that is refused, as the reference does.
 func (in *fundJSON) fundUnchecked(t *testing.T) *Funded {
 	t.Helper()
-	w, err := coinselect.UncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey))
+	w, err := UncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +71,9 @@ func (in *fundJSON) fundUnchecked(t *testing.T) *Funded {
 	return p
 }
 
-func (in *fundJSON) fundBy(t *testing.T, w coinselect.Wallet, fund func(Template, coinselect.Wallet, []coinselect.Coin, float64, func(coinselect.Draft, []coinselect.Coin) (coinselect.Selection, error)) (*Funding, error)) (*Funded, *Funding, error) {
+func (in *fundJSON) fundBy(t *testing.T, w Wallet, fund func(Template, Wallet, []Coin, float64, func(Draft, []Coin) (Selection, error)) (*Funding, error)) (*Funded, *Funding, error) {
 	t.Helper()
-	var list []coinselect.Coin
+	var list []Coin
 	parents := map[bitcoin.Hash]*wire.MsgTx{}
 	for _, u := range in.UTXOs {
 		u.Type = w.Address().Type().String()
@@ -84,7 +83,7 @@ func (in *fundJSON) fundBy(t *testing.T, w coinselect.Wallet, fund func(Template
 			parents[c.OutPoint.Hash] = decodeTx(t, u.RawTx)
 		}
 	}
-	f, err := fund(in.template, w, list, in.rate, coinselect.Select)
+	f, err := fund(in.template, w, list, in.rate, Select)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +104,7 @@ func decodeTx(t *testing.T, text string) *wire.MsgTx {
 // because key and address do not belong together, or that cannot be submitted.
 func (in *fundJSON) usableWallet(t *testing.T, vault bool) (id string, ok bool) {
 	a := in.address(t, in.Wallet.Address)
-	if _, err := coinselect.NewWallet(a, in.Wallet.PublicKey); err != nil { // which keys these are, coinselect.TestVectorsWallets says
+	if _, err := NewWallet(a, in.Wallet.PublicKey); err != nil { // which keys these are, TestVectorsWallets says
 		return "bitcoin-wallet-key", false
 	}
 	if vault && a.Type() == bitcoin.P2PKH {
@@ -155,7 +154,7 @@ func TestVectorsFundedPayment(t *testing.T) {
 		rate := in.FeeRate
 		if rate == 0 {
 			var err error
-			if rate, err = coinselect.WalletFeeRate(in.BackendFeeRate, 0); err != nil {
+			if rate, err = WalletFeeRate(in.BackendFeeRate, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -248,11 +247,11 @@ func (in *vaultJSON) run(t *testing.T) (Template, *Funded, error) {
 	if err != nil {
 		return Template{}, nil, err
 	}
-	wallet, err := coinselect.WalletFeeRate(in.BackendFeeRate, 0)
+	wallet, err := WalletFeeRate(in.BackendFeeRate, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rate, err := coinselect.VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
+	rate, err := VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
 	if err != nil {
 		return Template{}, nil, err
 	}
@@ -272,22 +271,22 @@ func TestVectorsWalletBalance(t *testing.T) {
 		rate := in.FeeRate
 		if rate == 0 {
 			var err error
-			if rate, err = coinselect.WalletFeeRate(in.BackendFeeRate, 0); err != nil {
+			if rate, err = WalletFeeRate(in.BackendFeeRate, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
 		a := in.address(t, in.Address)
-		var list []coinselect.Coin
+		var list []Coin
 		for _, u := range in.UTXOs {
 			u.Type = a.Type().String()
 			list = append(list, u.coin(t))
 		}
-		var d coinselect.Draft
+		var d Draft
 		if in.Vault != nil {
 			d = VaultDraft(in.Vault.OpReturnLength)
 		}
 		d.FeeRate = rate
-		got, err := coinselect.MaxSpendable(d, addressType(t, in.OutputType), list)
+		got, err := MaxSpendable(d, addressType(t, in.OutputType), list)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,9 +298,9 @@ func TestVectorsWalletBalance(t *testing.T) {
 func TestVaultDraftSizes(t *testing.T) {
 	for dataLen, want := range map[int]float64{20 + 8: 150.25, 20 + 16: 158.25, 32 + 8: 162.25, 32 + 16: 170.25} {
 		d := VaultDraft(dataLen)
-		got := coinselect.EmptyVBytes + coinselect.SegwitVBytes + coinselect.InputVBytes(d.Required[0].Type)
+		got := EmptyVBytes + SegwitVBytes + InputVBytes(d.Required[0].Type)
 		for _, o := range d.Outputs {
-			got += coinselect.OutputVBytes(len(o.PkScript))
+			got += OutputVBytes(len(o.PkScript))
 		}
 		if got != want {
 			t.Errorf("%d bytes of data: %v vB, want %v", dataLen, got, want)
@@ -313,7 +312,7 @@ func TestVaultDraftSizes(t *testing.T) {
 	// protocol: swap-flows-spv-and-core.md §C10, the worked example
 	d := VaultDraft(36)
 	d.FeeRate = 11
-	got, err := coinselect.MaxSpendable(d, bitcoin.P2WSH, []coinselect.Coin{{Value: 384_044, Type: bitcoin.P2PKH}})
+	got, err := MaxSpendable(d, bitcoin.P2WSH, []Coin{{Value: 384_044, Type: bitcoin.P2PKH}})
 	if err != nil || got.Balance() != 380_194 || got.Fee != 3850 {
 		t.Errorf("%+v, error %v", got, err)
 	}
@@ -371,7 +370,7 @@ func testAddress(t testing.TB, typ bitcoin.AddressType) bitcoin.Address {
 	case bitcoin.P2PKH, bitcoin.P2WPKH:
 		program = hash160(k.PubKey().SerializeCompressed())
 	case bitcoin.P2SH:
-		program = hash160(coinselect.WitnessKeyHash(k.PubKey().SerializeCompressed()))
+		program = hash160(WitnessKeyHash(k.PubKey().SerializeCompressed()))
 	case bitcoin.P2WSH:
 		program = make([]byte, 32)
 	case bitcoin.P2TR:
@@ -384,13 +383,13 @@ func testAddress(t testing.TB, typ bitcoin.AddressType) bitcoin.Address {
 	return a
 }
 
-func testWallet(t testing.TB, typ bitcoin.AddressType) coinselect.Wallet {
+func testWallet(t testing.TB, typ bitcoin.AddressType) Wallet {
 	t.Helper()
 	key := hex.EncodeToString(testKey().PubKey().SerializeCompressed())
 	if typ == bitcoin.P2WSH {
 		key = ""
 	}
-	w, err := coinselect.NewWallet(testAddress(t, typ), key)
+	w, err := NewWallet(testAddress(t, typ), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,19 +412,19 @@ func testTemplate(t testing.TB, a, lp bitcoin.Address) Template {
 func TestFundRefusals(t *testing.T) {
 	vault := testTemplate(t, testAddress(t, bitcoin.P2TR), testAddress(t, bitcoin.P2WPKH))
 	payment := PaymentTemplate(testAddress(t, bitcoin.P2WPKH).Script(), 10_000)
-	rich := []coinselect.Coin{{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, Value: 1_000_000}}
-	balanceOnly, err := coinselect.NewWallet(testAddress(t, bitcoin.P2TR), "")
+	rich := []Coin{{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, Value: 1_000_000}}
+	balanceOnly, err := NewWallet(testAddress(t, bitcoin.P2TR), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	nested, err := coinselect.NewWallet(testAddress(t, bitcoin.P2SH), "")
+	nested, err := NewWallet(testAddress(t, bitcoin.P2SH), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		template Template
-		wallet   coinselect.Wallet
-		coins    []coinselect.Coin
+		wallet   Wallet
+		coins    []Coin
 		code     fault.Code
 		because  string
 	}{
@@ -433,20 +432,20 @@ func TestFundRefusals(t *testing.T) {
 		"p2pkh for a vault":         {vault, testWallet(t, bitcoin.P2PKH), rich, fault.InvalidInput, "must be a segwit address"},
 		"p2tr without key":          {payment, balanceOnly, rich, fault.InvalidInput, "is required for a p2"},
 		"p2sh-p2wpkh without key":   {payment, nested, rich, fault.InvalidInput, "is required for a p2"},
-		"no wallet":                 {payment, coinselect.Wallet{}, rich, fault.InvalidInput, "the wallet's address is required"},
+		"no wallet":                 {payment, Wallet{}, rich, fault.InvalidInput, "the wallet's address is required"},
 		"no coins":                  {payment, testWallet(t, bitcoin.P2WPKH), nil, fault.InvalidInput, "insufficient balance"},
 		"coin twice":                {payment, testWallet(t, bitcoin.P2WPKH), append(rich, rich...), fault.Internal, "is listed twice"},
-		"vault among the coins":     {vault, testWallet(t, bitcoin.P2TR), []coinselect.Coin{{OutPoint: vault.Inputs[0].OutPoint, Value: 1_000_000}}, fault.Internal, "is listed twice"},
-		"impossible amount of sats": {payment, testWallet(t, bitcoin.P2WPKH), []coinselect.Coin{{Value: -1}}, fault.InvalidInput, "-1 sats is not a valid amount"},
+		"vault among the coins":     {vault, testWallet(t, bitcoin.P2TR), []Coin{{OutPoint: vault.Inputs[0].OutPoint, Value: 1_000_000}}, fault.Internal, "is listed twice"},
+		"impossible amount of sats": {payment, testWallet(t, bitcoin.P2WPKH), []Coin{{Value: -1}}, fault.InvalidInput, "-1 sats is not a valid amount"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Fund(c.template, c.wallet, c.coins, 2, coinselect.Cheapest)
+			_, err := Fund(c.template, c.wallet, c.coins, 2, Cheapest)
 			if fault.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.because) {
 				t.Errorf("error %v, want code %s because %q", err, c.code, c.because)
 			}
 		})
 	}
-	if _, err := Fund(payment, testWallet(t, bitcoin.P2WPKH), nil, 2, coinselect.Cheapest); !errors.As(err, new(*coinselect.NotEnoughError)) {
+	if _, err := Fund(payment, testWallet(t, bitcoin.P2WPKH), nil, 2, Cheapest); !errors.As(err, new(*NotEnoughError)) {
 		t.Errorf("no coins: %v is no NotEnoughError", err)
 	}
 }
@@ -463,19 +462,19 @@ func TestFundedLegacyNeedsTrueParents(t *testing.T) {
 	other := parent.Copy()
 	other.LockTime++
 	for name, c := range map[string]struct {
-		coin   coinselect.Coin
+		coin   Coin
 		parent *wire.MsgTx
 		ok     bool
 	}{
-		"true":            {coinselect.Coin{OutPoint: op, Value: 100_000}, parent, true},
-		"missing":         {coinselect.Coin{OutPoint: op, Value: 100_000}, nil, false},
-		"other":           {coinselect.Coin{OutPoint: op, Value: 100_000}, other, false},
-		"other amount":    {coinselect.Coin{OutPoint: op, Value: 200_000}, parent, false},
-		"no such output":  {coinselect.Coin{OutPoint: bitcoin.OutPoint{Hash: op.Hash, Index: 1}, Value: 100_000}, parent, false},
-		"index too large": {coinselect.Coin{OutPoint: bitcoin.OutPoint{Hash: op.Hash, Index: 1<<32 - 1}, Value: 100_000}, parent, false},
+		"true":            {Coin{OutPoint: op, Value: 100_000}, parent, true},
+		"missing":         {Coin{OutPoint: op, Value: 100_000}, nil, false},
+		"other":           {Coin{OutPoint: op, Value: 100_000}, other, false},
+		"other amount":    {Coin{OutPoint: op, Value: 200_000}, parent, false},
+		"no such output":  {Coin{OutPoint: bitcoin.OutPoint{Hash: op.Hash, Index: 1}, Value: 100_000}, parent, false},
+		"index too large": {Coin{OutPoint: bitcoin.OutPoint{Hash: op.Hash, Index: 1<<32 - 1}, Value: 100_000}, parent, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := Fund(payment, w, []coinselect.Coin{c.coin}, 2, coinselect.Cheapest)
+			f, err := Fund(payment, w, []Coin{c.coin}, 2, Cheapest)
 			if err != nil {
 				t.Fatal(err)
 			}

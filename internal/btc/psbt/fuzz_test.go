@@ -7,7 +7,6 @@ import (
 	"github.com/btcsuite/btcd/txscript"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -115,7 +114,7 @@ func BenchmarkFundedPSBT(b *testing.B) {
 		b.Run(itoa(int64(n)), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				f, err := Fund(template, w, list, 3.25, coinselect.Cheapest)
+				f, err := Fund(template, w, list, 3.25, Cheapest)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -147,11 +146,11 @@ func BenchmarkCheckSigned(b *testing.B) {
 	}
 	b.Run("100 inputs", func(b *testing.B) {
 		template := PaymentTemplate(testAddress(b, bitcoin.P2WPKH).Script(), 900_000)
-		var list []coinselect.Coin
+		var list []Coin
 		for i := range 100 {
-			list = append(list, coinselect.Coin{OutPoint: bitcoin.OutPoint{Index: uint32(i)}, Value: 10_000})
+			list = append(list, Coin{OutPoint: bitcoin.OutPoint{Index: uint32(i)}, Value: 10_000})
 		}
-		f, err := Fund(template, testWallet(b, bitcoin.P2WPKH), list, 2, coinselect.Cheapest)
+		f, err := Fund(template, testWallet(b, bitcoin.P2WPKH), list, 2, Cheapest)
 		if err != nil {
 			b.Fatal(err)
 		}

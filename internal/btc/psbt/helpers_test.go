@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 )
 
 // coinJSON is a coin as the vectors write it.
@@ -18,9 +17,9 @@ type coinJSON struct {
 	CPFP  *struct{ TxVsize, TxEffectiveFeeRate float64 }
 }
 
-func (j coinJSON) coin(t *testing.T) coinselect.Coin {
+func (j coinJSON) coin(t *testing.T) Coin {
 	t.Helper()
-	c := coinselect.Coin{Value: j.Value, Type: addressType(t, j.Type)}
+	c := Coin{Value: j.Value, Type: addressType(t, j.Type)}
 	if j.TxID != "" {
 		hash, err := bitcoin.ParseHash(j.TxID)
 		if err != nil {
@@ -60,11 +59,11 @@ func addressType(t *testing.T, name string) bitcoin.AddressType {
 }
 
 // benchCoins makes n coins of random size; every eighth is unconfirmed.
-func benchCoins(n int) []coinselect.Coin {
+func benchCoins(n int) []Coin {
 	r := rand.New(rand.NewPCG(1, 2))
-	list := make([]coinselect.Coin, n)
+	list := make([]Coin, n)
 	for i := range list {
-		list[i] = coinselect.Coin{OutPoint: bitcoin.OutPoint{Index: uint32(i)}, Value: 300 + r.Int64N(100_000), Type: bitcoin.P2WPKH}
+		list[i] = Coin{OutPoint: bitcoin.OutPoint{Index: uint32(i)}, Value: 300 + r.Int64N(100_000), Type: bitcoin.P2WPKH}
 		list[i].OutPoint.Hash[0], list[i].OutPoint.Hash[1] = byte(i), byte(i>>8)
 		if i%8 == 0 {
 			list[i].CPFP = &bitcoin.CPFP{AdjustedVSize: 140 + float64(r.IntN(2000)), EffectiveFeeRate: float64(r.IntN(80)) / 4}

@@ -1,6 +1,9 @@
 // Package psbt builds the partially signed transactions that a wallet is asked to sign,
 // and reads, checks and finishes what comes back: every agreed field, signatures that
 // commit to everything, bounds on the fee. It holds no key.
+//
+// Before that it says what a Bitcoin wallet can pay: its address and key, its coins,
+// which of them to spend at which fee rate, and how large the transaction becomes.
 package psbt
 
 import (

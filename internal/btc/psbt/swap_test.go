@@ -9,7 +9,6 @@ import (
 	"github.com/btcsuite/btcd/btcutil/psbt"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -137,12 +136,12 @@ func TestVectorsFundedVaultSwap(t *testing.T) {
 			one.RawTx = u.PrevTx
 			f.UTXOs = append(f.UTXOs, one)
 		}
-		wallet, err := coinselect.WalletFeeRate(in.BackendFeeRate, 0)
+		wallet, err := WalletFeeRate(in.BackendFeeRate, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var p *Funded
-		rate, err := coinselect.VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
+		rate, err := VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
 		if err == nil { // the rate is checked before a lock time is drawn
 			template, terr := in.terms(t).Template()
 			if terr != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 )
 
 // Template is what a swap fixes about a Bitcoin transaction. Wallet inputs come
@@ -50,9 +49,9 @@ func (t *Template) pays() int64 {
 }
 
 // MaxFee is the most, in sats, that the transaction may pay miners, unconfirmed parents
-// included: see [coinselect.MaxMinerFee]. It holds whatever a backend, a liquidity
+// included: see [MaxMinerFee]. It holds whatever a backend, a liquidity
 // provider or the caller says of rates and sizes.
-func (t *Template) MaxFee() int64 { return coinselect.MaxMinerFee(t.pays(), t.MaxFeePPM) }
+func (t *Template) MaxFee() int64 { return MaxMinerFee(t.pays(), t.MaxFeePPM) }
 
 // OneCoinFee is what miners get, in sats, at a rate in sat/vB if a wallet pays with one
 // confirmed coin of type typ and takes change.
@@ -61,7 +60,7 @@ func (t *Template) OneCoinFee(typ bitcoin.AddressType, rate float64) (int64, err
 	if err != nil {
 		return 0, err
 	}
-	return coinselect.Draft{Required: required, Outputs: t.Outputs, Change: typ, FeeRate: rate}.OneCoinFee(), nil
+	return Draft{Required: required, Outputs: t.Outputs, Change: typ, FeeRate: rate}.OneCoinFee(), nil
 }
 
 // FeeError says that a transaction would pay miners more than is accepted.
@@ -100,7 +99,7 @@ func (t *Template) packet() (*psbt.Packet, error) {
 		in := &t.Inputs[i]
 		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: in.OutPoint, Sequence: in.Sequence})
 	}
-	if _, err := coinselect.SumOutputs(t.Outputs); err != nil {
+	if _, err := SumOutputs(t.Outputs); err != nil {
 		return nil, err
 	}
 	for _, out := range t.Outputs {
@@ -118,14 +117,14 @@ func (t *Template) packet() (*psbt.Packet, error) {
 }
 
 // required returns the template's inputs as coins that are spent in any case.
-func (t *Template) required() ([]coinselect.Coin, error) {
-	var list []coinselect.Coin
+func (t *Template) required() ([]Coin, error) {
+	var list []Coin
 	for i := range t.Inputs {
 		typ, ok := scriptType(t.Inputs[i].Output.PkScript)
 		if !ok {
 			return nil, fmt.Errorf("input %d spends an output of unknown type", i)
 		}
-		list = append(list, coinselect.Coin{OutPoint: t.Inputs[i].OutPoint, Value: t.Inputs[i].Output.Value, Type: typ})
+		list = append(list, Coin{OutPoint: t.Inputs[i].OutPoint, Value: t.Inputs[i].Output.Value, Type: typ})
 	}
 	return list, nil
 }

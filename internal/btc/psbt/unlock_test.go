@@ -8,14 +8,13 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 )
 
 // An input is segwit, so that signatures do not change the id of its transaction, only
 // if what it spends is a witness program and its script pushes nothing but that.
 func TestWhichInputsAreSegwit(t *testing.T) {
 	pub := testKey().PubKey().SerializeCompressed()
-	program := coinselect.WitnessKeyHash(pub)
+	program := WitnessKeyHash(pub)
 	nested := p2sh(program)
 	other := []byte{txscript.OP_TRUE}
 	for name, c := range map[string]struct {
@@ -101,7 +100,7 @@ func TestTaprootSignatureByte(t *testing.T) {
 func TestSignatureMustBeOfAll(t *testing.T) {
 	all := append(make([]byte, 70), byte(txscript.SigHashAll))
 	pub := testKey().PubKey().SerializeCompressed()
-	redeem := coinselect.WitnessKeyHash(pub)
+	redeem := WitnessKeyHash(pub)
 	for _, kind := range []txscript.SigHashType{txscript.SigHashAll, txscript.SigHashNone, txscript.SigHashSingle, txscript.SigHashAll | txscript.SigHashAnyOneCanPay, 0} {
 		sig := append(make([]byte, 70), byte(kind))
 		tap := append(make([]byte, 64), byte(kind))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -125,7 +124,7 @@ func (v VaultTerms) Template() (Template, error) {
 		Sequence: seq1,
 		Outputs:  []wire.TxOut{vault, {PkScript: data}, {Value: v.PaySats, PkScript: v.PayScript}},
 	}
-	if _, err := coinselect.SumOutputs(t.Outputs); err != nil {
+	if _, err := SumOutputs(t.Outputs); err != nil {
 		return Template{}, err
 	}
 	return t, nil
@@ -133,14 +132,14 @@ func (v VaultTerms) Template() (Template, error) {
 
 // VaultDraft is a vault swap's transaction for estimates: only the length of its
 // data counts. What the liquidity provider gets is not in it (protocol: bitcoin.md §8).
-func VaultDraft(dataLen int) coinselect.Draft {
+func VaultDraft(dataLen int) Draft {
 	const sats = 600
 	push := 1
 	if dataLen > txscript.OP_DATA_75 {
 		push = 2
 	}
-	return coinselect.Draft{
-		Required: []coinselect.Coin{{Value: sats, Type: bitcoin.P2TR}},
+	return Draft{
+		Required: []Coin{{Value: sats, Type: bitcoin.P2TR}},
 		Outputs: []wire.TxOut{
 			{Value: sats, PkScript: make([]byte, bitcoin.P2TR.ScriptLen())},
 			{PkScript: make([]byte, 1+push+dataLen)},

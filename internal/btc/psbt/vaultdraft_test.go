@@ -3,7 +3,6 @@ package psbt
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -28,15 +27,15 @@ func TestVectorsDummyVaultTx(t *testing.T) {
 		d := VaultDraft(format.Len(in.GasDrop))
 		var vbytes float64
 		for _, coin := range d.Required {
-			vbytes += coinselect.InputVBytes(coin.Type)
+			vbytes += InputVBytes(coin.Type)
 		}
 		for _, out := range d.Outputs {
-			vbytes += coinselect.OutputVBytes(len(out.PkScript))
+			vbytes += OutputVBytes(len(out.PkScript))
 		}
 		vectors.SameJSON(t, c.Want(t), map[string]any{
 			"inputs": len(d.Required), "outputs": len(d.Outputs), "vaultInputType": d.Required[0].Type.String(),
 			"vaultAmount": itoa(d.Outputs[0].Value), "opReturnScriptLength": len(d.Outputs[1].PkScript),
-			"baseVBytesUnrounded": coinselect.EmptyVBytes + coinselect.SegwitVBytes + vbytes,
+			"baseVBytesUnrounded": EmptyVBytes + SegwitVBytes + vbytes,
 		})
 	})
 }

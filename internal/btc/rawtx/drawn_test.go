@@ -8,11 +8,11 @@ import (
 	"github.com/btcsuite/btcd/btcutil"
 	"github.com/btcsuite/btcd/wire"
 
-	"github.com/swapper-go/swapper/internal/drawn"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // drawTx is a transaction with inputs, outputs and witnesses of all sizes.
-func drawTx(f *drawn.From) *wire.MsgTx {
+func drawTx(f *vectors.Drawn) *wire.MsgTx {
 	tx := wire.NewMsgTx(int32(f.Uint64()))
 	tx.LockTime = uint32(f.Uint64())
 	for range f.Int(4) {
@@ -36,10 +36,10 @@ func FuzzTransactions(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{1}, 200), []byte{1, 0, 0, 3})
 	f.Fuzz(func(t *testing.T, fields, bends []byte) {
 		var b bytes.Buffer
-		if err := drawTx(drawn.Of(fields)).Serialize(&b); err != nil {
+		if err := drawTx(vectors.Draw(fields)).Serialize(&b); err != nil {
 			t.Skip("btcd does not write what was drawn: ", err)
 		}
-		raw := drawn.Of(bends).Bent(b.Bytes())
+		raw := vectors.Draw(bends).Bent(b.Bytes())
 		tx, err := Decode(raw)
 		var theirs wire.MsgTx
 		r := bytes.NewReader(raw)

@@ -1,5 +1,10 @@
 // Package rawtx reads and writes Bitcoin transactions, in bounded memory, and the data in
 // their OP_RETURN outputs, in the pushes that vault contracts understand.
+//
+// It also has what escrows that pay to Bitcoin commit to: hashes of outputs,
+// nonces that keep one payment from claiming two escrows, numbers of confirmations.
+//
+// And it counts with proof of work: compact targets, work, difficulty.
 package rawtx
 
 import (

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -50,7 +50,7 @@ func regtestBase(height uint32) bitcoin.Header {
 }
 
 func workAt(h bitcoin.Header) *big.Int {
-	return new(big.Int).Mul(big.NewInt(int64(h.Height)), pow.Work(h.Bits))
+	return new(big.Int).Mul(big.NewInt(int64(h.Height)), rawtx.Work(h.Bits))
 }
 
 func TestVectorsRelaySync(t *testing.T) {
@@ -86,7 +86,7 @@ func TestVectorsRelaySync(t *testing.T) {
 			stale.MerkleRoot[0] = 9
 			relay.tip = &Header{stale, workAt(stale)}
 		}
-		rules := Rules{Main: in.MaxHeadersPerTx, Fork: in.MaxForkHeadersPerTx, Work: pow.Work}
+		rules := Rules{Main: in.MaxHeadersPerTx, Fork: in.MaxForkHeadersPerTx, Work: rawtx.Work}
 		plan, err := syncUp(t.Context(), relay, src, bitcoin.Regtest, rules, 0)
 		if vectors.Refused(c.Want(t)) {
 			if err == nil {
@@ -134,7 +134,7 @@ func TestVectorsRelaySync(t *testing.T) {
 	})
 }
 
-var evmRules = Rules{Main: 100, Fork: 50, ShortFork: 100, Work: pow.Work}
+var evmRules = Rules{Main: 100, Fork: 50, ShortFork: 100, Work: rawtx.Work}
 
 func ops(p plan) (names []string, sizes []int) {
 	for _, b := range p.Batches {
@@ -201,7 +201,7 @@ func TestPlanRelayForks(t *testing.T) {
 		"equal work in the end":    func() (plan, error) { return makePlan(bitcoin.Regtest, stale(260), base, chain, evmRules, 0) },
 		"height not reached":       func() (plan, error) { return makePlan(bitcoin.Regtest, base, base, chain, evmRules, 1261) },
 		"a hole in the headers":    func() (plan, error) { return makePlan(bitcoin.Regtest, base, base, chain[1:], evmRules, 0) },
-		"rules without limits":     func() (plan, error) { return makePlan(bitcoin.Regtest, base, base, chain, Rules{Work: pow.Work}, 0) },
+		"rules without limits":     func() (plan, error) { return makePlan(bitcoin.Regtest, base, base, chain, Rules{Work: rawtx.Work}, 0) },
 		"rules without measure": func() (plan, error) {
 			return makePlan(bitcoin.Regtest, base, base, chain, Rules{Main: 1, Fork: 1}, 0)
 		},
@@ -244,7 +244,7 @@ func TestPlanRelayGoesByWork(t *testing.T) {
 // chain wins.
 func TestPlanRelayGoesByLength(t *testing.T) {
 	rules := evmRules
-	rules.Work, rules.LongerWins = pow.Difficulty, true
+	rules.Work, rules.LongerWins = rawtx.Difficulty, true
 	known := regtestBase(1000)
 	base := Header{known, big.NewInt(7)}
 	chain := mine(t, known, 12, 1)

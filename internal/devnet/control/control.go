@@ -1,5 +1,10 @@
 // Package control moves the local network by HTTP calls, for programs that are not
 // in its process. calls.txt lists the calls; GET / answers with it.
+//
+// [Wallet] is a user of the local network: keys on every side, and the
+// patience to do what a swap asks for until it has ended. It speaks to the
+// operations alone, as any wallet backend's front end would, so it works through
+// the library and through HTTP alike. Keys never leave it.
 package control
 
 import (
@@ -15,7 +20,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/devnet/wallet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 )
 
@@ -49,7 +53,7 @@ func Handler(n *devnet.Net) http.Handler {
 	var on handle = func(path string, do do) {
 		serve(path, func(ctx context.Context, r *http.Request) (any, error) { return do(ctx, r.URL.Query().Get) })
 	}
-	user := wallet.Of(n)
+	user := WalletOf(n)
 	serve("POST /sign", func(_ context.Context, r *http.Request) (any, error) { return sign(&user, r.Body) })
 	onClock(n, on)
 	onBitcoin(n, on)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/swapper-go/swapper/internal/devnet"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -40,7 +40,7 @@ func onSolana(n *devnet.Net, on handle) {
 			return fmt.Errorf("token: %q is not SOL, WBTC or USDC", token)
 		},
 		misbehave: func(q func(string) string) error {
-			var f rpc.Fault
+			var f solana.NodeFault
 			if err := readFault(q, map[string]*bool{"down": &f.Down, "loseTransaction": &f.LoseTransaction, "loseAnswer": &f.LoseAnswer, "silent": &f.Silent},
 				map[string]bounded{"status": {&f.Status, 200, 599}, "behind": {&f.Behind, 0, 1000}}); err != nil {
 				return err

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/swapper-go/swapper/internal/devnet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
+	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -34,7 +34,7 @@ func onStarknet(n *devnet.Net, on handle) {
 			return fmt.Errorf("token: %q is not STRK, WBTC or USDC", token)
 		},
 		misbehave: func(q func(string) string) error {
-			var f rpc.Fault
+			var f starknet.NodeFault
 			if err := readFault(q, map[string]*bool{"down": &f.Down, "loseTransaction": &f.LoseTransaction, "loseAnswer": &f.LoseAnswer, "noEvents": &f.NoEvents},
 				map[string]bounded{"status": {&f.Status, 200, 599}, "behind": {&f.Behind, 0, 1000}, "perSecond": {&f.PerSecond, 1, 1000}}); err != nil {
 				return err

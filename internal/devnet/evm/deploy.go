@@ -10,7 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
@@ -29,7 +29,7 @@ func (n *Net) deploy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	easiest, err := pow.Target(first.Header().Bits)
+	easiest, err := rawtx.Target(first.Header().Bits)
 	if err != nil {
 		return err
 	}

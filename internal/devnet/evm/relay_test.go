@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
@@ -27,7 +27,7 @@ func outputOf(script []byte, nonce uint64) []byte {
 // solve returns a header on a stored one with work as its bits say, or without.
 func solve(t testing.TB, on wire.StoredHeader, at, bits uint32, worked bool) wire.CompactHeader {
 	t.Helper()
-	target, err := pow.Target(bits)
+	target, err := rawtx.Target(bits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestForkWhoseBaseIsGone(t *testing.T) {
 // The relay computes stored headers as the client predicts them.
 func TestStoredHeadersAgree(t *testing.T) {
 	k := newKit(t, Options{})
-	easiest := must[*big.Int](t)(pow.Target(regtestBits))
+	easiest := must[*big.Int](t)(rawtx.Target(regtestBits))
 	rapid.Check(t, func(r *rapid.T) {
 		var first wire.StoredHeader
 		copy(first[:], rapid.SliceOfN(rapid.Byte(), 80, 80).Draw(r, "header"))

@@ -15,4 +15,16 @@
 // Time is the network's clock and the Bitcoin height, nothing else: the same calls
 // give the same results. Payments that wait notice that time has moved within
 // milliseconds, or at once after [Net.Tick].
+//
+// # LNURL
+//
+// [StartLNURL] starts the LNURL services of the local network: LNURL-pay,
+// LNURL-withdraw and Lightning addresses over loopback HTTP and HTTPS, on top of a
+// node of the local Lightning network.
+//
+//	s, err := Start(LNURLOptions{Node: shop})
+//	links := s.AddPay(Pay{Name: "alice", MinMsat: 1000, MaxMsat: 1_000_000_000})
+//	links.LNURL                              // bech32, http on loopback: needs LNURLOptions.AllowLocal
+//	links.Identifier                         // alice@lnurl.example: needs Config.Transport = s.Transport()
+//	s.Misbehave(Fault{WrongHash: true})
 package lightning

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
@@ -75,7 +75,7 @@ func newKit(t *testing.T, change ...func(*lp.Options)) *kit {
 }
 
 func (k *kit) nonce() uint64 {
-	return must[uint64](k.T)(claimhash.NewNonce(time.Now(), uint32(time.Now().UnixNano())))
+	return must[uint64](k.T)(rawtx.NewNonce(time.Now(), uint32(time.Now().UnixNano())))
 }
 
 func (k *kit) toBTC() lpwire.ToBTCRequest {

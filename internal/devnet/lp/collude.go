@@ -11,16 +11,16 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/devnet/solana/party"
-	starkparty "github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 )
 
 // Story is one smart chain as one of two nodes tells it, with the LP's account there.
 type Story struct {
 	EVM      *devnet.Net
 	Account  *devnet.Account // on EVM
-	Solana   *party.Party
-	Starknet *starkparty.Party
+	Solana   *solana.Party
+	Starknet *contracts.Party
 }
 
 func (s Story) ledger() (ledger, error) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -20,11 +20,11 @@ const solanaChain = "SOLANA"
 
 // solanaLedger is Solana.
 type solanaLedger struct {
-	*party.Party
+	*solana.Party
 	stranger wire.SecretKey // signs where the LP lies
 }
 
-func newSolanaLedger(p *party.Party) *solanaLedger {
+func newSolanaLedger(p *solana.Party) *solanaLedger {
 	return &solanaLedger{p, wire.DataKey([]byte("stranger"), [32]byte{})}
 }
 
@@ -126,7 +126,7 @@ func (g *solanaLedger) authorizeRefund(e chains.Escrow, until int64, stranger bo
 	return wire.RefundAuth{Timeout: uint64(until), Signature: sig}.Auth(), err
 }
 
-func (g *solanaLedger) head() chains.Block { return party.Head(g.Net.Bank(), bank.Confirmed) }
+func (g *solanaLedger) head() chains.Block { return solana.Head(g.Net.Bank(), bank.Confirmed) }
 
 func (g *solanaLedger) facts(_ context.Context, of []chains.Escrow, _ chains.Block) (map[string]chains.EscrowFact, error) {
 	all := make([]*wire.SwapData, len(of))
@@ -137,7 +137,7 @@ func (g *solanaLedger) facts(_ context.Context, of []chains.Escrow, _ chains.Blo
 		}
 	}
 	facts := make(map[string]chains.EscrowFact)
-	for i, f := range party.Facts(g.Net.Bank(), g.Programs, all) {
+	for i, f := range solana.Facts(g.Net.Bank(), g.Programs, all) {
 		if f.Err == nil {
 			facts[factKey(of[i])] = f
 		}
@@ -159,7 +159,7 @@ func (g *solanaLedger) gas(context.Context) (*big.Int, error) {
 }
 
 func (g *solanaLedger) refundCost() *big.Int {
-	return wire.RawRefundFee(new(wire.SwapData), party.FeeRate)
+	return wire.RawRefundFee(new(wire.SwapData), solana.FeeRate)
 }
 
 func (g *solanaLedger) deposit(ctx context.Context, token string, amount *big.Int) error {
@@ -190,7 +190,7 @@ func (g *solanaLedger) open(_ context.Context, e chains.Escrow, until int64) err
 	if err != nil {
 		return err
 	}
-	txs, err := g.Programs.OpenTxs(d, g.Address(), wire.InitAuth{Prefix: d.InitPrefix(), Timeout: uint64(until)}, party.FeeRate, wire.SignedBlock{}, nil)
+	txs, err := g.Programs.OpenTxs(d, g.Address(), wire.InitAuth{Prefix: d.InitPrefix(), Timeout: uint64(until)}, solana.FeeRate, wire.SignedBlock{}, nil)
 	if err != nil {
 		return err
 	}

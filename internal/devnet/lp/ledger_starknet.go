@@ -7,7 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -20,12 +20,12 @@ var starknetRefundCost = big.NewInt(1e18)
 
 // starknetLedger is Starknet.
 type starknetLedger struct {
-	*party.Party
-	stranger party.Key // signs where the LP lies
+	*contracts.Party
+	stranger contracts.Key // signs where the LP lies
 }
 
-func newStarknetLedger(p *party.Party) *starknetLedger {
-	return &starknetLedger{p, party.KeyOf("stranger")}
+func newStarknetLedger(p *contracts.Party) *starknetLedger {
+	return &starknetLedger{p, contracts.KeyOf("stranger")}
 }
 
 func (g *starknetLedger) chain() string   { return starknetChain }

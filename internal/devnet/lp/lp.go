@@ -14,8 +14,8 @@ import (
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/devnet/solana/party"
-	starkparty "github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -29,12 +29,12 @@ type Token struct {
 // Options of an LP. A smart chain is needed; the rest has defaults.
 type Options struct {
 	EVM       *devnet.Net
-	Solana    *party.Party      // the LP's own on Solana, with funds of every token; nil: it does not serve that chain
-	Starknet  *starkparty.Party // the same on Starknet
-	Bitcoin   *bitcoin.Net      // nil: that of a smart chain
-	Lightning *lightning.Node   // the LP's own; nil: no services that need one
-	Account   *devnet.Account   // the LP's own, with funds of every token; nil: EVM.LP
-	Now       func() time.Time  // the network's clock; nil: time.Now
+	Solana    *solana.Party    // the LP's own on Solana, with funds of every token; nil: it does not serve that chain
+	Starknet  *contracts.Party // the same on Starknet
+	Bitcoin   *bitcoin.Net     // nil: that of a smart chain
+	Lightning *lightning.Node  // the LP's own; nil: no services that need one
+	Account   *devnet.Account  // the LP's own, with funds of every token; nil: EVM.LP
+	Now       func() time.Time // the network's clock; nil: time.Now
 
 	Tokens  []Token          // on EVM; nil: DefaultTokens
 	Terms   map[string]Terms // of services by their names in /info; the others have the network's defaults
@@ -277,10 +277,10 @@ func (l *LP) URL() string { return l.url }
 func (l *LP) Account() *devnet.Account { return l.o.Account }
 
 // Solana returns the LP as a party of Solana; nil if it does not serve that chain.
-func (l *LP) Solana() *party.Party { return l.o.Solana }
+func (l *LP) Solana() *solana.Party { return l.o.Solana }
 
 // Starknet returns the LP as a party of Starknet; nil if it does not serve that chain.
-func (l *LP) Starknet() *starkparty.Party { return l.o.Starknet }
+func (l *LP) Starknet() *contracts.Party { return l.o.Starknet }
 
 // Node returns the LP's Lightning node; nil if it has none.
 func (l *LP) Node() *lightning.Node { return l.node }

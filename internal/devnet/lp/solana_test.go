@@ -14,13 +14,12 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
@@ -32,8 +31,8 @@ type solana struct {
 	net      *devsolana.Net
 	programs solwire.Programs
 	bank     *bank.Bank
-	user, me *party.Party // the user, the LP
-	mint     solwire.Key  // WBTC
+	user, me *devsolana.Party // the user, the LP
+	mint     solwire.Key      // WBTC
 	ahead    atomic.Int64
 }
 
@@ -48,8 +47,8 @@ func newSolana(t *testing.T, version string, next bool) *solana {
 	n := s.net.Bitcoin()
 	s.programs = must[solwire.Programs](t)(s.net.Network().Version(version))
 	s.bank = s.net.Bank()
-	s.me = &party.Party{Net: s.net, Account: s.net.LP, Programs: s.programs}
-	s.user = &party.Party{Net: s.net, Account: s.net.User, Programs: s.programs}
+	s.me = &devsolana.Party{Net: s.net, Account: s.net.LP, Programs: s.programs}
+	s.user = &devsolana.Party{Net: s.net, Account: s.net.User, Programs: s.programs}
 	s.ln = lightning.New(lightning.Options{Now: now, Height: func() uint32 { h, _ := n.Tip(); return h }})
 	s.payer = must[*lightning.Node](t)(s.ln.NewNode("payer", 10_000_000))
 	s.lp = must[*lp.LP](t)(lp.Start(t.Context(), lp.Options{Solana: s.me, Lightning: must[*lightning.Node](t)(s.ln.NewNode("lp", 100_000_000)), Now: now, Next: next}))
@@ -117,7 +116,7 @@ func (s *solana) open(d *solwire.SwapData, auth chains.Auth) {
 }
 
 func (s *solana) state(d *solwire.SwapData) chains.EscrowState {
-	return party.Facts(s.bank, s.programs, []*solwire.SwapData{d})[0].State
+	return devsolana.Facts(s.bank, s.programs, []*solwire.SwapData{d})[0].State
 }
 
 func (s *solana) becomes(d *solwire.SwapData, want chains.EscrowState) {
@@ -142,7 +141,7 @@ func (s *solana) status(service lpwire.Service, endpoint string, id []byte, sequ
 func (s *solana) toBTC() lpwire.ToBTCQuote {
 	s.Helper()
 	return must[lpwire.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), lpwire.ToBTCRequest{Chain: "SOLANA", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
-		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(claimhash.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: s.mint.String(),
+		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(rawtx.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: s.mint.String(),
 		Offerer: s.user.Address().String(), FeeRate: async.Known(rate)}, lpwire.Early{}))
 }
 
@@ -198,7 +197,7 @@ func TestToBTCFromSolana(t *testing.T) {
 			return status.Code == lpwire.CodeRefund
 		})
 		refund := must[solwire.RefundAuth](t)(d.VerifyRefund(*auth, s.now()))
-		tx := must[*solwire.Tx](t)(s.programs.RefundTx(d, s.user.Address(), &refund, nil, party.FeeRate, solwire.ToATA{}))
+		tx := must[*solwire.Tx](t)(s.programs.RefundTx(d, s.user.Address(), &refund, nil, devsolana.FeeRate, solwire.ToATA{}))
 		must[solwire.Signature](t)(s.user.Send(s.ctx, tx))
 		s.becomes(d, chains.EscrowRefunded)
 	})

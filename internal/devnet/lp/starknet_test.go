@@ -14,14 +14,13 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
@@ -32,7 +31,7 @@ type starknet struct {
 	*kit
 	net      *devstarknet.Net
 	d        starkwire.Deployment
-	user, me *party.Party // the user, the LP
+	user, me *contracts.Party // the user, the LP
 	token    starkwire.Felt
 	ahead    atomic.Int64
 }
@@ -142,7 +141,7 @@ func (s *starknet) status(service lpwire.Service, endpoint string, id []byte, se
 func (s *starknet) toBTC() lpwire.ToBTCQuote {
 	s.Helper()
 	return must[lpwire.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), lpwire.ToBTCRequest{Chain: "STARKNET", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
-		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(claimhash.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: starkwire.Hex64(s.token),
+		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(rawtx.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: starkwire.Hex64(s.token),
 		Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, lpwire.Early{}))
 }
 
@@ -330,7 +329,7 @@ func TestVaultsOnStarknet(t *testing.T) {
 	if len(vaults) != 3 || !vaults[0].OurRelay || vaults[0].Owner != starkwire.Hex64(s.me.Address()) {
 		t.Fatalf("%+v", vaults)
 	}
-	to := party.KeyOf("a recipient").Address()
+	to := contracts.KeyOf("a recipient").Address()
 	gas, want, shares := big.NewInt(1e18), new(big.Int), big.NewInt(1000)
 	const waiting = 5 // the LP waits for others so long
 	for i := range waiting {
@@ -364,7 +363,7 @@ func TestVaultsOnStarknet(t *testing.T) {
 
 func TestGasOnStarknet(t *testing.T) {
 	s := newStarknet(t)
-	to, amount := party.KeyOf("a newcomer").Address(), new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))
+	to, amount := contracts.KeyOf("a newcomer").Address(), new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))
 	q := must[lpwire.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: amount, Token: starkwire.Hex64(starkwire.STRK)}))
 	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 	s.eventually("paid out", func() bool {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // state is the state of a deal.
@@ -213,7 +213,7 @@ func (d *toBTC) pay(l *LP) error {
 	case f.NotPayable, d.swap.Expiry-l.now().Unix() < required, l.sendRate() > d.rate:
 		return l.set(func() { d.state = nonPayable })
 	}
-	lockTime, seq, err := claimhash.NonceFields(d.nonce, l.now())
+	lockTime, seq, err := rawtx.NonceFields(d.nonce, l.now())
 	if err != nil {
 		return l.set(func() { d.state = nonPayable })
 	}

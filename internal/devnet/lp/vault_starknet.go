@@ -7,7 +7,7 @@ import (
 	btcwire "github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -28,7 +28,7 @@ func (g *starknetLedger) fillVault(ctx context.Context, v chains.Vault, raw [2]u
 	if err != nil {
 		return v, err
 	}
-	if _, err := g.Account.Send(ctx, party.FillVault(g.Deployment(), now, raw)...); err != nil {
+	if _, err := g.Account.Send(ctx, contracts.FillVault(g.Deployment(), now, raw)...); err != nil {
 		return v, err
 	}
 	return g.readVault(ctx, v)

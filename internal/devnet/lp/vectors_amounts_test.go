@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -133,7 +133,7 @@ func TestVectorsDerived(t *testing.T) {
 				got = outcome(err)
 				break
 			}
-			lockTime, sequence, err := claimhash.NonceFields(in.Nonce.Uint64(), time.Unix(in.Now, 0))
+			lockTime, sequence, err := rawtx.NonceFields(in.Nonce.Uint64(), time.Unix(in.Now, 0))
 			got = object{{"ok", true}, {"walletAccepts", err == nil}, {"locktime", lockTime}, {"sequences", []uint32{sequence, sequence}}}
 		case "claimerBounty":
 			b := Bounty{in.AddFee.Int, in.FeePerBlock.Int, in.SafetyFactor.Int, in.AddBlock.Int, in.StartTimestamp.Int64()}

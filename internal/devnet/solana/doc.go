@@ -1,6 +1,6 @@
 // Package solana is a private Solana network in the process: a bank that executes
 // real transactions ([bank]), the swap network's programs in both versions
-// ([programs]), JSON-RPC and websockets on loopback sockets ([rpc]), funded keys,
+// ([bank.Swap]), JSON-RPC and websockets on loopback sockets ([NodeServer]), funded keys,
 // and Bitcoin relays that follow a local Bitcoin network.
 //
 //	net, err := solana.Start(solana.Options{})
@@ -18,4 +18,19 @@
 //
 // The programs and mints stand at the addresses that they have on the public
 // clusters, so that clients which know those addresses need no others.
+//
+// [Party] is somebody with a key on the local Solana network and what providers
+// and watchtowers do there: keep a balance in the swap program, open, claim and take
+// back escrows, prove Bitcoin payments, and look how escrows stand. It reads and sends
+// without a JSON-RPC server, so that the faults of servers do not concern it.
+//
+// # JSON-RPC
+//
+// [NodeServer] answers Solana's JSON-RPC for a [bank.Bank] on loopback sockets:
+// over HTTP, in batches too, and over websockets with subscriptions. Answers and
+// errors have the form of Agave's, so that web3.js, solana-go and other clients
+// take a server for a node.
+//
+// Several servers can stand in front of one bank, and each can be told to
+// misbehave ([NodeFault]).
 package solana

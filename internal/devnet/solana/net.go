@@ -13,8 +13,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/devnet/solana/programs"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -44,7 +42,7 @@ type Net struct {
 	ownBitcoin bool
 	bank       *bank.Bank
 	faucet     *Account
-	first      *rpc.Server
+	first      *NodeServer
 	relayFirst wire.StoredHeader // that the relays were started with
 	relaying   loopback.Mutex    // held while the relays are brought up to date
 	closing    sync.Once
@@ -53,7 +51,7 @@ type Net struct {
 	manual   bool
 	paced    int // tickers that make blocks
 	accounts uint64
-	servers  []*rpc.Server
+	servers  []*NodeServer
 }
 
 // Start starts a network with all programs and one JSON-RPC server in front of it.
@@ -82,7 +80,7 @@ func (n *Net) start() (err error) {
 	}
 	deployed := map[bank.Key]bank.Program{}
 	for _, p := range o.Programs {
-		deployed[p.Swap], deployed[p.Relay] = programs.Swap(p, n.DataLayout(p.Version)), programs.Relay(p, programs.Rules{LongerWins: true})
+		deployed[p.Swap], deployed[p.Relay] = bank.Swap(p, n.DataLayout(p.Version)), bank.Relay(p, bank.Rules{LongerWins: true})
 	}
 	n.bank, err = bank.New(bank.Options{Now: o.Now, Programs: deployed, Accounts: n.wealth(), Manual: o.Manual, SlotTime: o.SlotTime,
 		ConfirmedLag: o.ConfirmedLag, FinalizedLag: o.FinalizedLag})
@@ -120,8 +118,8 @@ func (n *Net) Close() error {
 
 // Serve starts another JSON-RPC server; address is host:port, "" for a free port
 // of 127.0.0.1. Closing the network closes it too.
-func (n *Net) Serve(address string) (*rpc.Server, error) {
-	s, err := rpc.Serve(rpc.Options{Bank: n.bank, Address: address, Network: n.options.Network, Airdrop: func(to wire.Key, lamports uint64) (wire.Signature, error) {
+func (n *Net) Serve(address string) (*NodeServer, error) {
+	s, err := Serve(NodeOptions{Bank: n.bank, Address: address, Network: n.options.Network, Airdrop: func(to wire.Key, lamports uint64) (wire.Signature, error) {
 		return n.faucet.submit(wire.Transfer(n.faucet.Address, to, lamports))
 	}})
 	if err != nil {
@@ -137,7 +135,7 @@ func (n *Net) Serve(address string) (*rpc.Server, error) {
 func (n *Net) URL() string { return n.first.URL() }
 
 // Server returns the first JSON-RPC server.
-func (n *Net) Server() *rpc.Server { return n.first }
+func (n *Net) Server() *NodeServer { return n.first }
 
 // Bank returns what executes the transactions.
 func (n *Net) Bank() *bank.Bank { return n.bank }

@@ -7,7 +7,6 @@ import (
 	"math/big"
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
@@ -42,7 +41,7 @@ func (n *Net) firstStoredHeader() (s wire.StoredHeader, err error) {
 		if err != nil {
 			return s, err
 		}
-		s.Work.Add(s.Work, pow.Difficulty(h.Bits))
+		s.Work.Add(s.Work, rawtx.Difficulty(h.Bits))
 		if height%2016 == 0 {
 			s.LastDiffAdjustment = h.Time
 		}

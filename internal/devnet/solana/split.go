@@ -2,13 +2,12 @@ package solana
 
 import (
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/devnet/solana/rpc"
 )
 
 // Split is a network whose nodes tell two stories, see [Net.Split].
 type Split struct {
 	net    *Net
-	server *rpc.Server
+	server *NodeServer
 	split  *bank.Split
 }
 
@@ -16,7 +15,7 @@ type Split struct {
 // from then on is not in the server's chain, and what is sent to the server is in that
 // alone. Both chains get blocks of the same slots, heights and times, so that by what either
 // side says of itself neither is wrong. Until it ends, blocks are not replaced.
-func (n *Net) Split(s *rpc.Server) (*Split, error) {
+func (n *Net) Split(s *NodeServer) (*Split, error) {
 	split, err := n.bank.Split()
 	if err != nil {
 		return nil, err

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -16,12 +15,12 @@ import (
 // nonce after the other, also beside others that somebody else sent for the same key.
 type Account struct {
 	Address wire.Felt
-	Key     party.Key
+	Key     contracts.Key
 	net     *Net
 	mu      loopback.Mutex // held while a transaction gets its nonce and is sent
 }
 
-var _ party.Account = (*Account)(nil)
+var _ contracts.Account = (*Account)(nil)
 
 // NewAccount makes a key without funds, whose account is not deployed. The n-th account
 // of a network has the same key in every run.
@@ -34,11 +33,11 @@ func (n *Net) NewAccount() *Account {
 }
 
 func (n *Net) account(name string) *Account {
-	return n.AccountOf(party.KeyOf(name))
+	return n.AccountOf(contracts.KeyOf(name))
 }
 
 // AccountOf is the account of a key on this network.
-func (n *Net) AccountOf(k party.Key) *Account {
+func (n *Net) AccountOf(k contracts.Key) *Account {
 	return &Account{Address: k.Address(), Key: k, net: n}
 }
 
@@ -53,7 +52,7 @@ func (a *Account) Deploy(ctx context.Context) error {
 
 // RevertedError says that a transaction is in a block and reverted.
 type RevertedError struct {
-	Tx *state.Executed
+	Tx *contracts.Executed
 }
 
 func (e *RevertedError) Error() string {
@@ -100,7 +99,7 @@ func (a *Account) put(of func(wire.FeeRate, uint64) *wire.Transaction) (wire.Fel
 	if err := a.Key.SignTransaction(tx); err != nil {
 		return wire.Felt{}, err
 	}
-	signed, err := state.NewTx(tx, false)
+	signed, err := contracts.NewTx(tx, false)
 	if err != nil {
 		return wire.Felt{}, err
 	}
@@ -109,13 +108,13 @@ func (a *Account) put(of func(wire.FeeRate, uint64) *wire.Transaction) (wire.Fel
 
 // nonce is the account's next, behind what waits.
 func (a *Account) nonce() (next uint64) {
-	a.net.chain.Read(0, func(v *state.View) { next = v.NextNonce(a.Address) })
+	a.net.chain.Read(0, func(v *contracts.View) { next = v.NextNonce(a.Address) })
 	return next
 }
 
 // rate is what a transaction offers now.
 func (n *Net) rate() (rate wire.FeeRate, err error) {
-	n.chain.Read(0, func(v *state.View) {
+	n.chain.Read(0, func(v *contracts.View) {
 		p := v.Open().Prices.Fri
 		rate, err = wire.RateFor(new(big.Int).Set(p.L1), new(big.Int).Set(p.L2), new(big.Int).Set(p.L1Data))
 	})
@@ -153,8 +152,8 @@ func (n *Net) Wait(ctx context.Context, id wire.Felt) error {
 }
 
 // accepted returns a transaction of a closed block, nil if there is none.
-func (n *Net) accepted(id wire.Felt) (tx *state.Executed) {
-	n.chain.Read(0, func(v *state.View) {
+func (n *Net) accepted(id wire.Felt) (tx *contracts.Executed) {
+	n.chain.Read(0, func(v *contracts.View) {
 		if tx = v.Tx(id); tx != nil && v.IsOpen(tx.Block) {
 			tx = nil
 		}

@@ -14,9 +14,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -28,7 +25,7 @@ type Options struct {
 	Manual    bool             // blocks are closed on demand only: until then transactions are pre-confirmed
 	BlockTime time.Duration    // blocks are closed this often, and not for each transaction; 0: for each transaction
 	L1Lag     int              // how many blocks below the head the newest block is that is accepted on L1; 0: two, -1: none
-	Prices    state.Prices     // of gas; zero: as low as public networks' are
+	Prices    contracts.Prices // of gas; zero: as low as public networks' are
 	HeaderGas uint64           // l2 gas for a header that the relay stores, beside its hash; 0: about what it takes on public networks
 
 	ChainID    string           // "": SN_SEPOLIA
@@ -36,7 +33,7 @@ type Options struct {
 
 	Address string            // listen address of the first JSON-RPC server; "": a free port of 127.0.0.1
 	Network *loopback.Network // where the servers listen; nil: loopback sockets
-	Version rpc.Version       // of the node interface's specification that servers speak; 0: 0.9.0
+	Version NodeVersion       // of the node interface's specification that servers speak; 0: 0.9.0
 }
 
 // Net is a running network. Its methods are safe for concurrent use.
@@ -48,21 +45,21 @@ type Net struct {
 	options    Options
 	ownBitcoin bool
 	network    wire.Network
-	chain      *state.Chain
+	chain      *contracts.Chain
 	faucet     *Account
 	relayFirst wire.StoredHeader // that the relay was started with
 	relaying   loopback.Mutex    // held while the relay is brought up to date
-	first      *rpc.Server
+	first      *NodeServer
 	closing    sync.Once
 
 	mu       sync.Mutex
 	manual   bool
 	paced    int // tickers that close blocks
 	accounts uint64
-	servers  []*rpc.Server
+	servers  []*NodeServer
 }
 
-var _ party.Net = (*Net)(nil)
+var _ contracts.Net = (*Net)(nil)
 
 // Tokens of the network, at the addresses that they have on the public ones.
 var (
@@ -119,7 +116,7 @@ func (n *Net) start(ctx context.Context) (err error) {
 		n.ownBitcoin = true
 	}
 	n.network = o.network()
-	n.chain, err = state.New(state.Options{Now: o.Now, ChainID: n.network.ChainIDFelt(), Classes: contracts.Classes(contracts.Rules{HeaderGas: o.HeaderGas}),
+	n.chain, err = contracts.New(contracts.Options{Now: o.Now, ChainID: n.network.ChainIDFelt(), Classes: contracts.Classes(contracts.Rules{HeaderGas: o.HeaderGas}),
 		Prices: o.Prices, Manual: o.Manual, BlockTime: o.BlockTime, L1Lag: o.L1Lag})
 	if err != nil {
 		return err
@@ -175,7 +172,7 @@ func (n *Net) deploy() (err error) {
 			return fmt.Errorf("deploy an account: %w", err)
 		}
 	}
-	low, high := state.Split(STRK(faucetWealth))
+	low, high := contracts.Split(STRK(faucetWealth))
 	_, err = n.chain.Impersonate(n.faucet.Address, wire.STRK, wire.Selector(entryMint), n.faucet.Address, low, high)
 	return err
 }
@@ -221,8 +218,8 @@ func (n *Net) Close() (err error) {
 
 // Serve starts another JSON-RPC server; address is host:port, "" for a free port of
 // 127.0.0.1. Closing the network closes it too.
-func (n *Net) Serve(address string) (*rpc.Server, error) {
-	s, err := rpc.Serve(rpc.Options{Chain: n.chain, Address: address, Network: n.options.Network, Version: n.options.Version})
+func (n *Net) Serve(address string) (*NodeServer, error) {
+	s, err := Serve(NodeOptions{Chain: n.chain, Address: address, Network: n.options.Network, Version: n.options.Version})
 	if err != nil {
 		return nil, err
 	}
@@ -236,10 +233,10 @@ func (n *Net) Serve(address string) (*rpc.Server, error) {
 func (n *Net) URL() string { return n.first.URL() }
 
 // Server returns the first JSON-RPC server.
-func (n *Net) Server() *rpc.Server { return n.first }
+func (n *Net) Server() *NodeServer { return n.first }
 
 // Chain returns the ledger and what extends it.
-func (n *Net) Chain() *state.Chain { return n.chain }
+func (n *Net) Chain() *contracts.Chain { return n.chain }
 
 // Bitcoin returns the Bitcoin network that the relay follows.
 func (n *Net) Bitcoin() *bitcoin.Net { return n.options.Bitcoin }
@@ -254,17 +251,17 @@ func (n *Net) Deployment() wire.Deployment {
 
 // Head is the newest accepted block.
 func (n *Net) Head() (head chains.Block) {
-	n.chain.Read(0, func(v *state.View) { head = blockOf(v.Head()) })
+	n.chain.Read(0, func(v *contracts.View) { head = blockOf(v.Head()) })
 	return head
 }
 
-func blockOf(b *state.Block) chains.Block {
+func blockOf(b *contracts.Block) chains.Block {
 	return chains.Block{Height: b.Number, Hash: wire.Hex(b.Hash), Time: int64(b.Time)}
 }
 
 // Call asks a contract in the newest accepted block.
 func (n *Net) Call(to wire.Felt, entry string, calldata ...wire.Felt) (answer []wire.Felt, err error) {
-	n.chain.Read(0, func(v *state.View) {
+	n.chain.Read(0, func(v *contracts.View) {
 		i := v.Call(to, wire.Selector(entry), calldata, v.Head())
 		if answer = i.Result; i.Failed != nil {
 			err = fmt.Errorf("%s of %s: %w", entry, wire.Hex64(to), i.Failed)
@@ -275,11 +272,11 @@ func (n *Net) Call(to wire.Felt, entry string, calldata ...wire.Felt) (answer []
 
 // Logs are the events of a contract in the accepted blocks from a height on, oldest
 // first.
-func (n *Net) Logs(of wire.Felt, from uint64) (logs []party.Log) {
-	n.chain.Read(0, func(v *state.View) {
+func (n *Net) Logs(of wire.Felt, from uint64) (logs []contracts.Log) {
+	n.chain.Read(0, func(v *contracts.View) {
 		for e := range v.Events(from, v.Head().Number) {
 			if e.From == of {
-				logs = append(logs, party.Log{Log: wire.Log{From: e.From, Keys: e.Keys, Data: e.Data}, Block: blockOf(e.Tx.Block), Tx: e.Tx.Hash})
+				logs = append(logs, contracts.Log{Log: wire.Log{From: e.From, Keys: e.Keys, Data: e.Data}, Block: blockOf(e.Tx.Block), Tx: e.Tx.Hash})
 			}
 		}
 	})
@@ -296,12 +293,14 @@ func (n *Net) Balance(token, of wire.Felt) (*big.Int, error) {
 }
 
 // Party is an account as a party of swaps.
-func (n *Net) Party(a *Account) *party.Party { return &party.Party{Net: n, Account: a, Key: a.Key} }
+func (n *Net) Party(a *Account) *contracts.Party {
+	return &contracts.Party{Net: n, Account: a, Key: a.Key}
+}
 
 const entryMint = "permissioned_mint"
 
 func mintCall(token, to wire.Felt, amount *big.Int) wire.Call {
-	low, high := state.Split(amount)
+	low, high := contracts.Split(amount)
 	return wire.Call{To: token, Entry: entryMint, Calldata: []wire.Felt{to, low, high}}
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -121,7 +120,7 @@ func relayed(t *testing.T, n *starknet.Net) {
 		t.Errorf("another tip: %v", err)
 	}
 	// The tip's event is there from the start, as clients find the header by it.
-	told := func(l party.Log) bool { return l.Keys[1] == want.CommitHash() }
+	told := func(l contracts.Log) bool { return l.Keys[1] == want.CommitHash() }
 	if !slices.ContainsFunc(n.Logs(n.Deployment().BtcRelay.Address, 0), told) {
 		t.Error("no event tells of the tip")
 	}
@@ -187,7 +186,7 @@ func TestPreConfirmed(t *testing.T) {
 	n.SetMining(false)
 	a := n.NewAccount().Address
 	sum := func() (accepted, open int64) {
-		n.Chain().Read(0, func(v *state.View) {
+		n.Chain().Read(0, func(v *contracts.View) {
 			accepted, open = v.Balance(a, v.Head()).Int64(), v.Balance(a, v.Open()).Int64()
 		})
 		return accepted, open
@@ -251,7 +250,7 @@ func TestBlockTime(t *testing.T) {
 func TestAccountsAreDeployed(t *testing.T) {
 	n := start(t, starknet.Options{})
 	for _, a := range []*starknet.Account{n.User, n.Watchtower, n.LP} {
-		n.Chain().Read(0, func(v *state.View) {
+		n.Chain().Read(0, func(v *contracts.View) {
 			if nonce := v.Nonce(a.Address, v.Head()); nonce != 1 {
 				t.Errorf("%s has the nonce %d", wire.Hex64(a.Address), nonce)
 			}

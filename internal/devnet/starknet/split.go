@@ -1,22 +1,21 @@
 package starknet
 
 import (
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 )
 
 // Split is a network whose nodes tell two stories, see [Net.Split].
 type Split struct {
 	net    *Net
-	server *rpc.Server
-	split  *state.Fork
+	server *NodeServer
+	split  *contracts.Fork
 }
 
 // Split leaves a server alone with the chain as it is now. What comes into the network
 // from then on is not in the server's chain, and what is sent to the server is in that
 // alone. Both chains get blocks of the same heights and times, so that by what either
 // side says of itself neither is wrong. Until it ends, blocks are not replaced.
-func (n *Net) Split(s *rpc.Server) (*Split, error) {
+func (n *Net) Split(s *NodeServer) (*Split, error) {
 	split, err := n.chain.Split()
 	if err != nil {
 		return nil, err

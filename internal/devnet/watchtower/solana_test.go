@@ -7,12 +7,11 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/devnet/solana/party"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -48,7 +47,7 @@ func (s *solana) open(spec solwire.Spec) *solwire.SwapData {
 	spec.Offerer, spec.Claimer, spec.Token, spec.DepositToken = s.net.LP.Address, s.net.User.Address, devsolana.WBTC, solwire.WSOL
 	spec.Amount, spec.PayOut, spec.Sequence, spec.Expiry = 50_000, true, s.sequence, uint64(s.net.Time().Add(3*time.Hour).Unix())
 	d := must[*solwire.SwapData](s.T)(s.programs.NewSwapData(spec))
-	tx := must[*solwire.Tx](s.T)(s.programs.InitTx(d, s.net.User.Address, uint64(s.net.Time().Add(time.Minute).Unix()), party.FeeRate))
+	tx := must[*solwire.Tx](s.T)(s.programs.InitTx(d, s.net.User.Address, uint64(s.net.Time().Add(time.Minute).Unix()), devsolana.FeeRate))
 	tx.Blockhash = s.net.Head().Hash
 	if err := tx.Sign(s.net.LP.Key); err != nil {
 		s.Fatal(err)
@@ -58,7 +57,7 @@ func (s *solana) open(spec solwire.Spec) *solwire.SwapData {
 }
 
 func (s *solana) state(d *solwire.SwapData) chains.EscrowState {
-	return party.Facts(s.net.Bank(), s.programs, []*solwire.SwapData{d})[0].State
+	return devsolana.Facts(s.net.Bank(), s.programs, []*solwire.SwapData{d})[0].State
 }
 
 func (s *solana) tokens() int64 { return int64(s.net.Tokens(devsolana.WBTC, s.net.User.Address)) }
@@ -75,7 +74,7 @@ func each(t *testing.T, run func(t *testing.T, s *solana)) {
 func (s *solana) pays(sats int64, bounty uint64) *solwire.SwapData {
 	s.Helper()
 	script := s.wallet.Address.Script()
-	hint := claimhash.TxoHash(sats, script)
+	hint := rawtx.TxoHash(sats, script)
 	claim := must[solwire.ClaimHash](s.T)(solwire.ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: uint64(sats), Confirmations: 2}))
 	return s.open(solwire.Spec{Kind: chains.Onchain, Claim: claim, TxoHash: &hint, ClaimerBounty: bounty, SecurityDeposit: 1e6})
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
-	relays "github.com/swapper-go/swapper/internal/devnet/nostr"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	pub "github.com/swapper-go/swapper/watchtower"
@@ -29,7 +28,7 @@ type kit struct {
 	*testing.T
 	*evm.Net
 	ctx       context.Context
-	relay     *relays.Relay
+	relay     *watchtower.Relay
 	tower     *watchtower.Tower
 	messenger pub.Messenger
 	sequence  int64
@@ -40,7 +39,7 @@ func newKit(t *testing.T) *kit {
 	k := &kit{T: t, ctx: t.Context()}
 	k.Net = must[*evm.Net](t)(evm.Start(evm.Options{}))
 	t.Cleanup(func() { _ = k.Net.Close() })
-	k.relay = must[*relays.Relay](t)(relays.Start(""))
+	k.relay = must[*watchtower.Relay](t)(watchtower.StartRelay(""))
 	t.Cleanup(func() { _ = k.relay.Close() })
 	network := &devnet.Net{Clock: new(devnet.Clock), Bitcoin: k.Net.Bitcoin(), EVM: k.Net}
 	k.tower = must[*watchtower.Tower](t)(network.Watch(k.ctx, watchtower.Options{Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))
@@ -51,7 +50,7 @@ func newKit(t *testing.T) *kit {
 
 // publisher is a messenger whose messages are never the same one: a relay passes a
 // second one of the same text, key and second on to nobody.
-func publisher(t *testing.T, relay *relays.Relay) *pub.Nostr {
+func publisher(t *testing.T, relay *watchtower.Relay) *pub.Nostr {
 	t.Helper()
 	var sent atomic.Int64
 	m := must[*pub.Nostr](t)(pub.NewNostr(pub.NostrOptions{

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // behind is how old the newest block of a node may be before others are asked.
@@ -46,7 +46,7 @@ func Dial(chainID uint64, urls []string, transport http.RoundTripper, now func()
 }
 
 // Singles returns a view of each node, as [jsonrpc.Nodes.Singles] does.
-func (n *Nodes) Singles() ([]*Nodes, retry.Policy) {
+func (n *Nodes) Singles() ([]*Nodes, httpx.RetryPolicy) {
 	views, again := n.Nodes.Singles()
 	all := make([]*Nodes, len(views))
 	for i, v := range views {

@@ -14,8 +14,8 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // echo answers every call with its first parameter.
@@ -35,7 +35,7 @@ func newTestNodes(t *testing.T, urls ...string) *Nodes {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Retry = retry.Policy{Calls: 1}
+	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
 }

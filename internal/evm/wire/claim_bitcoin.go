@@ -9,7 +9,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -80,7 +79,7 @@ func subjectOf(kind chains.Kind, tx *wire.MsgTx, vout uint32) (common.Hash, erro
 	var nonce uint64
 	if kind == chains.OnchainNonced {
 		var err error
-		if nonce, err = claimhash.TxNonce(tx, false); err != nil { // the contract looks at input 0 only
+		if nonce, err = rawtx.TxNonce(tx, false); err != nil { // the contract looks at input 0 only
 			return common.Hash{}, err
 		}
 	}

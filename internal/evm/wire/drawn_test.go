@@ -10,7 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
 
-	"github.com/swapper-go/swapper/internal/drawn"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // set makes a number of the kind that go-ethereum has for some members.
@@ -23,7 +23,7 @@ func set[T any, P interface {
 }
 
 // drawTx is a transaction of any type with members of all sizes.
-func drawTx(f *drawn.From) types.TxData {
+func drawTx(f *vectors.Drawn) types.TxData {
 	to := common.Address(f.Bytes(20))
 	at := &to
 	if f.Int(8) == 0 {
@@ -77,7 +77,7 @@ func FuzzTransactions(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, fields, bends []byte) {
-		data := drawTx(drawn.Of(fields))
+		data := drawTx(vectors.Draw(fields))
 		unsigned := types.NewTx(data)
 		chain := unsigned.ChainId()
 		if chain.Sign() == 0 {
@@ -91,7 +91,7 @@ func FuzzTransactions(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bent := drawn.Of(bends).Bent(raw)
+		bent := vectors.Draw(bends).Bent(raw)
 		tx, err := ParseTransaction(hexutil.Encode(bent))
 		var theirs types.Transaction
 		unknown := theirs.UnmarshalBinary(bent)

@@ -11,7 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -116,7 +116,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 		case "header":
 			h := parseFields(t, in.Header.Version, in.Header.PreviousBlockhash, in.Header.MerkleRoot, in.Header.Timestamp, in.Header.Nbits, in.Header.Nonce)
 			full, compact, hash := h.Bytes(), Compact(h), h.Hash()
-			target, err := pow.Target(h.Bits &^ targetSign)
+			target, err := rawtx.Target(h.Bits &^ targetSign)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 				t.Errorf("compact form read back as %v, %v", back, err)
 			}
 			vectors.SameJSON(t, want, map[string]string{"full80": hex.EncodeToString(full[:]), "compact48": hex.EncodeToString(compact[:]),
-				"hash": hex.EncodeToString(hash[:]), "chainwork": word(pow.Work(h.Bits &^ targetSign)), "target": word(target)})
+				"hash": hex.EncodeToString(hash[:]), "chainwork": word(rawtx.Work(h.Bits &^ targetSign)), "target": word(target)})
 		case "stored":
 			h := parseFields(t, in.Header.Version, in.Header.PreviousBlockhash, in.Header.MerkleRoot, in.Header.Timestamp, in.Header.Nbits, in.Header.Nonce)
 			full := h.Bytes()

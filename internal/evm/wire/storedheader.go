@@ -9,7 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // CompactHeader is a Bitcoin block header without the hash of the block before,
@@ -26,7 +26,7 @@ func Compact(h bitcoin.Header) (c CompactHeader) {
 
 // On returns the header that follows the block with the given hash, at a height.
 func (c CompactHeader) On(previous bitcoin.Hash, height uint32) (bitcoin.Header, error) {
-	var full [pow.HeaderSize]byte
+	var full [rawtx.HeaderSize]byte
 	copy(full[:4], c[:4])
 	copy(full[4:36], previous[:])
 	copy(full[36:], c[4:])
@@ -45,7 +45,7 @@ type StoredHeader [160]byte
 
 // Header returns the block header.
 func (s StoredHeader) Header() bitcoin.Header {
-	h, _ := bitcoin.ParseHeader(s[:pow.HeaderSize], s.Height()) // fails for another length only
+	h, _ := bitcoin.ParseHeader(s[:rawtx.HeaderSize], s.Height()) // fails for another length only
 	return h
 }
 
@@ -78,10 +78,10 @@ func (s StoredHeader) Next(c CompactHeader) (StoredHeader, error) {
 		return StoredHeader{}, err
 	}
 	bits := header.Bits &^ targetSign
-	if _, err := pow.Target(bits); err != nil {
+	if _, err := rawtx.Target(bits); err != nil {
 		return StoredHeader{}, err
 	}
-	work := pow.Work(bits)
+	work := rawtx.Work(bits)
 	work.Add(work, s.ChainWork())
 	if work.BitLen() > 256 || s.Height() == 1<<32-1 {
 		return StoredHeader{}, fmt.Errorf("stored header at height %d: chain work or height overflows", s.Height())

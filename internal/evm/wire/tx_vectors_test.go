@@ -21,7 +21,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -220,7 +219,7 @@ func fulfils(t *testing.T, d Deployment, s SwapData, p BitcoinProof) bool {
 	switch s.ClaimHandler {
 	case d.ClaimHandlers[chains.Onchain]:
 	case d.ClaimHandlers[chains.OnchainNonced]:
-		if nonce, err = claimhash.TxNonce(tx, false); err != nil {
+		if nonce, err = rawtx.TxNonce(tx, false); err != nil {
 			return false
 		}
 	default:

@@ -14,31 +14,31 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 )
 
 // crowd starts n LPs of which the last good ones answer /info and quotes; the
 // others misbehave at every quote, each in its way.
 func crowd(t testing.TB, n, good int) []string {
 	t.Helper()
-	ways := slices.Sorted(maps.Keys(lptest.Hostile))
+	ways := slices.Sorted(maps.Keys(flowtest.Hostile))
 	var urls []string
 	for i := range n {
 		price := 100 + i
-		urls = append(urls, lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		urls = append(urls, flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case r.URL.Path == "/info":
 				infoHandler("good")(w, r)
 			case i < n-good:
 				if r.Header.Get("Content-Type") == lp.StreamType {
-					_, _ = lptest.ReadFrame(r.Body)
+					_, _ = flowtest.ReadFrame(r.Body)
 				}
-				lptest.Hostile[ways[i%len(ways)]](w, r)
+				flowtest.Hostile[ways[i%len(ways)]](w, r)
 			default:
-				lptest.ReadAll(r)
-				lptest.Send(w, fmt.Sprintf(`{"code":20000,"msg":"","data":{"amount":"%d","address":"0xA","satsPervByte":"8","networkFee":"1","swapFee":"2","totalFee":"3","total":"100",`+
+				flowtest.ReadAll(r)
+				flowtest.Send(w, fmt.Sprintf(`{"code":20000,"msg":"","data":{"amount":"%d","address":"0xA","satsPervByte":"8","networkFee":"1","swapFee":"2","totalFee":"3","total":"100",`+
 					`"minRequiredExpiry":"1700000000","data":{"t":1},"prefix":"initialize","timeout":"1700000000","signature":"0x00"}}`, price))
 			}
 		}))

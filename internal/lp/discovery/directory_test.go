@@ -19,7 +19,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 )
 
 // infoHandler answers /info as an LP on CITREA that offers payments to Bitcoin.
@@ -27,7 +26,7 @@ func infoHandler(signature string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var ask struct{ Nonce string }
 		if ask.Nonce = r.URL.Query().Get("nonce"); r.Method == http.MethodPost {
-			_ = json.Unmarshal(lptest.ReadAll(r), &ask)
+			_ = json.Unmarshal(flowtest.ReadAll(r), &ask)
 		}
 		envelope := `{"nonce":"` + ask.Nonce + `","services":{"TO_BTC":{"swapFeePPM":3000,"swapBaseFee":10,"min":1000,"max":5000000,"chainTokens":{"CITREA":["T"]}}}}`
 		_ = json.NewEncoder(w).Encode(map[string]any{"envelope": envelope, "chains": map[string]any{"CITREA": map[string]string{"address": "0xA", "signature": signature}}})
@@ -35,12 +34,12 @@ func infoHandler(signature string) http.HandlerFunc {
 }
 
 func TestReloadWaitsForNobody(t *testing.T) {
-	good := lptest.Serve(t, infoHandler("good"))
+	good := flowtest.Serve(t, infoHandler("good"))
 	urls := []string{}
 	for _, name := range []string{"never answers", "closes the connection", "streams bytes without end", "drips frames without end"} {
-		urls = append(urls, lptest.Serve(t, lptest.Hostile[name]))
+		urls = append(urls, flowtest.Serve(t, flowtest.Hostile[name]))
 	}
-	late := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+	late := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(150 * time.Millisecond)
 		infoHandler("good")(w, r)
 	})
@@ -65,13 +64,13 @@ func TestReloadWaitsForNobody(t *testing.T) {
 
 func TestReloadReplacesWhatIsKnown(t *testing.T) {
 	var down atomic.Bool
-	switchable := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+	switchable := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if down.Load() {
 			panic(http.ErrAbortHandler)
 		}
 		infoHandler("good")(w, r)
 	})
-	steady := lptest.Serve(t, infoHandler("good"))
+	steady := flowtest.Serve(t, infoHandler("good"))
 	d := NewDirectory(Setup{Client: newClient(t, lphttp.Options{}), Chains: clientChains(), URLs: []string{switchable, steady, steady + "/", "http://elsewhere.example"}})
 	load := func(want int) {
 		t.Helper()
@@ -100,7 +99,7 @@ func TestReloadReplacesWhatIsKnown(t *testing.T) {
 
 func TestFalseSignatureIsARefusal(t *testing.T) {
 	for signature, want := range map[string]bool{"good": true, "false": false, "throw": false, "": false} {
-		base := lptest.Serve(t, infoHandler(signature))
+		base := flowtest.Serve(t, infoHandler(signature))
 		d := NewDirectory(Setup{Client: newClient(t, lphttp.Options{}), Chains: clientChains(), URLs: []string{base}})
 		if err := d.Reload(t.Context()); err != nil {
 			t.Fatal(err)

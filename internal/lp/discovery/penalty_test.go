@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 )
 
 // Who would steal, or is not who it says, is believed about nothing; any other lie
@@ -15,7 +15,7 @@ import (
 func TestPenaltyOfEachCheck(t *testing.T) {
 	thefts := []lp.Check{lp.CheckEscrow, lp.CheckAuth, lp.CheckLPKey, lp.CheckPaymentHash, lp.CheckVaultOwner, lp.CheckSecret, lp.CheckPayout, lp.CheckCommitted, lp.CheckTooLate}
 	pair := lp.Pair{Service: lp.ToBTC, Chain: "CITREA", Token: "T"}
-	for _, c := range lptest.Checks(t) {
+	for _, c := range flowtest.Checks(t) {
 		want := pair
 		if slices.Contains(thefts, lp.Check(c)) {
 			want = lp.Pair{}

@@ -25,7 +25,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -112,7 +111,7 @@ func TestVectorsCandidates(t *testing.T) {
 		}
 		q := Query{Service: in.SwapType, Chain: in.Chain, Token: in.Token, ExactIn: !in.SwapType.ToBitcoin()}
 		if in.Amount != nil {
-			q.Amount = lptest.Number(t, *in.Amount)
+			q.Amount = flowtest.Number(t, *in.Amount)
 		}
 		got := []string{}
 		for _, x := range d.candidates(q) {
@@ -152,10 +151,10 @@ func TestVectorsNodeInfo(t *testing.T) {
 		c.Expected(t, &want)
 		var p *LP
 		for _, missing := range []string{"", http.MethodGet, http.MethodPost} { // old LPs know only one of the two
-			base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+			base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				var ask struct{ Nonce string }
 				if ask.Nonce = r.URL.Query().Get("nonce"); r.Method == http.MethodPost {
-					_ = json.Unmarshal(lptest.ReadAll(r), &ask)
+					_ = json.Unmarshal(flowtest.ReadAll(r), &ask)
 				}
 				if r.Method == missing {
 					http.NotFound(w, r)
@@ -227,16 +226,16 @@ func shownRange(r Range) map[string]any {
 func readable(t *testing.T, response, p json.RawMessage) (out json.RawMessage, unknown bool) {
 	t.Helper()
 	var answer struct{ Envelope string }
-	lptest.Decode(t, response, &answer)
+	flowtest.Decode(t, response, &answer)
 	var envelope struct{ Services map[string]json.RawMessage }
-	lptest.Decode(t, []byte(answer.Envelope), &envelope)
+	flowtest.Decode(t, []byte(answer.Envelope), &envelope)
 	var m struct {
 		Addresses        json.RawMessage           `json:"addresses"`
 		ContractVersions json.RawMessage           `json:"contractVersions"`
 		Services         map[string]map[string]any `json:"services"`
 		Bounds           map[string]any            `json:"bounds"`
 	}
-	lptest.Decode(t, p, &m)
+	flowtest.Decode(t, p, &m)
 	for key, s := range m.Services {
 		delete(s, "tokens")
 		n, err := strconv.Atoi(key)
@@ -271,7 +270,7 @@ func TestVectorsInfoEnvelope(t *testing.T) {
 		c.Input(t, &in)
 		c.Expected(t, &want)
 		var inner struct{ Nonce string }
-		lptest.Decode(t, []byte(in.Envelope), &inner)
+		flowtest.Decode(t, []byte(in.Envelope), &inner)
 		chain := testChain{info: chains.Info{ID: "X", Versions: []chains.Version{{Name: "v1"}}}}
 		switch in.ChainFamily {
 		case "evm":
@@ -355,11 +354,11 @@ func (s stub) ask(t *testing.T, ctx context.Context, url string) (stubQuote, err
 	}
 	switch s.Kind {
 	case "ok":
-		return stubQuote{lptest.Number(t, s.Input), lptest.Number(t, s.Output)}, nil
+		return stubQuote{flowtest.Number(t, s.Input), flowtest.Number(t, s.Output)}, nil
 	case "intermediaryError", "lperr":
 		return stubQuote{}, &lp.LPError{Reason: "bad", Recoverable: s.Recoverable}
 	case "outOfBounds", "bounds":
-		return stubQuote{}, &lp.OutOfBoundsError{RequestError: lp.RequestError{LP: url, Status: 400}, Min: lptest.Number(t, s.Min), Max: lptest.Number(t, s.Max)}
+		return stubQuote{}, &lp.OutOfBoundsError{RequestError: lp.RequestError{LP: url, Status: 400}, Min: flowtest.Number(t, s.Min), Max: flowtest.Number(t, s.Max)}
 	case "requestError", "other":
 		return stubQuote{}, &lp.RequestError{LP: url, Status: 400, Message: "req"}
 	}
@@ -367,7 +366,7 @@ func (s stub) ask(t *testing.T, ctx context.Context, url string) (stubQuote, err
 }
 
 func TestVectorsQuoteSelection(t *testing.T) {
-	lptest.EachTimed(t, "lp-protocol", "quote-selection", func(t *testing.T, c *vectors.Case) {
+	flowtest.EachTimed(t, "lp-protocol", "quote-selection", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			SwapType  lp.Service
 			ExactIn   bool
@@ -398,7 +397,7 @@ func TestVectorsQuoteSelection(t *testing.T) {
 		lps := d.LPs()
 		q := Query{Service: in.SwapType, Chain: "CITREA", Token: "T", ExactIn: in.ExactIn}
 		if in.Amount != nil {
-			q.Amount = lptest.Number(t, *in.Amount)
+			q.Amount = flowtest.Number(t, *in.Amount)
 		}
 		offer, err := Collect(t.Context(), d, q, Round[stubQuote]{
 			Wait: time.Duration(in.MaxWaitMs) * time.Millisecond, Attempts: 1,
@@ -409,8 +408,8 @@ func TestVectorsQuoteSelection(t *testing.T) {
 			Better: better(in.ExactIn),
 		})
 		if want.Error {
-			if err == nil || lptest.Class(err) != want.Class {
-				t.Fatalf("error %v is a %s, want %s", err, lptest.Class(err), want.Class)
+			if err == nil || flowtest.Class(err) != want.Class {
+				t.Fatalf("error %v is a %s, want %s", err, flowtest.Class(err), want.Class)
 			}
 			if want.Class == "OutOfBoundsError" {
 				if e, ok := errors.AsType[*lp.OutOfBoundsError](err); !ok || e.Status != want.HTTPCode || e.Min.String() != want.Min || e.Max.String() != want.Max {
@@ -456,7 +455,7 @@ func (n *infoNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
 	n.asked.Add(1)
 	var ask struct{ Nonce string }
 	if ask.Nonce = r.URL.Query().Get("nonce"); r.Method == http.MethodPost {
-		_ = json.Unmarshal(lptest.ReadAll(r), &ask)
+		_ = json.Unmarshal(flowtest.ReadAll(r), &ask)
 	}
 	envelope := `{"nonce":"` + ask.Nonce + `","services":` + n.services + `}`
 	answer, err := json.Marshal(map[string]any{"envelope": envelope, "chains": map[string]any{"CITREA": map[string]string{"address": "0xA", "signature": "good"}}})
@@ -476,7 +475,7 @@ func better(exactIn bool) func(a, b stubQuote) bool {
 }
 
 func TestVectorsLPChoice(t *testing.T) {
-	lptest.EachTimed(t, "swap-flows-spv-and-core", "lp_choice", func(t *testing.T, c *vectors.Case) {
+	flowtest.EachTimed(t, "swap-flows-spv-and-core", "lp_choice", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			ExactIn bool
 			Amount  string
@@ -500,7 +499,7 @@ func TestVectorsLPChoice(t *testing.T) {
 				lp.SPVFromBTC: {Min: 1000, Max: 10000000, Chains: []lp.ChainTokens{{Chain: "CITREA", Tokens: []string{"T"}}}},
 			}})
 		}
-		offer, err := Collect(t.Context(), d, Query{Service: lp.SPVFromBTC, Chain: "CITREA", Token: "T", ExactIn: in.ExactIn, Amount: lptest.Number(t, in.Amount)}, Round[stubQuote]{
+		offer, err := Collect(t.Context(), d, Query{Service: lp.SPVFromBTC, Chain: "CITREA", Token: "T", ExactIn: in.ExactIn, Amount: flowtest.Number(t, in.Amount)}, Round[stubQuote]{
 			Ask: func(ctx context.Context, x Candidate) (stubQuote, error) {
 				for i, a := range in.Answers {
 					if a.LP == x.LP.URL {
@@ -513,8 +512,8 @@ func TestVectorsLPChoice(t *testing.T) {
 			Better: better(in.ExactIn),
 		})
 		if want.Error {
-			if err == nil || lptest.Class(err) != want.ErrorType {
-				t.Fatalf("error %v is a %s, want %s", err, lptest.Class(err), want.ErrorType)
+			if err == nil || flowtest.Class(err) != want.ErrorType {
+				t.Fatalf("error %v is a %s, want %s", err, flowtest.Class(err), want.ErrorType)
 			}
 		} else if err != nil || offer.From.LP.URL != want.Chosen {
 			t.Fatalf("chosen %v, %v, want %s", offer.From.LP, err, want.Chosen)
@@ -675,7 +674,7 @@ func TestVectorsLimits(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s does not list %s", l.LP, l.Token)
 			}
-			d.learn(Candidate{LP: d.lps[i], Token: spelled}, Query{Service: service, Chain: token.Chain, ExactIn: l.Side == "input"}, lptest.Number(t, l.Min), lptest.Number(t, l.Max))
+			d.learn(Candidate{LP: d.lps[i], Token: spelled}, Query{Service: service, Chain: token.Chain, ExactIn: l.Side == "input"}, flowtest.Number(t, l.Min), flowtest.Number(t, l.Max))
 		}
 		for _, l := range want.Limits {
 			src, _ := d.s.Tokens.Resolve(l.SrcToken)
@@ -758,11 +757,11 @@ func TestVectorsLimitsEndpoint(t *testing.T) {
 			smart, service = dst, lp.FromBitcoin(d.chain(dst.Chain).Info())
 		}
 		p := &LP{URL: "lp", Services: map[lp.Service]lp.ServiceInfo{service: {
-			Min: lptest.Number(t, in.BTCMin).Int64(), Max: lptest.Number(t, in.BTCMax).Int64(), Chains: []lp.ChainTokens{{Chain: smart.Chain, Tokens: []string{smart.Address}}},
+			Min: flowtest.Number(t, in.BTCMin).Int64(), Max: flowtest.Number(t, in.BTCMax).Int64(), Chains: []lp.ChainTokens{{Chain: smart.Chain, Tokens: []string{smart.Address}}},
 		}}}
 		d.lps = []*LP{p}
 		teach := func(b *pair, exactIn bool) {
-			d.learn(Candidate{LP: p, Token: smart.Address}, Query{Service: service, Chain: smart.Chain, ExactIn: exactIn}, lptest.Number(t, b.Min), lptest.Number(t, b.Max))
+			d.learn(Candidate{LP: p, Token: smart.Address}, Query{Service: service, Chain: smart.Chain, ExactIn: exactIn}, flowtest.Number(t, b.Min), flowtest.Number(t, b.Max))
 		}
 		if in.Learnt != nil {
 			teach(in.Learnt, service.ToBitcoin())

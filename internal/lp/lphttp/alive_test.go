@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 )
 
 // An answer is a sign of life, a refusal too; a gateway's error is none.
@@ -18,7 +18,7 @@ func TestAnswersAreSignsOfLife(t *testing.T) {
 		alive   bool
 	}{
 		"answers": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, `{"code":20000,"msg":"","data":`+lptest.ToBTCData+`}`)
+			_, _ = io.WriteString(w, `{"code":20000,"msg":"","data":`+flowtest.ToBTCData+`}`)
 		}, true},
 		"refuses":     {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"code":20100,"msg":"no"}`, 400) }, true},
 		"inner error": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"code":20009,"msg":"no"}`, 500) }, true},
@@ -30,7 +30,7 @@ func TestAnswersAreSignsOfLife(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var heard atomic.Int64
-			base := lptest.Serve(t, at.handler)
+			base := flowtest.Serve(t, at.handler)
 			c := client(t, Options{Retry: retryTimes(1), Heard: func(url string) {
 				if url == base || url == base+"/tobtc" {
 					heard.Add(1)

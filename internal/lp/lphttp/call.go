@@ -12,7 +12,6 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // quote asks a streamed endpoint until it answers, and returns the data of a
@@ -22,13 +21,13 @@ func (c *Client) quote(ctx context.Context, base, path string, b lp.Body, early 
 	return c.post(ctx, toQuote, c.o.Retry, base, path, b, early)
 }
 
-func (c *Client) post(ctx context.Context, why purpose, p retry.Policy, base, path string, b lp.Body, early lp.Early) (json.RawMessage, error) {
+func (c *Client) post(ctx context.Context, why purpose, p httpx.RetryPolicy, base, path string, b lp.Body, early lp.Early) (json.RawMessage, error) {
 	base, err := c.CheckURL(base)
 	if err != nil {
 		return nil, err
 	}
 	stream := !c.o.NoStreams
-	data, err := retry.Do(ctx, p, func(ctx context.Context) (json.RawMessage, error) {
+	data, err := httpx.Retry(ctx, p, func(ctx context.Context) (json.RawMessage, error) {
 		data, err := c.attempt(ctx, why, base, path, b, stream, early)
 		stream = false
 		return data, err
@@ -163,7 +162,7 @@ func (c *Client) get(ctx context.Context, why purpose, base, path string) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	return retry.Do(ctx, c.o.Retry, func(ctx context.Context) ([]byte, error) {
+	return httpx.Retry(ctx, c.o.Retry, func(ctx context.Context) ([]byte, error) {
 		return c.once(ctx, why, base, http.MethodGet, path, nil)
 	})
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // Limits of calls (protocol: lp-protocol.md §3.7, §9 no. 12).
@@ -36,11 +35,11 @@ type Options struct {
 	AllowLocal bool
 	NoStreams  bool // wait for late parameters, and send all at once: for proxies that buffer requests
 
-	GetTimeout  time.Duration // of one GET, and as long again for its turn; 0: 15 s
-	PostTimeout time.Duration // of one POST, request and answer, and as long again for its turn; 0: 30 s
-	Limit       int64         // bytes of one answer; 0: 64 kB
-	Calls       int           // at once to one LP, some of them for each purpose; 0: 5, which is what LPs allow
-	Retry       retry.Policy  // zero: five calls, 0.5 to 4 s apart; Final is the client's own
+	GetTimeout  time.Duration     // of one GET, and as long again for its turn; 0: 15 s
+	PostTimeout time.Duration     // of one POST, request and answer, and as long again for its turn; 0: 30 s
+	Limit       int64             // bytes of one answer; 0: 64 kB
+	Calls       int               // at once to one LP, some of them for each purpose; 0: 5, which is what LPs allow
+	Retry       httpx.RetryPolicy // zero: five calls, 0.5 to 4 s apart; Final is the client's own
 
 	// Heard is called with the base URL after each call that the LP answered,
 	// even with a refusal; it must not block. May be nil.

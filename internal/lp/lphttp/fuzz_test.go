@@ -14,10 +14,9 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/drawn"
+	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
-	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -80,13 +79,13 @@ func FuzzBentAnswers(f *testing.F) {
 		f.Add([]byte{byte(i), 1, byte(i), 6, 2}, false)
 	}
 	f.Fuzz(func(t *testing.T, fields []byte, stream bool) {
-		d := drawn.Of(fields)
+		d := vectors.Draw(fields)
 		data := d.JSON(seeds[d.Int(len(seeds))])
 		ok := d.Int(4) > 0
 		if stream {
 			var frames []byte
 			for range 1 + d.Int(2) {
-				frames = append(frames, lptest.Frame(string(data))...)
+				frames = append(frames, flowtest.Frame(string(data))...)
 				data = d.JSON(data)
 			}
 			data = d.Bent(frames)
@@ -104,7 +103,7 @@ func answerAll(t *testing.T, data []byte, stream, ok bool) {
 	if ok {
 		answer.status = http.StatusOK
 	}
-	c := NewClient(Options{Transport: answer, Rand: zeros{}, Limit: 4096, Retry: retry.Policy{Calls: 1, Sleep: quick().Sleep}})
+	c := NewClient(Options{Transport: answer, Rand: zeros{}, Limit: 4096, Retry: httpx.RetryPolicy{Calls: 1, Sleep: quick().Sleep}})
 	one := big.NewInt(1)
 	ctx, base := t.Context(), "https://lp"
 	calls := map[string]func() (any, error){

@@ -16,24 +16,24 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 )
 
 func TestHostileLPs(t *testing.T) {
-	for name, h := range lptest.Hostile {
+	for name, h := range flowtest.Hostile {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+			base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("Content-Type") == lp.StreamType {
-					_, _ = lptest.ReadFrame(r.Body)
+					_, _ = flowtest.ReadFrame(r.Body)
 				}
 				h(w, r)
 			})
 			c := client(t, Options{PostTimeout: 150 * time.Millisecond, GetTimeout: 150 * time.Millisecond, Retry: retryTimes(2)})
 			start := time.Now()
 			_, err := c.ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: async.Known("1")}, lp.Early{})
-			if lptest.Class(err) != "Error" {
+			if flowtest.Class(err) != "Error" {
 				t.Errorf("quote: %v", err)
 			}
 			if code := fault.CodeOf(err); code != fault.Upstream && code != fault.Timeout || !strings.Contains(err.Error(), base) {
@@ -54,13 +54,13 @@ func TestHostileLPs(t *testing.T) {
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var called atomic.Bool
-	other := lptest.Serve(t, func(http.ResponseWriter, *http.Request) { called.Store(true) })
-	base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusTemporaryRedirect) })
+	other := flowtest.Serve(t, func(http.ResponseWriter, *http.Request) { called.Store(true) })
+	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, http.StatusTemporaryRedirect) })
 	c := client(t, Options{})
-	if _, err := c.ToBTC(t.Context(), base, lp.ToBTCRequest{}, lp.Early{}); lptest.Class(err) != "RequestError" {
+	if _, err := c.ToBTC(t.Context(), base, lp.ToBTCRequest{}, lp.Early{}); flowtest.Class(err) != "RequestError" {
 		t.Errorf("quote: %v", err)
 	}
-	if _, err := c.Status(t.Context(), lp.StatusQuery{URL: base, Endpoint: lp.GetInvoiceStatus}); lptest.Class(err) != "RequestError" {
+	if _, err := c.Status(t.Context(), lp.StatusQuery{URL: base, Endpoint: lp.GetInvoiceStatus}); flowtest.Class(err) != "RequestError" {
 		t.Errorf("status: %v", err)
 	}
 	if _, err := c.List(t.Context(), base); err == nil {
@@ -74,7 +74,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 func TestCallsLeaveNothingBehind(t *testing.T) {
 	transport := NewTransport(TransportOptions{AllowLocal: true})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		lptest.ReadAll(r) // until the client is gone
+		flowtest.ReadAll(r) // until the client is gone
 	}))
 	c := client(t, Options{Transport: transport, Retry: retryTimes(1)})
 	before := runtime.NumGoroutine()
@@ -102,7 +102,7 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 
 func TestCallsAtOnceAreBounded(t *testing.T) {
 	var now, most atomic.Int64
-	base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		n := now.Add(1)
 		defer now.Add(-1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
@@ -178,7 +178,7 @@ func TestURLRules(t *testing.T) {
 func TestEveryRequestIsSigned(t *testing.T) {
 	auth := testAuth(t)
 	signed := make(chan error, 10)
-	base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, err := accepts(r.Header.Get("x-atomiq-auth"), time.Now())
 		signed <- err
 		http.Error(w, "{}", http.StatusTeapot)
@@ -214,7 +214,7 @@ func testAuth(t testing.TB) *Auth {
 
 func TestPostSPVIsSentOnce(t *testing.T) {
 	var calls atomic.Int64
-	base := lptest.Serve(t, func(http.ResponseWriter, *http.Request) {
+	base := flowtest.Serve(t, func(http.ResponseWriter, *http.Request) {
 		calls.Add(1)
 		panic(http.ErrAbortHandler)
 	})
@@ -232,7 +232,7 @@ func TestPostSPVIsSentOnce(t *testing.T) {
 // it can reach, be it by a name that stands for a private address.
 func TestPrivateAddressesAreNotCalled(t *testing.T) {
 	var called atomic.Int32
-	base := lptest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	base := flowtest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		called.Add(1)
 		w.WriteHeader(http.StatusTeapot)
 	})

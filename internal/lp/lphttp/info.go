@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // Info asks an LP about itself. It asks by GET and by POST at once, since old
@@ -21,11 +21,11 @@ func (c *Client) Info(ctx context.Context, base string) (lp.Info, error) {
 	if err != nil {
 		return lp.Info{}, err
 	}
-	return retry.Do(ctx, c.infoPolicy(), func(ctx context.Context) (lp.Info, error) { return c.info(ctx, base) })
+	return httpx.Retry(ctx, c.infoPolicy(), func(ctx context.Context) (lp.Info, error) { return c.info(ctx, base) })
 }
 
 // infoPolicy repeats /info and registry calls (protocol: lp-protocol.md §3.5).
-func (c *Client) infoPolicy() retry.Policy {
+func (c *Client) infoPolicy() httpx.RetryPolicy {
 	p := c.o.Retry
 	p.Calls, p.Delay, p.Final = 3, 100*time.Millisecond, nil
 	return p

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/lp/lptest"
+	"github.com/swapper-go/swapper/internal/flowtest"
 )
 
 // fixedRand yields the given bytes once, and zeros after them.
@@ -27,8 +27,8 @@ func checkInfoRequests(t *testing.T, nonce, get, postPath, postType, postBody st
 	}
 	got := make(chan captured, 2)
 	both := make(chan struct{})
-	base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		got <- captured{r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Accept"), lptest.ReadAll(r)}
+	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		got <- captured{r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Accept"), flowtest.ReadAll(r)}
 		select { // neither is answered before both are there
 		case <-both:
 		case <-time.After(10 * time.Second):

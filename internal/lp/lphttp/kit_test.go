@@ -10,12 +10,12 @@ import (
 
 	"github.com/btcsuite/btcd/btcec/v2"
 
-	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // quick repeats calls as usual, without the waits.
-func quick() retry.Policy {
-	return retry.Policy{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+func quick() httpx.RetryPolicy {
+	return httpx.RetryPolicy{Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 }
 
 // client makes a client that may call the test's own servers.
@@ -35,7 +35,7 @@ func client(t testing.TB, o Options) *Client {
 	return NewClient(o)
 }
 
-func retryTimes(n int) retry.Policy {
+func retryTimes(n int) httpx.RetryPolicy {
 	p := quick()
 	p.Calls = n
 	return p

@@ -9,14 +9,13 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // List reads the list of LPs at the address of a registry. LPs without https
 // are left out: the list's author must not be able to make us call addresses in
 // our own network.
 func (c *Client) List(ctx context.Context, registry string) ([]string, error) {
-	text, err := retry.Do(ctx, c.infoPolicy(), func(ctx context.Context) ([]byte, error) {
+	text, err := httpx.Retry(ctx, c.infoPolicy(), func(ctx context.Context) ([]byte, error) {
 		return httpx.JSON{HTTP: c.http, Timeout: c.o.GetTimeout, Limit: c.o.Limit}.Raw(ctx, http.MethodGet, registry, nil)
 	})
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 func TestRegistryCannotNameOurOwnHosts(t *testing.T) {
 	list := `["http://127.0.0.1:22","https://lp.example:4000","https://lp.example:4000/","http://10.0.0.1","file:///etc/passwd","//x","https://other.example"]`
-	base := lptest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	base := flowtest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"content": base64.StdEncoding.EncodeToString([]byte(list))})
 	})
 	got, err := client(t, Options{}).List(t.Context(), base)
@@ -40,7 +40,7 @@ func TestVectorsRegistry(t *testing.T) {
 		var want struct{ URLs []string }
 		c.Input(t, &in)
 		c.Expected(t, &want)
-		base := lptest.Serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(in.Document) })
+		base := flowtest.Serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(in.Document) })
 		got, err := client(t, Options{}).List(t.Context(), base+"/contents")
 		if diff := cmp.Diff(want.URLs, got); err != nil || diff != "" {
 			t.Errorf("%v, list (-want +got):\n%s", err, diff)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
+	"github.com/swapper-go/swapper/internal/flowtest"
 )
 
 // Providers cut what they read at 8192 bytes, and would lose the end of a longer
@@ -16,7 +16,7 @@ import (
 // refused before it is sent.
 func TestPostsFitWhatProvidersRead(t *testing.T) {
 	var sizes []int
-	base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 )
 
 // Only what says that the LP does not have the PSBT is a refusal; after anything
@@ -37,8 +37,8 @@ func TestUnknownOutcomeOfAPostIsNoRefusal(t *testing.T) {
 		"no room":                {200, `{"code":20013,"msg":"too many swaps"}`, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-				lptest.ReadAll(r)
+			base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+				flowtest.ReadAll(r)
 				w.WriteHeader(at.status)
 				_, _ = fmt.Fprint(w, at.answer)
 			})

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/retry"
 )
 
 // quoted asks a streamed endpoint for a quote and reads it.
@@ -87,7 +87,7 @@ func (c *Client) PostSPV(ctx context.Context, base, chain, quoteID string, psbt 
 	if err != nil {
 		return "", err
 	}
-	data, err := c.post(ctx, toAct, retry.Policy{Calls: 1, Final: isAnswer}, base, call.Path, call.Body, lp.Early{})
+	data, err := c.post(ctx, toAct, httpx.RetryPolicy{Calls: 1, Final: isAnswer}, base, call.Path, call.Body, lp.Early{})
 	if err != nil {
 		return "", fmt.Errorf("send the PSBT: %w", err)
 	}

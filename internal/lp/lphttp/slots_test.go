@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 )
 
 // An LP whose answers to one kind of call hang still gets the other kinds.
@@ -31,18 +31,18 @@ func TestKindsOfCallsHavePlacesOfTheirOwn(t *testing.T) {
 		},
 	}
 	answers := map[string]string{
-		"/tobtc/payInvoice":             `{"code":20000,"msg":"","data":` + lptest.ToBTCData + `}`,
+		"/tobtc/payInvoice":             `{"code":20000,"msg":"","data":` + flowtest.ToBTCData + `}`,
 		"/tobtc/getRefundAuthorization": `{"code":20008,"msg":""}`,
 		"/frombtc_spv/postQuote":        `{"code":20000,"msg":"","data":{"txId":"ab"}}`,
 	}
 	for hangs := range ask {
 		t.Run(strings.TrimPrefix(hangs, "/"), func(t *testing.T) {
-			base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+			base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == hangs {
 					<-r.Context().Done()
 					return
 				}
-				lptest.ReadAll(r)
+				flowtest.ReadAll(r)
 				_, _ = io.WriteString(w, answers[r.URL.Path])
 			})
 			c := client(t, Options{Retry: retryTimes(1)})

@@ -14,8 +14,8 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 )
 
 // serveH2C answers with HTTP/2 without TLS, as the network's LP program does.
@@ -24,13 +24,13 @@ func serveH2C(t testing.TB, h http.HandlerFunc) string {
 	s := httptest.NewUnstartedServer(h)
 	s.Config.Protocols = new(http.Protocols)
 	s.Config.Protocols.SetUnencryptedHTTP2(true)
-	return lptest.Start(t, s)
+	return flowtest.Start(t, s)
 }
 
 // transports are the two ways of talking to an LP without TLS.
 func transports(t *testing.T, check func(t *testing.T, serve func(http.HandlerFunc) string, o Options)) {
 	t.Run("HTTP/1.1", func(t *testing.T) {
-		check(t, func(h http.HandlerFunc) string { return lptest.Serve(t, h) }, Options{})
+		check(t, func(h http.HandlerFunc) string { return flowtest.Serve(t, h) }, Options{})
 	})
 	t.Run("h2c", func(t *testing.T) {
 		transport := NewTransport(TransportOptions{H2C: true, AllowLocal: true})
@@ -45,20 +45,20 @@ func TestQuoteIsFullDuplex(t *testing.T) {
 	transports(t, func(t *testing.T, serve func(http.HandlerFunc) string, o Options) {
 		frames := make(chan string, 10)
 		base := serve(func(w http.ResponseWriter, r *http.Request) {
-			first, err := lptest.ReadFrame(r.Body)
+			first, err := flowtest.ReadFrame(r.Body)
 			if err != nil {
 				return
 			}
 			frames <- first
-			lptest.Send(w, `{"signDataPrefetch":{"block":7}}`)
-			second, err := lptest.ReadFrame(r.Body)
+			flowtest.Send(w, `{"signDataPrefetch":{"block":7}}`)
+			second, err := flowtest.ReadFrame(r.Body)
 			if err != nil {
 				return
 			}
 			frames <- second
-			_, err = lptest.ReadFrame(r.Body)
+			_, err = flowtest.ReadFrame(r.Body)
 			frames <- errText(err)
-			lptest.Send(w, lptest.ToBTCAnswer)
+			flowtest.Send(w, flowtest.ToBTCAnswer)
 		})
 		rate := async.NewFuture[string]()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -89,9 +89,9 @@ func errText(err error) string {
 
 func TestLateParameterWithoutValue(t *testing.T) {
 	bodies := make(chan string, 1)
-	base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		bodies <- string(lptest.ReadAll(r))
-		_, _ = io.WriteString(w, lptest.ToBTCAnswer)
+	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		bodies <- string(flowtest.ReadAll(r))
+		_, _ = io.WriteString(w, flowtest.ToBTCAnswer)
 	})
 	if _, err := client(t, Options{}).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: async.Known("")}, lp.Early{}); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestLateParameterThatFails(t *testing.T) {
 		base := serve(func(w http.ResponseWriter, r *http.Request) {
 			_, err := io.ReadAll(r.Body)
 			attempts <- errText(err)
-			lptest.Send(w, lptest.ToBTCAnswer)
+			flowtest.Send(w, flowtest.ToBTCAnswer)
 		})
 		rate := async.NewFuture[string]()
 		broken := errors.New("no fee rate")
@@ -128,8 +128,8 @@ func TestLateParameterThatFails(t *testing.T) {
 func TestRefusalDoesNotWaitForLateParameters(t *testing.T) {
 	transports(t, func(t *testing.T, serve func(http.HandlerFunc) string, o Options) {
 		base := serve(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = lptest.ReadFrame(r.Body)
-			lptest.Send(w, `{"code":20003,"msg":"low","data":{"min":"10","max":"20"}}`)
+			_, _ = flowtest.ReadFrame(r.Body)
+			flowtest.Send(w, `{"code":20003,"msg":"low","data":{"min":"10","max":"20"}}`)
 			<-r.Context().Done()
 		})
 		start := time.Now()
@@ -146,12 +146,12 @@ func TestRefusalDoesNotWaitForLateParameters(t *testing.T) {
 
 func TestRepetitionsDoNotStream(t *testing.T) {
 	types := make(chan string, 10)
-	base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		types <- r.Header.Get("Content-Type") + " " + string(lptest.ReadAll(r))
+	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		types <- r.Header.Get("Content-Type") + " " + string(flowtest.ReadAll(r))
 		if len(types) < 3 {
 			panic(http.ErrAbortHandler)
 		}
-		_, _ = io.WriteString(w, lptest.ToBTCAnswer)
+		_, _ = io.WriteString(w, flowtest.ToBTCAnswer)
 	})
 	rate := async.NewFuture[string]()
 	time.AfterFunc(20*time.Millisecond, func() { rate.Set("7", nil) })
@@ -170,8 +170,8 @@ func TestRepetitionsDoNotStream(t *testing.T) {
 
 func TestHostParametersDoNotOverride(t *testing.T) {
 	bodies := make(chan string, 10)
-	base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		bodies <- string(lptest.ReadAll(r))
+	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		bodies <- string(flowtest.ReadAll(r))
 		_, _ = io.WriteString(w, `{"code":20002,"msg":""}`)
 	})
 	evil := []lp.Param{{Name: "exactIn", Value: json.RawMessage(`true`)}, {Name: "exactOut", Value: json.RawMessage(`true`)}, {Name: "pr", Value: json.RawMessage(`"lnbc-mine"`)}, {Name: "offerer", Value: json.RawMessage(`"me"`)}, {Name: "address", Value: json.RawMessage(`"me"`)},
@@ -188,7 +188,7 @@ func TestHostParametersDoNotOverride(t *testing.T) {
 		},
 	}
 	for want, call := range calls {
-		if err := call(); lptest.Class(err) != "RequestError" {
+		if err := call(); flowtest.Class(err) != "RequestError" {
 			t.Fatal(err)
 		}
 		if got := <-bodies; got != want {
@@ -198,7 +198,7 @@ func TestHostParametersDoNotOverride(t *testing.T) {
 }
 
 func BenchmarkDecodeQuote(b *testing.B) {
-	data, call := []byte(lptest.ToBTCData), lp.ToBTCRequest{}.Call(nil)
+	data, call := []byte(flowtest.ToBTCData), lp.ToBTCRequest{}.Call(nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := call.Read("lp", data); err != nil {

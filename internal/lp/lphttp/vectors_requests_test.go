@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -44,19 +44,19 @@ func ask(t *testing.T, c *Client, base, method, chain, depositToken string, p qu
 		if s == "" {
 			return nil
 		}
-		return lptest.Number(t, s)
+		return flowtest.Number(t, s)
 	}
 	unix := func(s string) int64 {
 		if s == "" {
 			return 0
 		}
-		return lptest.Number(t, s).Int64()
+		return flowtest.Number(t, s).Int64()
 	}
 	u64 := func(s string) uint64 {
 		if s == "" {
 			return 0
 		}
-		return lptest.Number(t, s).Uint64()
+		return flowtest.Number(t, s).Uint64()
 	}
 	switch method {
 	case "initToBTC":
@@ -122,17 +122,17 @@ func prepareLate(t *testing.T, late []lateValue) (l lateParams) {
 		case "amountFeeRate":
 			l.inputFeeRate = async.NewFuture[float64]()
 			var rate float64
-			lptest.Decode(t, v.Value, &rate)
+			flowtest.Decode(t, v.Value, &rate)
 			set = func() { l.inputFeeRate.Set(rate, nil) }
 		case "amountUtxos":
 			l.inputs = async.NewFuture[[]lp.InputCost]()
 			var costs []lp.InputCost
-			lptest.Decode(t, v.Value, &costs)
+			flowtest.Decode(t, v.Value, &costs)
 			set = func() { l.inputs.Set(costs, nil) }
 		case "claimerBounty":
 			if s != "" {
 				l.autoBounty = async.NewFuture[*big.Int]()
-				set = func() { l.autoBounty.Set(lptest.Number(t, s), nil) }
+				set = func() { l.autoBounty.Set(flowtest.Number(t, s), nil) }
 				break
 			}
 			l.bounty = async.NewFuture[*lp.Bounty]()
@@ -141,9 +141,9 @@ func prepareLate(t *testing.T, late []lateValue) (l lateParams) {
 				break
 			}
 			var b map[string]string
-			lptest.Decode(t, v.Value, &b)
-			bounty := &lp.Bounty{FeePerBlock: lptest.Number(t, b["feePerBlock"]), SafetyFactor: lptest.Number(t, b["safetyFactor"]),
-				StartTimestamp: lptest.Number(t, b["startTimestamp"]).Int64(), AddBlock: lptest.Number(t, b["addBlock"]), AddFee: lptest.Number(t, b["addFee"])}
+			flowtest.Decode(t, v.Value, &b)
+			bounty := &lp.Bounty{FeePerBlock: flowtest.Number(t, b["feePerBlock"]), SafetyFactor: flowtest.Number(t, b["safetyFactor"]),
+				StartTimestamp: flowtest.Number(t, b["startTimestamp"]).Int64(), AddBlock: flowtest.Number(t, b["addBlock"]), AddFee: flowtest.Number(t, b["addFee"])}
 			set = func() { l.bounty.Set(bounty, nil) }
 		default:
 			t.Fatalf("no late parameter %q", v.Param)
@@ -158,7 +158,7 @@ func orNil(t *testing.T, s string) *big.Int {
 	if s == "" {
 		return nil
 	}
-	return lptest.Number(t, s)
+	return flowtest.Number(t, s)
 }
 
 func members(t *testing.T, object json.RawMessage) []lp.Param {
@@ -191,7 +191,7 @@ type captured struct {
 }
 
 func TestVectorsRequests(t *testing.T) {
-	lptest.EachTimed(t, "lp-protocol", "requests", func(t *testing.T, c *vectors.Case) {
+	flowtest.EachTimed(t, "lp-protocol", "requests", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Method, Chain, DepositToken string
 			Streaming                   bool
@@ -209,12 +209,12 @@ func TestVectorsRequests(t *testing.T) {
 		c.Expected(t, &want)
 		got := make(chan captured, 2)
 		network := roundTripper(func(r *http.Request) (int, string, []byte) {
-			got <- captured{r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"), r.Header.Get("Accept"), lptest.ReadAll(r)}
+			got <- captured{r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"), r.Header.Get("Accept"), flowtest.ReadAll(r)}
 			return http.StatusOK, "", []byte(`{"code":20002,"msg":"no funds"}`)
 		})
 		cl := client(t, Options{Transport: network, NoStreams: !in.Streaming, Extra: members(t, in.AdditionalParams)})
 		_, err := ask(t, cl, "https://lp", in.Method, in.Chain, in.DepositToken, in.Params, prepareLate(t, in.Late), lp.Early{})
-		if lptest.Class(err) != "RequestError" {
+		if flowtest.Class(err) != "RequestError" {
 			t.Fatalf("call: %v", err)
 		}
 		req := <-got
@@ -229,7 +229,7 @@ func TestVectorsRequests(t *testing.T) {
 		}
 		var all []byte
 		for _, f := range want.Frames {
-			all = append(all, lptest.Frame(f)...)
+			all = append(all, flowtest.Frame(f)...)
 		}
 		if string(req.body) != string(all) {
 			t.Errorf("body %q\nwant %q", req.body, all)
@@ -255,8 +255,8 @@ func TestVectorsRequestsGet(t *testing.T) {
 		c.Input(t, &in)
 		c.Expected(t, &want)
 		got := make(chan captured, 10)
-		base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-			got <- captured{r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Accept"), lptest.ReadAll(r)}
+		base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+			got <- captured{r.Method, r.RequestURI, r.Header.Get("Content-Type"), r.Header.Get("Accept"), flowtest.ReadAll(r)}
 			_, _ = w.Write([]byte(`{"code":10003,"msg":"unpaid"}`))
 		})
 		if in.Nonce != "" {
@@ -269,7 +269,7 @@ func TestVectorsRequestsGet(t *testing.T) {
 			q.ID = in.Args[0]
 		}
 		if len(in.Args) > 1 {
-			q.Sequence = lptest.Number(t, in.Args[1])
+			q.Sequence = flowtest.Number(t, in.Args[1])
 		}
 		var err error
 		switch in.Method {
@@ -289,7 +289,7 @@ func TestVectorsRequestsGet(t *testing.T) {
 			_, err = cl.SetRefundAddress(t.Context(), q.URL, q.ID, q.Sequence, in.Args[2])
 		default:
 			_, err = ask(t, cl, base, in.Method, in.Chain, "", in.Params, lateParams{}, lp.Early{})
-			if lptest.Class(err) != "RequestError" {
+			if flowtest.Class(err) != "RequestError" {
 				t.Errorf("quote: %v", err)
 			}
 			err = nil

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -109,8 +109,8 @@ func strictly(data json.RawMessage, err error, names ...string) (id string) {
 func sameLoosely(t *testing.T, want, data json.RawMessage) {
 	t.Helper()
 	var says, sent map[string]any
-	lptest.Decode(t, want, &says)
-	lptest.Decode(t, data, &sent)
+	flowtest.Decode(t, want, &says)
+	flowtest.Decode(t, data, &sent)
 	for name, v := range says {
 		if got := loosely(sent[name]); got != loosely(v) {
 			t.Errorf("%s: the reference reads %v in %v", name, v, sent[name])
@@ -159,8 +159,8 @@ func TestVectorsResponses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		base := lptest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-			lptest.ReadAll(r)
+		base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+			flowtest.ReadAll(r)
 			w.Header().Set("Content-Type", in.ContentType)
 			w.WriteHeader(in.Status)
 			_, _ = w.Write(payload)
@@ -207,9 +207,9 @@ func compareCall(t *testing.T, err error, want json.RawMessage) {
 		HTTPCode       int
 		Min, Max       *string
 	}
-	lptest.Decode(t, want, &e)
-	if err == nil || lptest.Class(err) != e.Class {
-		t.Fatalf("error %v is a %s, want %s", err, lptest.Class(err), e.Class)
+	flowtest.Decode(t, want, &e)
+	if err == nil || flowtest.Class(err) != e.Class {
+		t.Fatalf("error %v is a %s, want %s", err, flowtest.Class(err), e.Class)
 	}
 	if _, ok := errors.AsType[*lp.RequestError](err); ok {
 		if e.Message == "Cannot parse the response with the expected schema" {
@@ -232,7 +232,7 @@ func TestVectorsResponsesGet(t *testing.T) {
 		c.Input(t, &in)
 		c.Expected(t, &want)
 		calls := make(chan struct{}, 10)
-		base := lptest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		base := flowtest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			calls <- struct{}{}
 			w.WriteHeader(in.Status)
 			_, _ = w.Write([]byte(in.Body))
@@ -276,7 +276,7 @@ func TestVectorsResponsesGet(t *testing.T) {
 		if in.Method == "getRefundAuthorization" {
 			// The address of an authorisation is not read: the one of /info counts.
 			var result map[string]any
-			lptest.Decode(t, want.Result, &result)
+			flowtest.Decode(t, want.Result, &result)
 			if data, ok := result["data"].(map[string]any); ok && data["address"] != nil {
 				data["address"] = "a"
 			}

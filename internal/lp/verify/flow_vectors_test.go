@@ -22,9 +22,9 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/deadline"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -193,7 +193,7 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 }
 
 func (in quoteCheck) agreed(t *testing.T, k chains.Contract) Agreed {
-	return Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.AmountData.Token), Amount: lptest.Number(t, in.AmountData.Amount), ExactIn: in.AmountData.ExactIn,
+	return Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.AmountData.Token), Amount: flowtest.Number(t, in.AmountData.Amount), ExactIn: in.AmountData.ExactIn,
 		Contract: k, Now: unix(in.Now / 1000)}
 }
 
@@ -246,9 +246,9 @@ func (in spvCase) share(t *testing.T) uint32 {
 	if in.UnsafeZeroWatchtowerFee {
 		return 0
 	}
-	fee := CallerFee(in.BitcoinTip, in.RelayTip, lptest.Number(t, in.RelayFeePerBlock), lptest.Number(t, in.ClaimFee), int64(in.FeeSafetyFactor*1e6))
-	share, err := CallerShare(fee, Payout{Amount: lptest.Number(t, in.Amount), ExactIn: in.ExactIn, TokenIsNative: in.Token == in.NativeToken,
-		Decimals: in.TokenDecimals, Price: lptest.Number(t, in.PriceUSatPerToken), NativeDecimals: in.NativeDecimals, NativePrice: lptest.Number(t, in.NativePriceUSatPerToken)})
+	fee := CallerFee(in.BitcoinTip, in.RelayTip, flowtest.Number(t, in.RelayFeePerBlock), flowtest.Number(t, in.ClaimFee), int64(in.FeeSafetyFactor*1e6))
+	share, err := CallerShare(fee, Payout{Amount: flowtest.Number(t, in.Amount), ExactIn: in.ExactIn, TokenIsNative: in.Token == in.NativeToken,
+		Decimals: in.TokenDecimals, Price: flowtest.Number(t, in.PriceUSatPerToken), NativeDecimals: in.NativeDecimals, NativePrice: flowtest.Number(t, in.NativePriceUSatPerToken)})
 	if err != nil && !errors.Is(err, ErrTooLittle) {
 		t.Fatal(err)
 	}
@@ -283,8 +283,8 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Vault = &chains.Vault{Open: v.Opened, OurRelay: true, Tokens: [2]string{v.Token0, v.Token1}, Multipliers: [2]*big.Int{lptest.Number(t, v.Multiplier0), lptest.Number(t, v.Multiplier1)},
-			VaultState: bitcoin.VaultState{UTXO: at, Raw: [2]uint64{lptest.Number(t, v.RawAmount0).Uint64(), lptest.Number(t, v.RawAmount1).Uint64()}}, Confirmations: v.Confirmations}
+		f.Vault = &chains.Vault{Open: v.Opened, OurRelay: true, Tokens: [2]string{v.Token0, v.Token1}, Multipliers: [2]*big.Int{flowtest.Number(t, v.Multiplier0), flowtest.Number(t, v.Multiplier1)},
+			VaultState: bitcoin.VaultState{UTXO: at, Raw: [2]uint64{flowtest.Number(t, v.RawAmount0).Uint64(), flowtest.Number(t, v.RawAmount1).Uint64()}}, Confirmations: v.Confirmations}
 	}
 	if in.QuotedUtxo.Known {
 		f.Output = &bitcoin.Tx{ID: utxo.Hash, Msg: wire.NewMsgTx(2)}
@@ -362,7 +362,7 @@ func TestVectorsQuoteVerification(t *testing.T) {
 		}
 		native := tokens.Token{Chain: in.Chain, Address: in.NativeToken, Decimals: in.NativeDecimals}
 		bought := tokens.Token{Chain: in.Chain, Address: in.Token, Decimals: in.TokenDecimals}
-		gas := lptest.Number(t, in.GasAmount)
+		gas := flowtest.Number(t, in.GasAmount)
 		if in.LpResponse == nil {
 			if err := CheckGasDrop(chains.Info{Native: native}, bought, gas); (err != nil) != want.Error {
 				t.Errorf("gas drop: %v", err)
@@ -379,8 +379,8 @@ func TestVectorsQuoteVerification(t *testing.T) {
 		}
 		expected := SPVExpected{
 			Agreed: Agreed{LP: in.LP.Address, BaseFee: big.NewInt(in.LP.SwapBaseFee), FeePPM: big.NewInt(in.LP.SwapFeePPM), User: in.Recipient, Token: bought, Native: native,
-				Amount: lptest.Number(t, in.Amount), ExactIn: in.ExactIn, Price: lptest.Number(t, in.PriceUSatPerToken), NativePrice: lptest.Number(t, in.NativePriceUSatPerToken),
-				Now: unix(lptest.Number(t, in.Now).Int64() / 1000), Policy: Policy{TolerancePPM: lptest.Number(t, in.MaxPriceDifferencePPM).Int64()}},
+				Amount: flowtest.Number(t, in.Amount), ExactIn: in.ExactIn, Price: flowtest.Number(t, in.PriceUSatPerToken), NativePrice: flowtest.Number(t, in.NativePriceUSatPerToken),
+				Now: unix(flowtest.Number(t, in.Now).Int64() / 1000), Policy: Policy{TolerancePPM: flowtest.Number(t, in.MaxPriceDifferencePPM).Int64()}},
 			Network: bitcoin.Mainnet, GasAmount: gas, CallerShare: share, MaxFeeRate: limit,
 			Inputs: in.LpRequest.AmountUtxos, InputFeeRate: in.SweepFeeRate, DataLen: in.payout().Len(in.GasAmount != "0"),
 		}
@@ -498,10 +498,10 @@ func TestVectorsClientDerived(t *testing.T) {
 			base, ppm, seconds := int64(lightning.RoutingFeeBaseSats), int64(lightning.RoutingFeePPM), int64(lightning.DefaultHTLCTimeoutSeconds)
 			o := in.Options
 			if o.MaxRoutingBaseFee != nil {
-				base = lptest.Number(t, *o.MaxRoutingBaseFee).Int64()
+				base = flowtest.Number(t, *o.MaxRoutingBaseFee).Int64()
 			}
 			if o.MaxRoutingPPM != nil {
-				ppm = lptest.Number(t, *o.MaxRoutingPPM).Int64()
+				ppm = flowtest.Number(t, *o.MaxRoutingPPM).Int64()
 			}
 			if o.MaxRoutingFeePercentage != nil { // an option that requests do not have here
 				ppm = int64(*o.MaxRoutingFeePercentage * 10_000)
@@ -512,20 +512,20 @@ func TestVectorsClientDerived(t *testing.T) {
 			var fee *big.Int
 			if in.ExactIn {
 				var err error
-				if fee, err = MaxRoutingUnits(lptest.Number(t, in.Amount), base, ppm, lptest.Number(t, in.PriceUSatPerToken), in.Decimals); err != nil {
+				if fee, err = MaxRoutingUnits(flowtest.Number(t, in.Amount), base, ppm, flowtest.Number(t, in.PriceUSatPerToken), in.Decimals); err != nil {
 					t.Fatal(err)
 				}
 			} else {
-				fee = big.NewInt(lightning.MaxRoutingFee(lptest.Number(t, in.Amount).Int64(), base, ppm))
+				fee = big.NewInt(lightning.MaxRoutingFee(flowtest.Number(t, in.Amount).Int64(), base, ppm))
 			}
 			vectors.SameJSON(t, c.Want(t), map[string]string{"maxFee": fee.String(), "expiryTimestamp": strconv.FormatInt(in.Now+seconds, 10)})
 		case "callerFeeShare":
-			fee, amount := new(big.Int), lptest.Number(t, in.Amount)
+			fee, amount := new(big.Int), flowtest.Number(t, in.Amount)
 			if !in.ZeroFee && amount.Sign() != 0 {
-				fee = CallerFee(in.BtcTip, in.RelayTip, lptest.Number(t, in.RelayFeePerBlock), lptest.Number(t, in.ClaimFee), int64(in.FeeSafetyFactor*1e6))
+				fee = CallerFee(in.BtcTip, in.RelayTip, flowtest.Number(t, in.RelayFeePerBlock), flowtest.Number(t, in.ClaimFee), int64(in.FeeSafetyFactor*1e6))
 			}
 			share, err := CallerShare(fee, Payout{Amount: amount, ExactIn: in.ExactIn, TokenIsNative: in.TokenIsNative, Decimals: in.Token.Decimals,
-				Price: lptest.Number(t, in.Token.PriceUSatPerToken), NativeDecimals: in.Native.Decimals, NativePrice: lptest.Number(t, in.Native.PriceUSatPerToken)})
+				Price: flowtest.Number(t, in.Token.PriceUSatPerToken), NativeDecimals: in.Native.Decimals, NativePrice: flowtest.Number(t, in.Native.PriceUSatPerToken)})
 			if err != nil && (!errors.Is(err, ErrTooLittle) || share != 0) {
 				t.Fatal(share, err)
 			}
@@ -556,10 +556,10 @@ func TestVectorsTimeoutsFromBTC(t *testing.T) {
 			RequiredConfirmations                                                           int64
 		}
 		c.Input(t, &in)
-		expiry := lptest.Number(t, in.EscrowExpiry).Int64()
+		expiry := flowtest.Number(t, in.EscrowExpiry).Int64()
 		if in.Kind == "fromBtcClaimerBounty" {
-			b := lp.Bounty{FeePerBlock: lptest.Number(t, in.FeePerBlock), SafetyFactor: lptest.Number(t, in.SafetyFactor), StartTimestamp: lptest.Number(t, in.StartTimestamp).Int64(),
-				AddBlock: lptest.Number(t, in.AddBlock), AddFee: lptest.Number(t, in.AddFee)}
+			b := lp.Bounty{FeePerBlock: flowtest.Number(t, in.FeePerBlock), SafetyFactor: flowtest.Number(t, in.SafetyFactor), StartTimestamp: flowtest.Number(t, in.StartTimestamp).Int64(),
+				AddBlock: flowtest.Number(t, in.AddBlock), AddFee: flowtest.Number(t, in.AddFee)}
 			vectors.SameJSON(t, c.Want(t), map[string]string{"claimerBounty": b.At(expiry).String()})
 			return
 		}

@@ -27,9 +27,9 @@ import (
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/deadline"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -910,7 +910,7 @@ func TestEveryCheckCatchesItsLie(t *testing.T) {
 	} {
 		t.Run(name, test)
 	}
-	all := lptest.Checks(t)
+	all := flowtest.Checks(t)
 	for _, c := range all {
 		if !seen[lp.Check(c)] {
 			t.Errorf("no test feeds %q its lie", c)

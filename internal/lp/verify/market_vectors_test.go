@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/internal/lp/lptest"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -25,14 +25,14 @@ func optional(t *testing.T, s *string) *big.Int {
 	if s == nil {
 		return nil
 	}
-	return lptest.Number(t, *s)
+	return flowtest.Number(t, *s)
 }
 
 // sameTenth compares what the reference says when tokens are bought: a tenth of
 // the difference, and its verdict on that.
 func sameTenth(t *testing.T, says checked, ppm string, tolerance int64) {
 	t.Helper()
-	tenth := new(big.Int).Quo(lptest.Number(t, ppm), big.NewInt(10))
+	tenth := new(big.Int).Quo(flowtest.Number(t, ppm), big.NewInt(10))
 	if says.DifferencePPM != tenth.String() || says.IsValid != (tenth.Cmp(big.NewInt(tolerance)) <= 0) {
 		t.Errorf("the reference says %+v of a difference of %s ppm", says, ppm)
 	}
@@ -52,8 +52,8 @@ func TestVectorsPriceArithmetic(t *testing.T) {
 			Send, Receive           checked
 		}
 		c.Expected(t, &want)
-		q := PriceQuote{Sats: lptest.Number(t, in.Sats), Units: lptest.Number(t, in.TokenAmount), FeeSats: optional(t, in.SwapFeeSats), BaseFee: lptest.Number(t, in.SatsBaseFee),
-			FeePPM: lptest.Number(t, in.FeePPM), Decimals: in.Decimals, Price: lptest.Number(t, in.PriceUSatPerToken)}
+		q := PriceQuote{Sats: flowtest.Number(t, in.Sats), Units: flowtest.Number(t, in.TokenAmount), FeeSats: optional(t, in.SwapFeeSats), BaseFee: flowtest.Number(t, in.SatsBaseFee),
+			FeePPM: flowtest.Number(t, in.FeePPM), Decimals: in.Decimals, Price: flowtest.Number(t, in.PriceUSatPerToken)}
 		from, err := FromBitcoin(q.Sats, q.Price, q.Decimals)
 		if err != nil || from.String() != want.FromBtc {
 			t.Errorf("FromBitcoin %v, %v; want %s", from, err, want.FromBtc)
@@ -61,7 +61,7 @@ func TestVectorsPriceArithmetic(t *testing.T) {
 		if to, err := ToBitcoin(from, q.Price, q.Decimals); err != nil || to.String() != want.ToBtcOfFromBtc {
 			t.Errorf("ToBitcoin %v, %v; want %s", to, err, want.ToBtcOfFromBtc)
 		}
-		tolerance := lptest.Number(t, in.MaxPriceDifferencePPM).Int64()
+		tolerance := flowtest.Number(t, in.MaxPriceDifferencePPM).Int64()
 		for name, side := range map[string]struct {
 			send bool
 			want checked
@@ -76,7 +76,7 @@ func TestVectorsPriceArithmetic(t *testing.T) {
 				c.Differ(t, "price-receive-ppm")
 				ppm = *side.want.DifferencePPMCorrect
 				sameTenth(t, side.want, ppm, tolerance)
-				side.want.IsValid = lptest.Number(t, ppm).Int64() <= tolerance
+				side.want.IsValid = flowtest.Number(t, ppm).Int64() <= tolerance
 			}
 			got := checked{IsValid: r.Within(tolerance), DifferencePPM: r.DifferencePPM.String(), Real: r.Market.String(), Swap: r.Quoted.String()}
 			if diff := cmp.Diff(checked{IsValid: side.want.IsValid, DifferencePPM: ppm, Real: side.want.Real, Swap: side.want.Swap}, got); diff != "" {
@@ -94,12 +94,12 @@ func TestVectorsConvertClient(t *testing.T) {
 		}
 		c.Input(t, &in)
 		answer := map[string]string{}
-		p := lptest.Number(t, in.PriceUSatPerToken)
-		from, err := FromBitcoin(lptest.Number(t, in.Sats), p, in.Decimals)
+		p := flowtest.Number(t, in.PriceUSatPerToken)
+		from, err := FromBitcoin(flowtest.Number(t, in.Sats), p, in.Decimals)
 		if err != nil {
 			t.Fatal(err)
 		}
-		to, err := ToBitcoin(lptest.Number(t, in.Token), p, in.Decimals)
+		to, err := ToBitcoin(flowtest.Number(t, in.Token), p, in.Decimals)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,12 +123,12 @@ func TestVectorsPriceCheck(t *testing.T) {
 		if c.Expected(t, &through); !want.Error && (through.SatsBaseFee == nil || *through.SatsBaseFee != in.SatsBaseFee || through.FeePPM == nil || *through.FeePPM != in.FeePPM) {
 			t.Errorf("the reference hands %+v through, want %s and %s", through, in.SatsBaseFee, in.FeePPM)
 		}
-		q := PriceQuote{Sats: lptest.Number(t, in.AmountSats), Units: lptest.Number(t, in.AmountToken), FeeSats: optional(t, in.RealSwapFeeSats), BaseFee: lptest.Number(t, in.SatsBaseFee),
-			FeePPM: lptest.Number(t, in.FeePPM), Decimals: -2, Price: lptest.Number(t, in.PriceUSatPerToken)}
+		q := PriceQuote{Sats: flowtest.Number(t, in.AmountSats), Units: flowtest.Number(t, in.AmountToken), FeeSats: optional(t, in.RealSwapFeeSats), BaseFee: flowtest.Number(t, in.SatsBaseFee),
+			FeePPM: flowtest.Number(t, in.FeePPM), Decimals: -2, Price: flowtest.Number(t, in.PriceUSatPerToken)}
 		if in.Decimals != nil {
 			q.Decimals = *in.Decimals
 		}
-		tolerance := lptest.Number(t, in.MaxAllowedFeeDifferencePPM).Int64()
+		tolerance := flowtest.Number(t, in.MaxAllowedFeeDifferencePPM).Int64()
 		send := in.Direction == "send"
 		r, err := comparePrice(q, send)
 		switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -44,11 +44,11 @@ type PayoutProof struct {
 func PayoutTx(k chains.Contract, e chains.Escrow, tx *wire.MsgTx, nonce uint64, confirmations uint16) (PayoutProof, error) {
 	if nonce == 0 && e.Kind == chains.OnchainNonced {
 		var err error
-		if nonce, err = claimhash.TxNonce(tx, false); err != nil {
+		if nonce, err = rawtx.TxNonce(tx, false); err != nil {
 			return PayoutProof{}, lp.Lie(lp.CheckPayout, "%w", err)
 		}
 	}
-	vout, confirmations, ok := claimhash.FindOutput(tx, e.ClaimHash, confirmations, func(out *wire.TxOut, n uint16) ([]byte, error) {
+	vout, confirmations, ok := rawtx.FindOutput(tx, e.ClaimHash, confirmations, func(out *wire.TxOut, n uint16) ([]byte, error) {
 		return k.ClaimHash(chains.Condition{Kind: e.Kind, Script: out.PkScript, Sats: uint64(out.Value), Nonce: nonce, Confirmations: n})
 	})
 	if !ok {

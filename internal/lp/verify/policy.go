@@ -5,7 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/btc/coinselect"
+	"github.com/swapper-go/swapper/internal/btc/psbt"
 )
 
 // Policy is how strict the checks are, and what a swap may cost. The zero value
@@ -81,7 +81,7 @@ func (p Policy) fee(swapSats *big.Int) *big.Int { return limit(swapSats, p.MaxFe
 
 // minerFee is the most that miners may get for a swap worth swapSats; both in sats.
 func (p Policy) minerFee(swapSats *big.Int) *big.Int {
-	return limit(swapSats, p.MaxMinerFeePPM, coinselect.SmallMinerFee)
+	return limit(swapSats, p.MaxMinerFeePPM, psbt.SmallMinerFee)
 }
 
 // Validate refuses negative values, with an error that names the field.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -110,7 +110,7 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 	}
 	agreed := Agreed{LP: in.LpAddress, User: in.Signer, Token: wrappedSOL, Native: wrappedSOL, Contract: k, Now: unix(in.Now / 1000)}
 	if swapType != "TO_BTCLN" {
-		agreed.Amount, agreed.ExactIn = lptest.Number(t, in.AmountData.Amount), in.AmountData.ExactIn
+		agreed.Amount, agreed.ExactIn = flowtest.Number(t, in.AmountData.Amount), in.AmountData.ExactIn
 		agreed.Token.Address = in.AmountData.Token
 	}
 	switch swapType {
@@ -136,7 +136,7 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 		}
 		b := in.ClaimerBounty
 		q := &fromBTC{FromBTCExpected: FromBTCExpected{Agreed: agreed, Network: bitcoin.Mainnet, Sequence: sequence,
-			Bounty: lp.Bounty{FeePerBlock: lptest.Number(t, b.FeePerBlock), SafetyFactor: lptest.Number(t, b.SafetyFactor), StartTimestamp: number(b.StartTimestamp), AddBlock: lptest.Number(t, b.AddBlock), AddFee: lptest.Number(t, b.AddFee)}},
+			Bounty: lp.Bounty{FeePerBlock: flowtest.Number(t, b.FeePerBlock), SafetyFactor: flowtest.Number(t, b.SafetyFactor), StartTimestamp: number(b.StartTimestamp), AddBlock: flowtest.Number(t, b.AddBlock), AddFee: flowtest.Number(t, b.AddFee)}},
 			got: lp.FromBTCQuote{Amount: orNone(t, in.Resp.Amount), Total: orNone(t, in.Resp.Total), SwapFee: orNone(t, in.Resp.SwapFee), BTCAddress: in.Resp.BTCAddress,
 				Confirmations: in.Resp.Confirmations, Escrow: in.Data}}
 		return q.data()
@@ -146,11 +146,11 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 		t.Fatal(err)
 	}
 	got := lp.ToBTCLNQuote{Total: orNone(t, in.Resp.Total), MaxFee: orNone(t, in.Resp.MaxFee), SwapFee: orNone(t, in.Resp.SwapFee), RoutingFeeSats: orNone(t, in.Resp.RoutingFeeSats), Escrow: in.Data}
-	q := &toBTCLN{ToBTCLNExpected: ToBTCLNExpected{Agreed: agreed, Invoice: invoice, Expiry: number(in.ExpiryTimestamp), MaxRoutingSats: lptest.Number(t, in.MaxFeeSats)}, got: got}
+	q := &toBTCLN{ToBTCLNExpected: ToBTCLNExpected{Agreed: agreed, Invoice: invoice, Expiry: number(in.ExpiryTimestamp), MaxRoutingSats: flowtest.Number(t, in.MaxFeeSats)}, got: got}
 	sats, _ := invoice.AmountSats()
 	q.Amount = big.NewInt(sats)
 	if q.sats = q.Amount; in.RequiredTotal != nil { // whether the invoice is the prepared one is not in the cases
-		q.Amount, q.ExactIn, q.PreparedSats = lptest.Number(t, *in.RequiredTotal), true, q.sats
+		q.Amount, q.ExactIn, q.PreparedSats = flowtest.Number(t, *in.RequiredTotal), true, q.sats
 	}
 	return q.data()
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -46,8 +46,8 @@ func (s standVault) facts(t *testing.T, token, native, vaultAddress, quoted stri
 		}
 		v := chains.Vault{Open: s.Vault.Opened, OurRelay: true, Tokens: [2]string{token, native}, Confirmations: s.Vault.Confirmations, VaultState: bitcoin.VaultState{UTXO: utxo}}
 		for i := range 2 {
-			v.Multipliers[i] = lptest.Number(t, s.Vault.Multipliers[i])
-			v.Raw[i] = new(big.Int).Quo(lptest.Number(t, s.Vault.Balances[i]), v.Multipliers[i]).Uint64()
+			v.Multipliers[i] = flowtest.Number(t, s.Vault.Multipliers[i])
+			v.Raw[i] = new(big.Int).Quo(flowtest.Number(t, s.Vault.Balances[i]), v.Multipliers[i]).Uint64()
 		}
 		f.Vault = &v
 	}
@@ -88,7 +88,7 @@ func (s standVault) facts(t *testing.T, token, native, vaultAddress, quoted stri
 		}
 		w := chains.Withdrawal{Withdrawal: bitcoin.Withdrawal{TxID: at.Hash, Vault: spends}}
 		for i, amount := range s.PendingAmounts {
-			w.Amounts.Total[i] = lptest.Number(t, amount).Uint64()
+			w.Amounts.Total[i] = flowtest.Number(t, amount).Uint64()
 		}
 		f.Pending = append([]chains.Withdrawal{w}, f.Pending...)
 		at = spends
@@ -121,8 +121,8 @@ func TestVectorsVerifySPV(t *testing.T) {
 		}
 		q := &spv{
 			SPVExpected: SPVExpected{
-				Agreed:  Agreed{LP: in.LpAddress, Token: a, Native: native, Amount: lptest.Number(t, in.RequestedAmount), ExactIn: in.ExactIn, Now: unix(in.Now)},
-				Network: bitcoin.Regtest, GasAmount: lptest.Number(t, in.GasAmount), CallerShare: uint32(lptest.Number(t, in.CallerFeeShare).Uint64()), MaxFeeRate: in.MaxBtcFeeRate,
+				Agreed:  Agreed{LP: in.LpAddress, Token: a, Native: native, Amount: flowtest.Number(t, in.RequestedAmount), ExactIn: in.ExactIn, Now: unix(in.Now)},
+				Network: bitcoin.Regtest, GasAmount: flowtest.Number(t, in.GasAmount), CallerShare: uint32(flowtest.Number(t, in.CallerFeeShare).Uint64()), MaxFeeRate: in.MaxBtcFeeRate,
 			},
 			got: got, facts: in.facts(t, a.Address, native.Address, in.Resp.VaultBtcAddress, in.Resp.BtcUtxo),
 		}
@@ -216,7 +216,7 @@ func (r spvResponse) quote(t *testing.T) lp.SPVQuote {
 		if s == "" {
 			s = "0"
 		}
-		return lptest.Number(t, s)
+		return flowtest.Number(t, s)
 	}
 	return lp.SPVQuote{
 		QuoteID: r.QuoteID, Expiry: r.Expiry, Address: r.Address, VaultID: n(r.VaultID), VaultBTCAddress: r.VaultBtcAddress, BTCAddress: r.BtcAddress,

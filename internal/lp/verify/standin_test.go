@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
+	"github.com/swapper-go/swapper/internal/flowtest"
 )
 
 // standIn is a contract whose escrow data are the neutral members as they stand,
@@ -138,5 +138,5 @@ func orNone(t testing.TB, s *string) *big.Int {
 	if s == nil {
 		return nil
 	}
-	return lptest.Number(t, *s)
+	return flowtest.Number(t, *s)
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -126,12 +126,12 @@ func starknetQuote(t *testing.T, c *vectors.Case, good bool) error {
 	}
 	token := tokens.Token{Chain: "STARKNET", Ticker: "STRK", Decimals: 18, Address: in.Token}
 	agreed := Agreed{LP: inField(t, in.LpAddress), User: inField(t, in.Signer), Token: token, Native: token, Contract: k, Now: unix(in.Now / 1000)}
-	q := &toBTCLN{ToBTCLNExpected: ToBTCLNExpected{Agreed: agreed, Invoice: invoice, Expiry: expiry, MaxRoutingSats: lptest.Number(t, in.MaxFeeSats)},
+	q := &toBTCLN{ToBTCLNExpected: ToBTCLNExpected{Agreed: agreed, Invoice: invoice, Expiry: expiry, MaxRoutingSats: flowtest.Number(t, in.MaxFeeSats)},
 		got: lp.ToBTCLNQuote{Total: orNone(t, in.Resp.Total), MaxFee: orNone(t, in.Resp.MaxFee), SwapFee: orNone(t, in.Resp.SwapFee), RoutingFeeSats: orNone(t, in.Resp.RoutingFeeSats), Escrow: data}}
 	sats, _ := invoice.AmountSats()
 	q.Amount = big.NewInt(sats)
 	if q.sats = q.Amount; in.RequiredTotal != nil { // whether the invoice is the prepared one is not in the cases
-		q.Amount, q.ExactIn, q.PreparedSats = lptest.Number(t, *in.RequiredTotal), true, q.sats
+		q.Amount, q.ExactIn, q.PreparedSats = flowtest.Number(t, *in.RequiredTotal), true, q.sats
 	}
 	return q.data()
 }

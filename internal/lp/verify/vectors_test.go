@@ -14,9 +14,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/deadline"
+	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lp/lptest"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -115,12 +115,12 @@ func TestVectorsVerifyToBTC(t *testing.T) {
 		}
 		q := &toBTC{
 			ToBTCExpected: ToBTCExpected{
-				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.Token), Amount: lptest.Number(t, in.RequestedAmount), ExactIn: in.ExactIn,
+				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.Token), Amount: flowtest.Number(t, in.RequestedAmount), ExactIn: in.ExactIn,
 					Contract: standIn{claimHash: fromHex(t, in.ComputedClaimHash)}, Now: unix(in.Now)},
 				Confirmations: in.Confirmations, ConfirmationTarget: in.ConfirmationTarget,
 			},
-			got: lp.ToBTCQuote{Amount: lptest.Number(t, in.Resp.Amount), Total: lptest.Number(t, in.Resp.Total), SwapFee: lptest.Number(t, in.Resp.SwapFee),
-				NetworkFee: lptest.Number(t, in.Resp.NetworkFee), TotalFee: lptest.Number(t, in.Resp.TotalFee), Escrow: in.Data},
+			got: lp.ToBTCQuote{Amount: flowtest.Number(t, in.Resp.Amount), Total: flowtest.Number(t, in.Resp.Total), SwapFee: flowtest.Number(t, in.Resp.SwapFee),
+				NetworkFee: flowtest.Number(t, in.Resp.NetworkFee), TotalFee: flowtest.Number(t, in.Resp.TotalFee), Escrow: in.Data},
 		}
 		err := q.data()
 		switch {
@@ -164,10 +164,10 @@ func TestVectorsVerifyToBTCLN(t *testing.T) {
 			ToBTCLNExpected: ToBTCLNExpected{
 				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.Token), Amount: orNone(t, in.RequiredTotal), ExactIn: in.RequiredTotal != nil,
 					Contract: standIn{claimHash: fromHex(t, in.ComputedClaimHash)}, Now: unix(in.Now)},
-				Invoice: &lightning.Invoice{PaymentHash: hash32(t, &in.PaymentHash)}, Expiry: lptest.Number(t, in.ExpiryTimestamp).Int64(), MaxRoutingSats: lptest.Number(t, in.MaxFee),
+				Invoice: &lightning.Invoice{PaymentHash: hash32(t, &in.PaymentHash)}, Expiry: flowtest.Number(t, in.ExpiryTimestamp).Int64(), MaxRoutingSats: flowtest.Number(t, in.MaxFee),
 			},
-			got: lp.ToBTCLNQuote{Total: lptest.Number(t, in.Resp.Total), SwapFee: lptest.Number(t, in.Resp.SwapFee), MaxFee: lptest.Number(t, in.Resp.MaxFee),
-				RoutingFeeSats: lptest.Number(t, in.Resp.RoutingFeeSats), Escrow: in.Data},
+			got: lp.ToBTCLNQuote{Total: flowtest.Number(t, in.Resp.Total), SwapFee: flowtest.Number(t, in.Resp.SwapFee), MaxFee: flowtest.Number(t, in.Resp.MaxFee),
+				RoutingFeeSats: flowtest.Number(t, in.Resp.RoutingFeeSats), Escrow: in.Data},
 		}
 		var data standData
 		if err := json.Unmarshal(in.Data, &data); err != nil {
@@ -202,13 +202,13 @@ func TestVectorsVerifyFromBTC(t *testing.T) {
 		b := in.ClaimerBountyParams
 		q := &fromBTC{
 			FromBTCExpected: FromBTCExpected{
-				Agreed: Agreed{LP: in.LpAddress, User: in.Recipient, Token: coinAt(in.Token), Native: coinAt(in.DepositToken), Amount: lptest.Number(t, in.RequestedAmount),
+				Agreed: Agreed{LP: in.LpAddress, User: in.Recipient, Token: coinAt(in.Token), Native: coinAt(in.DepositToken), Amount: flowtest.Number(t, in.RequestedAmount),
 					ExactIn: in.ExactIn, Contract: standIn{claimHash: fromHex(t, in.ComputedClaimHash), extraData: in.ComputedExtraData}, Now: unix(in.Now)},
-				Network: bitcoin.Regtest, Sequence: lptest.Number(t, in.Sequence).Uint64(),
-				Bounty: lp.Bounty{FeePerBlock: lptest.Number(t, b.FeePerBlock), SafetyFactor: lptest.Number(t, b.SafetyFactor), StartTimestamp: lptest.Number(t, b.StartTimestamp).Int64(),
-					AddBlock: lptest.Number(t, b.AddBlock), AddFee: lptest.Number(t, b.AddFee)},
+				Network: bitcoin.Regtest, Sequence: flowtest.Number(t, in.Sequence).Uint64(),
+				Bounty: lp.Bounty{FeePerBlock: flowtest.Number(t, b.FeePerBlock), SafetyFactor: flowtest.Number(t, b.SafetyFactor), StartTimestamp: flowtest.Number(t, b.StartTimestamp).Int64(),
+					AddBlock: flowtest.Number(t, b.AddBlock), AddFee: flowtest.Number(t, b.AddFee)},
 			},
-			got: lp.FromBTCQuote{Amount: lptest.Number(t, in.Resp.Amount), Total: lptest.Number(t, in.Resp.Total), SwapFee: new(big.Int), BTCAddress: in.Resp.BtcAddress,
+			got: lp.FromBTCQuote{Amount: flowtest.Number(t, in.Resp.Amount), Total: flowtest.Number(t, in.Resp.Total), SwapFee: new(big.Int), BTCAddress: in.Resp.BtcAddress,
 				Confirmations: in.Resp.Confirmations, Escrow: in.Data},
 		}
 		var data standData
@@ -231,7 +231,7 @@ type standInvoice struct {
 func (s standInvoice) invoice(t *testing.T) *lightning.Invoice {
 	inv := &lightning.Invoice{PaymentHash: hash32(t, s.PaymentHash), Description: s.Description, HasExpiry: true}
 	if s.Msat != nil {
-		v := lptest.Number(t, *s.Msat).Int64()
+		v := flowtest.Number(t, *s.Msat).Int64()
 		inv.AmountMsat = &v
 	}
 	if s.DescriptionHash != nil {
@@ -251,7 +251,7 @@ type invoiceCase struct {
 }
 
 func (in invoiceCase) expected(t *testing.T) (Agreed, InvoiceExpected) {
-	return Agreed{LP: in.LpAddress, Amount: lptest.Number(t, in.RequestedAmount), ExactIn: in.ExactIn, Now: unix(in.Now)},
+	return Agreed{LP: in.LpAddress, Amount: flowtest.Number(t, in.RequestedAmount), ExactIn: in.ExactIn, Now: unix(in.Now)},
 		InvoiceExpected{Network: bitcoin.Regtest, PaymentHash: hash32(t, &in.PaymentHash), Description: in.Description, DescriptionHash: in.DescriptionHash}
 }
 
@@ -266,7 +266,7 @@ func (in invoiceCase) spoken(t *testing.T, c *vectors.Case, w verdict, key, tota
 	case w.Error && err == nil && hash != nil && sameBytes(*hash, in.DescriptionHash):
 		c.Differ(t, "lp-claim-hash-bytes")
 		return verdict{}
-	case !w.Error && err != nil && (lptest.Number(t, total).Sign() == 0 || lptest.Number(t, *in.Invoice.Msat).Sign() == 0):
+	case !w.Error && err != nil && (flowtest.Number(t, total).Sign() == 0 || flowtest.Number(t, *in.Invoice.Msat).Sign() == 0):
 		c.Differ(t, "price-negative")
 		return liesAbout
 	}
@@ -287,7 +287,7 @@ func TestVectorsVerifyFromBTCLN(t *testing.T) {
 		c.Expected(t, &want)
 		a, i := in.expected(t)
 		q := &fromBTCLN{FromBTCLNExpected: FromBTCLNExpected{a, i},
-			got:     lp.FromBTCLNQuote{Address: in.Resp.IntermediaryKey, Total: lptest.Number(t, in.Resp.Total), SwapFee: lptest.Number(t, in.Resp.SwapFee), SecurityDeposit: new(big.Int)},
+			got:     lp.FromBTCLNQuote{Address: in.Resp.IntermediaryKey, Total: flowtest.Number(t, in.Resp.Total), SwapFee: flowtest.Number(t, in.Resp.SwapFee), SecurityDeposit: new(big.Int)},
 			invoice: in.Invoice.invoice(t)}
 		err := q.data()
 		verdict := in.spoken(t, c, want.verdict, in.Resp.IntermediaryKey, in.Resp.Total, err)
@@ -316,10 +316,10 @@ func TestVectorsVerifyFromBTCLNAuto(t *testing.T) {
 		a, i := in.expected(t)
 		r := in.Resp
 		q := &fromBTCLNAuto{
-			FromBTCLNAutoExpected: FromBTCLNAutoExpected{Agreed: a, InvoiceExpected: i, GasAmount: lptest.Number(t, in.GasAmount), Bounty: lptest.Number(t, in.ClaimerBounty)},
-			got: lp.FromBTCLNAutoQuote{Address: r.IntermediaryKey, Total: lptest.Number(t, r.Total), TotalGas: lptest.Number(t, r.TotalGas), BTCAmountSwap: lptest.Number(t, r.BtcAmountSwap),
-				BTCAmountGas: lptest.Number(t, r.BtcAmountGas), TotalFeeBTC: lptest.Number(t, r.TotalFeeBtc), SwapFeeBTC: lptest.Number(t, r.SwapFeeBtc), SwapFee: lptest.Number(t, r.SwapFee),
-				GasSwapFeeBTC: lptest.Number(t, r.GasSwapFeeBtc), GasSwapFee: lptest.Number(t, r.GasSwapFee), ClaimerBounty: lptest.Number(t, r.ClaimerBounty)},
+			FromBTCLNAutoExpected: FromBTCLNAutoExpected{Agreed: a, InvoiceExpected: i, GasAmount: flowtest.Number(t, in.GasAmount), Bounty: flowtest.Number(t, in.ClaimerBounty)},
+			got: lp.FromBTCLNAutoQuote{Address: r.IntermediaryKey, Total: flowtest.Number(t, r.Total), TotalGas: flowtest.Number(t, r.TotalGas), BTCAmountSwap: flowtest.Number(t, r.BtcAmountSwap),
+				BTCAmountGas: flowtest.Number(t, r.BtcAmountGas), TotalFeeBTC: flowtest.Number(t, r.TotalFeeBtc), SwapFeeBTC: flowtest.Number(t, r.SwapFeeBtc), SwapFee: flowtest.Number(t, r.SwapFee),
+				GasSwapFeeBTC: flowtest.Number(t, r.GasSwapFeeBtc), GasSwapFee: flowtest.Number(t, r.GasSwapFee), ClaimerBounty: flowtest.Number(t, r.ClaimerBounty)},
 			invoice: in.Invoice.invoice(t),
 		}
 		err := q.data()
@@ -345,7 +345,7 @@ func TestVectorsVerifyLNCapacity(t *testing.T) {
 		}
 		var f NodeFact
 		if n != nil {
-			f.Node = &bitcoin.NodeLiquidity{PublicKey: n.PublicKey, Capacity: lptest.Number(t, n.Capacity).Int64()}
+			f.Node = &bitcoin.NodeLiquidity{PublicKey: n.PublicKey, Capacity: flowtest.Number(t, n.Capacity).Int64()}
 		}
 		err := Node(inv, f, Policy{})
 		if want.Class == "Error" && err != nil && !lp.Punishable(err) {

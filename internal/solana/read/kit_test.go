@@ -15,8 +15,8 @@ import (
 	"github.com/mr-tron/base58"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -86,7 +86,7 @@ func (s *stub) ledger(now time.Time) *Ledger {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	nodes.Retry = retry.Policy{Calls: 1}
+	nodes.Retry = httpx.RetryPolicy{Calls: 1}
 	s.t.Cleanup(nodes.Close)
 	return NewLedger(nodes, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -75,7 +75,7 @@ func nodesAt(t testing.TB, now time.Time, answers ...func(rpctest.Call) any) *No
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Retry = retry.Policy{Calls: 1}
+	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
 }
@@ -291,7 +291,7 @@ func TestForeignCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	n.Retry = retry.Policy{Calls: 1}
+	n.Retry = httpx.RetryPolicy{Calls: 1}
 	var slot uint64
 	if err := n.Batch(t.Context(), []Request{SlotRequest(Finalized, &slot)}); err == nil || n.Foreign() == nil || !strings.Contains(n.Foreign().Error(), "serves another") {
 		t.Errorf("%v, %v", err, n.Foreign())

@@ -6,7 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // Arguments of instructions, as the programs read them: what follows them is
@@ -77,13 +77,13 @@ type SubmitArgs struct {
 // submit_short_fork_headers, or, if fork is set, submit_fork_headers.
 func DecodeSubmitArgs(args []byte, fork bool) (a SubmitArgs, err error) {
 	r := reader{data: args}
-	raw := r.take(r.length(pow.HeaderSize) * pow.HeaderSize)
+	raw := r.take(r.length(rawtx.HeaderSize) * rawtx.HeaderSize)
 	if a.On, err = r.stored(); err != nil {
 		return SubmitArgs{}, err
 	}
-	for i := 0; i < len(raw); i += pow.HeaderSize {
+	for i := 0; i < len(raw); i += rawtx.HeaderSize {
 		height := a.On.Header.Height + 1 + uint32(len(a.Headers))
-		h, err := bitcoin.ParseHeader(raw[i:i+pow.HeaderSize], height)
+		h, err := bitcoin.ParseHeader(raw[i:i+rawtx.HeaderSize], height)
 		if err != nil {
 			return SubmitArgs{}, err
 		}
@@ -99,7 +99,7 @@ func DecodeSubmitArgs(args []byte, fork bool) (a SubmitArgs, err error) {
 // it starts at.
 func DecodeRelayInitArgs(args []byte) (h StoredHeader, err error) {
 	r := reader{data: args}
-	raw := r.take(pow.HeaderSize)
+	raw := r.take(rawtx.HeaderSize)
 	height := r.u32()
 	h.Work = new(big.Int).SetBytes(r.take(32))
 	h.LastDiffAdjustment = r.u32()

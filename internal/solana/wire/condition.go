@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -55,7 +54,7 @@ func ClaimHashOf(c chains.Condition) (ClaimHash, error) {
 		if c.Sats > uint64(rawtx.MaxMoney) {
 			return ClaimHash{}, fmt.Errorf("%d sats are more than can exist", c.Sats)
 		}
-		return ClaimHash{claimhash.NoncedTxoHash(c.Nonce, int64(c.Sats), c.Script), c.Nonce, c.Confirmations}, nil
+		return ClaimHash{rawtx.NoncedTxoHash(c.Nonce, int64(c.Sats), c.Script), c.Nonce, c.Confirmations}, nil
 	case chains.OnchainTxID:
 		return ClaimHash{PaymentHash: c.TxID, Confirmations: c.Confirmations}, nil
 	}
@@ -97,12 +96,12 @@ func (d *SwapData) CheckPayment(p chains.Payment) (stripped []byte, err error) {
 	}
 	nonce := uint64(0)
 	if d.Kind == chains.OnchainNonced {
-		if nonce, err = claimhash.TxNonce(tx, true); err != nil {
+		if nonce, err = rawtx.TxNonce(tx, true); err != nil {
 			return nil, err
 		}
 	}
 	out := tx.TxOut[p.Vout]
-	if nonce != d.Nonce || claimhash.NoncedTxoHash(nonce, out.Value, out.PkScript) != d.PaymentHash {
+	if nonce != d.Nonce || rawtx.NoncedTxoHash(nonce, out.Value, out.PkScript) != d.PaymentHash {
 		return nil, fmt.Errorf("output %d is not the one that the escrow demands", p.Vout)
 	}
 	return stripped, nil

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/swapper-go/swapper/internal/drawn"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // FuzzMessages compiles instructions with accounts of all kinds, some of them the same,
@@ -17,7 +17,7 @@ func FuzzMessages(f *testing.F) {
 	f.Add([]byte{1, 2, 1, 1, 3, 0, 1, 2}, []byte{})
 	f.Add(bytes.Repeat([]byte{7, 1, 0, 3}, 40), []byte{1, 0, 0, 7})
 	f.Fuzz(func(t *testing.T, fields, bends []byte) {
-		d := drawn.Of(fields)
+		d := vectors.Draw(fields)
 		keys := make([]Key, 8)
 		for i := range keys {
 			keys[i] = Key(d.Bytes(32))
@@ -65,7 +65,7 @@ func FuzzMessages(f *testing.F) {
 				}
 			}
 		}
-		bent := drawn.Of(bends).Bent(raw)
+		bent := vectors.Draw(bends).Bent(raw)
 		p, err := ParseTx(bent)
 		if err != nil {
 			if bytes.Equal(bent, raw) && !callsPayer(all, payer) {

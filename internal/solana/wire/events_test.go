@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -170,7 +170,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 			}
 			same(t, "read back", in.Stored, jsonOfStored(again))
 			next := stored.Next(header(in.NextHeaderRaw))
-			work := pow.Difficulty(next.Header.Bits)
+			work := rawtx.Difficulty(next.Header.Bits)
 			vectors.SameJSON(t, want, map[string]any{
 				"encoded": hex.EncodeToString(stored.Bytes()), "commitHash": hexOf(stored.Commitment()), "next": jsonOfStored(next),
 				"nextEncoded": hex.EncodeToString(next.Bytes()), "nextCommitHash": hexOf(next.Commitment()), "difficulty": hexOf([32]byte(work.FillBytes(make([]byte, 32))))})
@@ -280,7 +280,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 func TestFindStored(t *testing.T) {
 	p := firstV1
 	var h StoredHeader
-	h.Work, h.Header.Height = pow.Difficulty(0x1d00ffff), 1000
+	h.Work, h.Header.Height = rawtx.Difficulty(0x1d00ffff), 1000
 	h.Header.Bits = 0x1d00ffff
 	event := RelayEvent{Block: h.Header.Hash(), Commitment: h.Commitment(), Stored: &h}
 	logs := logOf(p.Relay, event.Bytes())

@@ -7,7 +7,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -29,7 +28,7 @@ func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount 
 		if nonce != nil && *nonce != "0" { // without one it is no nonced payment
 			c.Kind, c.Nonce = chains.OnchainNonced, number(t, *nonce)
 		}
-		hint := claimhash.TxoHash(int64(c.Sats), c.Script)
+		hint := rawtx.TxoHash(int64(c.Sats), c.Script)
 		out["extraData"] = hex.EncodeToString(hint[:])
 	default:
 		t.Fatalf("unknown %s", fn)

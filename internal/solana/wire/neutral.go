@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // maxSigned bounds how many transactions come back at once: a claim by Bitcoin proof
@@ -53,7 +53,7 @@ func (p Programs) Expect(spec chains.Spec) (*SwapData, error) {
 	}
 	s.Expiry = uint64(spec.Expiry)
 	if spec.Hints && spec.Kind != chains.HTLC {
-		hash := claimhash.TxoHash(int64(spec.Condition.Sats), spec.Condition.Script)
+		hash := rawtx.TxoHash(int64(spec.Condition.Sats), spec.Condition.Script)
 		s.TxoHash = &hash
 	}
 	d, err := p.NewSwapData(s)

@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -235,8 +234,8 @@ func TestExpect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hint := claimhash.TxoHash(5, []byte{1})
-	if d.PaymentHash != claimhash.NoncedTxoHash(0, 5, []byte{1}) || *d.TxoHint() != hint || !d.IsClaimer(user) || d.IsClaimer(lp) || *d.OffererATA != (Key{}) || d.Confirmations != 3 {
+	hint := rawtx.TxoHash(5, []byte{1})
+	if d.PaymentHash != rawtx.NoncedTxoHash(0, 5, []byte{1}) || *d.TxoHint() != hint || !d.IsClaimer(user) || d.IsClaimer(lp) || *d.OffererATA != (Key{}) || d.Confirmations != 3 {
 		t.Errorf("%+v", d)
 	}
 	e, err := d.Escrow()

@@ -6,7 +6,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // storedHeaderSize is the number of bytes of a [StoredHeader].
@@ -29,7 +29,7 @@ func decodeStoredHeader(b []byte) (h StoredHeader, err error) {
 	}
 	r := reader{data: b}
 	h.Work = new(big.Int).SetBytes(r.take(32))
-	raw := r.take(pow.HeaderSize)
+	raw := r.take(rawtx.HeaderSize)
 	h.LastDiffAdjustment = r.u32()
 	height := r.u32()
 	for i := range h.PrevTimes {
@@ -59,7 +59,7 @@ func (h StoredHeader) Commitment() [32]byte { return sha256.Sum256(h.Bytes()) }
 // the relay to check; its height is set here.
 func (h StoredHeader) Next(header bitcoin.Header) StoredHeader {
 	header.Height = h.Header.Height + 1
-	next := StoredHeader{Work: new(big.Int).Add(h.Work, pow.Difficulty(header.Bits)), Header: header, LastDiffAdjustment: h.LastDiffAdjustment}
+	next := StoredHeader{Work: new(big.Int).Add(h.Work, rawtx.Difficulty(header.Bits)), Header: header, LastDiffAdjustment: h.LastDiffAdjustment}
 	copy(next.PrevTimes[:], h.PrevTimes[1:])
 	next.PrevTimes[len(next.PrevTimes)-1] = h.Header.Time
 	if header.Height%2016 == 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 )
 
@@ -344,7 +344,7 @@ func TestMatchBitcoinClaim(t *testing.T) {
 	d := swapFor(t, p, false, WSOL, user)
 	d.Kind, d.Confirmations = chains.Onchain, 3
 	var in StoredHeader
-	in.Work, in.Header.Height, in.Header.Bits = pow.Difficulty(0x1d00ffff), 99, 0x1d00ffff
+	in.Work, in.Header.Height, in.Header.Bits = rawtx.Difficulty(0x1d00ffff), 99, 0x1d00ffff
 	data := DataKey([]byte{9}, [32]byte{4})
 	claim := BitcoinClaim{Data: d, Signer: user, Vout: 1, Stripped: make([]byte, 2500), Proof: Proof{TxID: [32]byte{4}, Index: 2, Path: []bitcoin.Hash{{5}}}, Confirmations: 3, Header: in,
 		DataKey: data, To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}

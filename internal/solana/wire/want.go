@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
 )
 
@@ -217,7 +217,7 @@ func (p Programs) submits(ix Instruction, signer Key) (Instruction, error) {
 	}
 	var headers []bitcoin.Header
 	for range n {
-		h, err := bitcoin.ParseHeader(r.take(pow.HeaderSize), 0)
+		h, err := bitcoin.ParseHeader(r.take(rawtx.HeaderSize), 0)
 		if err != nil {
 			return ix, err
 		}

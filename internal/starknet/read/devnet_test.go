@@ -13,8 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/rpc"
-	"github.com/swapper-go/swapper/internal/retry"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/starknet/read"
 	starkrpc "github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -61,7 +60,7 @@ func need[T any](t *ground) func(v T, err error) T {
 
 // each runs a test with servers of every version of the interface.
 func each(t *testing.T, o starknet.Options, test func(*ground)) {
-	for _, v := range []rpc.Version{rpc.V7, rpc.V8, rpc.V9, rpc.V10} {
+	for _, v := range []starknet.NodeVersion{starknet.V7, starknet.V8, starknet.V9, starknet.V10} {
 		t.Run(v.String(), func(t *testing.T) {
 			o.Version = v
 			test(start(t, o))
@@ -300,23 +299,23 @@ func TestFaultyServers(t *testing.T) {
 		queries = append(queries, chains.EscrowQuery{Escrow: &e})
 	}
 	claimed := need[wire.Felt](g)(g.net.Party(g.net.User).ClaimSecret(ctx, locks[1], secret))
-	faulty := need[*rpc.Server](g)(g.net.Serve(""))
+	faulty := need[*starknet.NodeServer](g)(g.net.Serve(""))
 	for name, c := range map[string]struct {
-		fault rpc.Fault
+		fault starknet.NodeFault
 		alone bool
 	}{
-		"few blocks a page":     {rpc.Fault{PageBlocks: 3}, true},
-		"small batches":         {rpc.Fault{MaxBatch: 2}, true},
-		"no batches":            {rpc.Fault{MaxBatch: 1}, true},
-		"no traces":             {rpc.Fault{NoTraces: true}, true},
-		"garbage":               {rpc.Fault{Garbage: true}, false},
-		"down":                  {rpc.Fault{Down: true}, false},
-		"HTTP status 502":       {rpc.Fault{Status: 502}, false},
-		"answers without end":   {rpc.Fault{Huge: true}, false},
-		"another network":       {rpc.Fault{WrongNetwork: true}, false},
-		"an old version":        {rpc.Fault{WrongSpec: "0.5.1"}, false},
-		"no calls":              {rpc.Fault{Fail: []string{"starknet_call"}}, false},
-		"no events, by refusal": {rpc.Fault{Fail: []string{"starknet_getEvents"}}, false},
+		"few blocks a page":     {starknet.NodeFault{PageBlocks: 3}, true},
+		"small batches":         {starknet.NodeFault{MaxBatch: 2}, true},
+		"no batches":            {starknet.NodeFault{MaxBatch: 1}, true},
+		"no traces":             {starknet.NodeFault{NoTraces: true}, true},
+		"garbage":               {starknet.NodeFault{Garbage: true}, false},
+		"down":                  {starknet.NodeFault{Down: true}, false},
+		"HTTP status 502":       {starknet.NodeFault{Status: 502}, false},
+		"answers without end":   {starknet.NodeFault{Huge: true}, false},
+		"another network":       {starknet.NodeFault{WrongNetwork: true}, false},
+		"an old version":        {starknet.NodeFault{WrongSpec: "0.5.1"}, false},
+		"no calls":              {starknet.NodeFault{Fail: []string{"starknet_call"}}, false},
+		"no events, by refusal": {starknet.NodeFault{Fail: []string{"starknet_getEvents"}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			faulty.Misbehave(c.fault)
@@ -334,7 +333,7 @@ func TestFaultyServers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer nodes.Close()
-			nodes.Retry = retry.Policy{Calls: 1}
+			nodes.Retry = httpx.RetryPolicy{Calls: 1}
 			l := read.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))
 			r := read.New(g.net.Deployment(), l)
 			facts, err := r.Escrows(ctx, queries)
@@ -369,7 +368,7 @@ func TestFaultyServers(t *testing.T) {
 		})
 	}
 	// One that hides events hides no escrow: its state says that there is one.
-	faulty.Misbehave(rpc.Fault{NoEvents: true})
+	faulty.Misbehave(starknet.NodeFault{NoEvents: true})
 	nodes, err := starkrpc.Dial(func(wire.Felt) error { return nil }, []string{faulty.URL()}, http.DefaultTransport, time.Now)
 	if err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -109,7 +109,7 @@ func connect(t testing.TB, now time.Time, urls ...string) *Ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes.Retry = retry.Policy{Calls: 1}
+	nodes.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(nodes.Close)
 	return NewLedger(nodes, clock, slog.New(slog.DiscardHandler))
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lru"
-	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -19,7 +19,7 @@ import (
 type Nodes interface {
 	rpc.Node
 	Several() bool
-	Singles() ([]*rpc.Nodes, retry.Policy)
+	Singles() ([]*rpc.Nodes, httpx.RetryPolicy)
 	Each(ctx context.Context, questions func() []rpc.Request, take func([]rpc.Request)) error
 	Deliver(ctx context.Context, questions func() []rpc.Request, judge func([]rpc.Request) error) error
 }

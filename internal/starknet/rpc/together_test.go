@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/retry"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -38,7 +38,7 @@ func TestSwapsAskABusyNodeTogether(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer nodes.Close()
-				nodes.Retry = retry.Policy{Calls: 1}
+				nodes.Retry = httpx.RetryPolicy{Calls: 1}
 				ask := func(requests ...Request) error { return AskAll(t.Context(), nodes, requests) }
 				if err := ask(HeadRequest(new(Head))); err != nil { // the node says who it is
 					t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
@@ -101,7 +100,7 @@ func subjectOf(kind chains.Kind, tx *wire.MsgTx, vout uint32) ([]Felt, error) {
 	var nonce uint64
 	if kind == chains.OnchainNonced {
 		var err error
-		if nonce, err = claimhash.TxNonce(tx, true); err != nil {
+		if nonce, err = rawtx.TxNonce(tx, true); err != nil {
 			return nil, err
 		}
 		if nonce == 0 {

@@ -4,7 +4,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // commitment is what the claim handlers of Bitcoin proofs hash into the claim data
@@ -58,9 +58,9 @@ func (d Deployment) ClaimHash(c chains.Condition) (Felt, error) {
 func ClaimHashText(claimData Felt) string { return Digits64(claimData) }
 
 // extraData is what is published with an escrow for a Bitcoin output, 42 bytes: see
-// [claimhash.TxoHint]. Unlike the claim data it uses SHA-256.
+// [rawtx.TxoHint]. Unlike the claim data it uses SHA-256.
 func extraData(c chains.Condition) []byte {
-	h := claimhash.TxoHint{Txo: claimhash.TxoHash(int64(c.Sats), c.Script), Confirmations: c.Confirmations}
+	h := rawtx.TxoHint{Txo: rawtx.TxoHash(int64(c.Sats), c.Script), Confirmations: c.Confirmations}
 	if c.Kind == chains.OnchainNonced {
 		h.Nonce = c.Nonce
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/NethermindEth/juno/core/crypto"
 	"github.com/NethermindEth/juno/core/felt"
 
-	"github.com/swapper-go/swapper/internal/drawn"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
-func drawFelt(f *drawn.From) Felt {
+func drawFelt(f *vectors.Drawn) Felt {
 	n := f.Big(252)
 	x, err := FeltOfBig(n)
 	if err != nil {
@@ -20,7 +20,7 @@ func drawFelt(f *drawn.From) Felt {
 	return x
 }
 
-func drawFelts(f *drawn.From, most int) (all []Felt) {
+func drawFelts(f *vectors.Drawn, most int) (all []Felt) {
 	for range f.Int(most + 1) {
 		all = append(all, drawFelt(f))
 	}
@@ -68,10 +68,10 @@ func FuzzTransactionHashes(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{1, 4, 200}, 80), []byte{})
 	f.Add(bytes.Repeat([]byte{6}, 80), []byte{2, 1, 0})
 	f.Fuzz(func(t *testing.T, fields, bends []byte) {
-		d := drawn.Of(fields)
+		d := vectors.Draw(fields)
 		bound := func() Bound { return Bound{d.Uint64(), d.Big(128)} }
 		tx := &Transaction{Type: Invoke, Details: Details{Sender: drawFelt(d), ChainID: drawFelt(d), Nonce: d.Uint64() % (1 << 53), Bounds: Bounds{bound(), bound(), bound()}, Tip: d.Uint64(),
-			NonceMode: drawn.One(d, DAModeL1, DAModeL2), FeeMode: drawn.One(d, DAModeL1, DAModeL2)}, Signed: true}
+			NonceMode: vectors.DrawOne(d, DAModeL1, DAModeL2), FeeMode: vectors.DrawOne(d, DAModeL1, DAModeL2)}, Signed: true}
 		if d.Bool() {
 			tx.PaymasterData, tx.AccountDeploymentData = drawFelts(d, 3), drawFelts(d, 3)
 		}
@@ -95,7 +95,7 @@ func FuzzTransactionHashes(f *testing.F) {
 				t.Fatalf("%s is read with the hash %s, %v, want %s", text, Hex(back), err, Hex(h))
 			}
 		}
-		bent := string(drawn.Of(bends).JSON([]byte(text)))
+		bent := string(vectors.Draw(bends).JSON([]byte(text)))
 		p, err := ParseTransaction(bent)
 		if err != nil {
 			return

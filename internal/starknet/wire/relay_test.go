@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -40,12 +40,12 @@ func TestVectorsBtcRelay(t *testing.T) {
 				t.Errorf("%+v", next)
 			}
 		case "chainwork":
-			target, err := pow.Target(in.Nbits)
+			target, err := rawtx.Target(in.Nbits)
 			if err != nil {
 				t.Fatal(err)
 			}
 			pad := func(n *big.Int) string { return hex.EncodeToString(n.FillBytes(make([]byte, 32))) }
-			vectors.SameJSON(t, c.Want(t), map[string]string{"target": pad(target), "chainwork": pad(pow.Work(in.Nbits))})
+			vectors.SameJSON(t, c.Want(t), map[string]string{"target": pad(target), "chainwork": pad(rawtx.Work(in.Nbits))})
 		case "storedHeaderFromFelts":
 			h, err := ParseStoredHeader(feltsOf(t, in.Felts))
 			if len(in.Felts) > storedHeaderFelts {

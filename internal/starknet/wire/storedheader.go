@@ -7,7 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/bigs"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 )
 
 // storedHeaderFelts is the length of a stored header in calldata.
@@ -53,7 +53,7 @@ func ParseStoredHeader(all []Felt) (StoredHeader, error) {
 }
 
 func (r *reader) header() bitcoin.Header {
-	h, err := bitcoin.ParseHeader(r.words(pow.HeaderSize/4), 0)
+	h, err := bitcoin.ParseHeader(r.words(rawtx.HeaderSize/4), 0)
 	if err != nil {
 		r.fail("%w", err)
 	}
@@ -89,10 +89,10 @@ func (s StoredHeader) Next(h bitcoin.Header) (StoredHeader, error) {
 	if err := s.Header.CheckLink(h); err != nil {
 		return StoredHeader{}, err
 	}
-	if _, err := pow.Target(h.Bits); err != nil {
+	if _, err := rawtx.Target(h.Bits); err != nil {
 		return StoredHeader{}, err
 	}
-	next := StoredHeader{Header: h, Work: pow.Work(h.Bits), LastAdjustment: s.LastAdjustment}
+	next := StoredHeader{Header: h, Work: rawtx.Work(h.Bits), LastAdjustment: s.LastAdjustment}
 	if next.Work.Add(next.Work, bigs.OrZero(s.Work)).BitLen() > 256 {
 		return StoredHeader{}, fmt.Errorf("stored header at height %d: chain work overflows", s.Header.Height)
 	}

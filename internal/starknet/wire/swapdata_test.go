@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/btc/claimhash"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/members"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -378,7 +378,7 @@ func TestNeutralEscrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hint := claimhash.TxoHint{Txo: claimhash.TxoHash(7, []byte{0x51}), Confirmations: 2} // a plain output has no nonce
+	hint := rawtx.TxoHint{Txo: rawtx.TxoHash(7, []byte{0x51}), Confirmations: 2} // a plain output has no nonce
 	if !bytes.Equal(made.ExtraData, hint.Bytes()) || made.FeeToken != STRK || !made.Reputation || made.Sequence != 9 {
 		t.Errorf("%+v, want the hint %+v", made, hint)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // btcWorld is Bitcoin, and the vault that a withdrawal is of.
@@ -465,7 +464,7 @@ func spvStory() *story {
 			b := &s.w.btc
 			t := b.txs[0].state
 			head, _ := s.head(false)
-			return r.State == swapstate.SPVDeclined && t != mined && t != waiting ||
+			return r.State == swap.SPVDeclined && t != mined && t != waiting ||
 				gone && t == dropped && r.Seen.Reached(head) && s.clock(0).Sub(deadline) > 20*24*hour
 		},
 	}
@@ -509,11 +508,11 @@ func spvStory() *story {
 			return fmt.Sprintf("the user has paid, and the vault has not; shown as %s", row(s.flow, r.State))
 		case b.txs[0].state != mined && state != chains.WithdrawalNone && r.Posted():
 			// A reorganisation of Bitcoin took back what the vault had paid for: the user has both.
-		case state == chains.WithdrawalClaimed && (r.State == swapstate.SPVExpired || r.State == swapstate.SPVFailed) && r.Posted():
+		case state == chains.WithdrawalClaimed && (r.State == swap.SPVExpired || r.State == swap.SPVFailed) && r.Posted():
 			// A reorganisation took back the double spend for which it was given up, after weeks of rest.
-		case state == chains.WithdrawalClaimed && r.State != swapstate.SPVClaimed && r.State != swapstate.SPVFronted,
-			state == chains.WithdrawalClosed && r.State != swapstate.SPVClosed && r.State != swapstate.SPVFronted,
-			state == chains.WithdrawalNone && (r.State == swapstate.SPVClaimed || r.State == swapstate.SPVFronted || r.State == swapstate.SPVClosed):
+		case state == chains.WithdrawalClaimed && r.State != swap.SPVClaimed && r.State != swap.SPVFronted,
+			state == chains.WithdrawalClosed && r.State != swap.SPVClosed && r.State != swap.SPVFronted,
+			state == chains.WithdrawalNone && (r.State == swap.SPVClaimed || r.State == swap.SPVFronted || r.State == swap.SPVClosed):
 			return fmt.Sprintf("it is shown as %s, and the vault's withdrawal is %d", row(s.flow, r.State), state)
 		}
 		return ""
@@ -532,7 +531,7 @@ func spvStory() *story {
 			return true
 		}
 		head, _ := s.head(false)
-		if state, _ := s.withdrawalAt(s.w.height); state == chains.WithdrawalFronted && s.w.liar == 0 && !s.misled() && was.Seen.Reached(head) && res.Record.State != swapstate.SPVFronted && !res.Record.Settled {
+		if state, _ := s.withdrawalAt(s.w.height); state == chains.WithdrawalFronted && s.w.liar == 0 && !s.misled() && was.Seen.Reached(head) && res.Record.State != swap.SPVFronted && !res.Record.Settled {
 			s.broken("the payout was advanced, the process has heard of it, and the swap is %s", row(s.flow, res.Record.State))
 		}
 		return was != s.rec
@@ -572,7 +571,7 @@ func spvStory() *story {
 func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	r, b := res.Record, &s.w.btc
 	head, _ := s.head(false)
-	if r.State == swapstate.SPVExpired && !r.Posted() && b.posted && b.txs[0].state != replaced { // with a provider that has refused it, and keeps it
+	if r.State == swap.SPVExpired && !r.Posted() && b.posted && b.txs[0].state != replaced { // with a provider that has refused it, and keeps it
 		return "the quote counts as unused, and a signed transaction can be sent"
 	}
 	if was.Settled || r.Settled || !was.Seen.Reached(head) {
@@ -585,33 +584,33 @@ func spvTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	switch {
 	case !r.Posted():
 		sent := b.txs[0].state == waiting || b.txs[0].state == mined
-		ok = in(swapstate.SPVCreated, swapstate.SPVSoftExpired, swapstate.SPVExpired) && !(sent && len(r.Bitcoin.Declined) > 0)
-		if in(swapstate.SPVExpired) && !r.Vault.Deadline.Passed(s.clock(0)) && s.w.off == 0 && was.State != swapstate.SPVExpired {
+		ok = in(swap.SPVCreated, swap.SPVSoftExpired, swap.SPVExpired) && !(sent && len(r.Bitcoin.Declined) > 0)
+		if in(swap.SPVExpired) && !r.Vault.Deadline.Passed(s.clock(0)) && s.w.off == 0 && was.State != swap.SPVExpired {
 			ok = false
 		}
 	case r.Bitcoin.TxID == paymentIDs[1]: // nobody sends it
-		ok = in(swapstate.SPVSigned, swapstate.SPVSoftExpired, swapstate.SPVExpired, swapstate.SPVDeclined)
-		if in(swapstate.SPVExpired, swapstate.SPVDeclined) && !r.Expiry.Passed(s.clock(0)) && was.State != r.State && s.w.mood == working {
+		ok = in(swap.SPVSigned, swap.SPVSoftExpired, swap.SPVExpired, swap.SPVDeclined)
+		if in(swap.SPVExpired, swap.SPVDeclined) && !r.Expiry.Passed(s.clock(0)) && was.State != r.State && s.w.mood == working {
 			return "a stranger has ended the swap"
 		}
-	case in(swapstate.SPVFronted):
+	case in(swap.SPVFronted):
 		ok = state == chains.WithdrawalFronted || state == chains.WithdrawalClosed && b.fronted != 0
 	case state == chains.WithdrawalClaimed && b.txs[0].state == mined:
-		ok = in(swapstate.SPVClaimed)
+		ok = in(swap.SPVClaimed)
 	case state == chains.WithdrawalClosed && b.txs[0].state == mined:
-		ok = in(swapstate.SPVClosed) && (was.State != swapstate.SPVFronted || b.fronted == 0)
+		ok = in(swap.SPVClosed) && (was.State != swap.SPVFronted || b.fronted == 0)
 	case state != chains.WithdrawalNone: // advanced: the process hears of that by an event
-		ok = state != chains.WithdrawalFronted || !in(swapstate.SPVClaimed, swapstate.SPVClosed)
+		ok = state != chains.WithdrawalFronted || !in(swap.SPVClaimed, swap.SPVClosed)
 	case n >= 2:
-		ok = in(swapstate.SPVConfirmed)
+		ok = in(swap.SPVConfirmed)
 	case b.txs[0].state == mined || b.txs[0].state == waiting:
-		ok = in(swapstate.SPVBroadcasted)
+		ok = in(swap.SPVBroadcasted)
 	case b.txs[0].state == replaced:
-		ok = in(swapstate.SPVExpired, swapstate.SPVFailed) ||
-			in(swapstate.SPVDeclined) && was.State == swapstate.SPVCreated && was.Expiry.Passed(s.clock(0)) // followed again from now on, its inputs are asked for at the next look
+		ok = in(swap.SPVExpired, swap.SPVFailed) ||
+			in(swap.SPVDeclined) && was.State == swap.SPVCreated && was.Expiry.Passed(s.clock(0)) // followed again from now on, its inputs are asked for at the next look
 	default: // given up for a double spend, it is watched on: it may be mined after a reorganisation
-		ok = !in(swapstate.SPVClaimed, swapstate.SPVFronted, swapstate.SPVClosed) &&
-			(!in(swapstate.SPVExpired, swapstate.SPVFailed) || was.State == r.State)
+		ok = !in(swap.SPVClaimed, swap.SPVFronted, swap.SPVClosed) &&
+			(!in(swap.SPVExpired, swap.SPVFailed) || was.State == r.State)
 	}
 	if !ok {
 		return fmt.Sprintf("the swap is %s; the Bitcoin transaction is %d with %d confirmations, the vault's withdrawal %d", row(s.flow, r.State), b.txs[0].state, n, state)

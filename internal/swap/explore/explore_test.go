@@ -15,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -286,13 +285,13 @@ func (s *sim) falseEnd(was, r *swap.Record) string {
 	if s.flow.Type == swap.SPVFromBTC {
 		state, _ := s.withdrawalAt(s.w.height)
 		said := chains.WithdrawalState(s.w.liar - 1)
-		if shown := map[int]chains.WithdrawalState{swapstate.SPVClaimed: chains.WithdrawalClaimed, swapstate.SPVClosed: chains.WithdrawalClosed, swapstate.SPVFronted: chains.WithdrawalFronted}[r.State]; shown != chains.WithdrawalNone && shown == said && shown != state {
+		if shown := map[int]chains.WithdrawalState{swap.SPVClaimed: chains.WithdrawalClaimed, swap.SPVClosed: chains.WithdrawalClosed, swap.SPVFronted: chains.WithdrawalFronted}[r.State]; shown != chains.WithdrawalNone && shown == said && shown != state {
 			return fmt.Sprintf("it is shown as %s, and the vault's withdrawal is %d", end.Name, state)
 		}
 		return ""
 	}
 	state := s.w.escrow()
-	unpaid := s.flow.Type == swap.FromBTCLN && r.State == swapstate.LnExpired && r.Escrow.Real == nil && r.Lightning.EndsAt.Passed(s.clock(0))
+	unpaid := s.flow.Type == swap.FromBTCLN && r.State == swap.LnExpired && r.Escrow.Real == nil && r.Lightning.EndsAt.Passed(s.clock(0))
 	if unpaid && state == chains.EscrowNone { // the clock says so: there is no escrow that a node could be asked for
 		return ""
 	}

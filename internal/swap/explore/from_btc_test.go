@@ -9,7 +9,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // FROM_BTC: the user opens an escrow of the provider's tokens, pays bitcoin, and anybody
@@ -58,7 +57,7 @@ func fromBTCStory() *story {
 		},
 		answers: func(s *sim, o opts) engine.Reader { return fromBTCAnswer{answer{s: s, o: o}} },
 		rests: func(s *sim, r *swap.Record, gone bool) bool { // only the provider can end an escrow for which nothing was paid
-			return gone && r.State == swapstate.InExpired && !s.deposited() && s.w.escrow() == chains.EscrowOpen
+			return gone && r.State == swap.InExpired && !s.deposited() && s.w.escrow() == chains.EscrowOpen
 		},
 	}
 	refunds := func(s *sim) bool {
@@ -83,8 +82,8 @@ func fromBTCStory() *story {
 			return "the escrow is still open"
 		case state != chains.EscrowClaimed && s.deposited():
 			return fmt.Sprintf("the user has paid, and the escrow is %s", state)
-		case state == chains.EscrowClaimed && r.State != swapstate.InClaimed, state == chains.EscrowRefunded && r.State != swapstate.InFailed,
-			state == chains.EscrowNone && r.State != swapstate.InQuoteOver:
+		case state == chains.EscrowClaimed && r.State != swap.InClaimed, state == chains.EscrowRefunded && r.State != swap.InFailed,
+			state == chains.EscrowNone && r.State != swap.InQuoteOver:
 			return fmt.Sprintf("it is shown as %s, and the escrow is %s", row(s.flow, r.State), state)
 		}
 		return ""
@@ -100,19 +99,19 @@ func fromBTCStory() *story {
 		ok := true
 		switch state {
 		case chains.EscrowNone:
-			ok = in(swapstate.InCreated, swapstate.InSoftExpired, swapstate.InQuoteOver)
-			if in(swapstate.InQuoteOver) && s.chainTime() <= s.authUntil() {
+			ok = in(swap.InCreated, swap.InSoftExpired, swap.InQuoteOver)
+			if in(swap.InQuoteOver) && s.chainTime() <= s.authUntil() {
 				return "the quote counts as over, though its escrow can still be opened"
 			}
 		case chains.EscrowOpen:
-			ok = in(swapstate.InCommitted, swapstate.InExpired)
+			ok = in(swap.InCommitted, swap.InExpired)
 			if s.provable() >= 0 {
-				ok = in(swapstate.InConfirmed)
+				ok = in(swap.InConfirmed)
 			}
 		case chains.EscrowClaimed:
-			ok = in(swapstate.InClaimed)
+			ok = in(swap.InClaimed)
 		case chains.EscrowRefunded:
-			ok = in(swapstate.InFailed)
+			ok = in(swap.InFailed)
 		}
 		if !ok {
 			return fmt.Sprintf("the swap is %s, the escrow is %s, and payment %d can be proven", row(s.flow, r.State), state, s.provable())

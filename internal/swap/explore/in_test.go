@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // FROM_BTCLN_AUTO and FROM_BTCLN: the user pays an invoice, the provider holds the
@@ -178,7 +177,7 @@ func inStory(t swap.Type, ends ...time.Duration) *story {
 		answers: func(s *sim, o opts) engine.Reader { return inAnswer{answer{s: s, o: o}} },
 		truth:   inTruth,
 		rests: func(s *sim, r *swap.Record, gone bool) bool { // only the provider can end an escrow that nobody may claim
-			return gone && r.State == swapstate.LnHTLCExpired && !s.w.public && s.w.escrow() == chains.EscrowOpen
+			return gone && r.State == swap.LnHTLCExpired && !s.w.public && s.w.escrow() == chains.EscrowOpen
 		},
 	}
 	early := hour // what an honest provider leaves
@@ -259,9 +258,9 @@ func inStory(t swap.Type, ends ...time.Duration) *story {
 			// Announced too late to be claimed: the provider takes it back, and the payment is returned.
 		case state == chains.EscrowOpen && !s.rests(s, r, gone):
 			return "the escrow is still open"
-		case state == chains.EscrowRefunded && r.State == swapstate.LnExpired && r.Escrow.Real == nil: // the same, later
-		case state == chains.EscrowClaimed && r.State != swapstate.LnClaimed, state == chains.EscrowRefunded && r.State != swapstate.LnFailed,
-			state == chains.EscrowNone && r.State != swapstate.LnExpired:
+		case state == chains.EscrowRefunded && r.State == swap.LnExpired && r.Escrow.Real == nil: // the same, later
+		case state == chains.EscrowClaimed && r.State != swap.LnClaimed, state == chains.EscrowRefunded && r.State != swap.LnFailed,
+			state == chains.EscrowNone && r.State != swap.LnExpired:
 			return fmt.Sprintf("it is shown as %s, but the escrow is %s", row(s.flow, r.State), state)
 		}
 		return ""
@@ -315,7 +314,7 @@ func (s *sim) withdraw() bool {
 		use = swap.UseWithdraw{Link: "lnurl1", With: &swap.Withdraw{}}
 	}
 	_, _, err = s.turn(use, opts{})
-	switch waits := res.Record.State == swapstate.LnCreated; {
+	switch waits := res.Record.State == swap.LnCreated; {
 	case err != nil && waits && !s.w.rival && !swap.Cancelled(swap.Decision{R: res.Record, Obs: res.Observation}):
 		s.broken("the invoice waits to be paid, and no LNURL service can be asked to: %v", err)
 	case err == nil && (s.rec.Lightning.Withdraw == nil || !s.rec.Lightning.Withdraw.Asked):
@@ -353,24 +352,24 @@ func inTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	ok := true
 	switch {
 	case r.Escrow.Real == nil:
-		ok = r.State == swapstate.LnCreated || r.State == swapstate.LnSoftExpired || r.State == swapstate.LnExpired
+		ok = r.State == swap.LnCreated || r.State == swap.LnSoftExpired || r.State == swap.LnExpired
 		lasts := s.expiry().Sub(laterOf(s.clock(0), time.Unix(head.Time, 0))) > 20*time.Minute
 		if s.w.paid && !s.w.public && s.w.mood == working && !s.clock(0).After(r.Lightning.EndsAt.Time()) && s.w.escrow() == chains.EscrowNone && s.clock(0).Unix() <= s.authUntil() && lasts {
 			return "the provider holds the payment and says so, and the swap does not show it"
 		}
-		if s.flow.Type == swap.FromBTCLNAuto && state == chains.EscrowOpen && s.w.mood == silent && r.State == swapstate.LnCreated && lasts {
+		if s.flow.Type == swap.FromBTCLNAuto && state == chains.EscrowOpen && s.w.mood == silent && r.State == swap.LnCreated && lasts {
 			return "the escrow is open, the provider is silent, and the chain was not searched"
 		}
 	case state == chains.EscrowClaimed:
-		ok = r.State == swapstate.LnClaimed
+		ok = r.State == swap.LnClaimed
 	case state == chains.EscrowRefunded:
-		ok = r.State == swapstate.LnFailed
+		ok = r.State == swap.LnFailed
 	case state == chains.EscrowOpen && late && !r.Public():
-		ok = r.State == swapstate.LnHTLCExpired
+		ok = r.State == swap.LnHTLCExpired
 	case state == chains.EscrowOpen:
-		ok = r.State == swapstate.LnCommitted
+		ok = r.State == swap.LnCommitted
 	default:
-		ok = r.State == swapstate.LnPaid || r.State == swapstate.LnHTLCExpired || r.State == swapstate.LnExpired || r.State == swapstate.LnSoftExpired
+		ok = r.State == swap.LnPaid || r.State == swap.LnHTLCExpired || r.State == swap.LnExpired || r.State == swap.LnSoftExpired
 	}
 	if !ok {
 		return fmt.Sprintf("the swap is %s, and the escrow is %s", row(s.flow, r.State), state)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 var mutants = flag.Bool("explore.mutants", false, "try every mutant of every table, and say which are not noticed")
@@ -64,7 +63,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 				c := *f
 				c.Effects = func(in swap.Decision) []swap.Effect {
 					all := f.Effects(in)
-					if in.R.State == swapstate.LnCommitted && len(all) == 0 {
+					if in.R.State == swap.LnCommitted && len(all) == 0 {
 						all = append(all, swap.Effect{Kind: swap.Publish, Reveals: true})
 					}
 					return all
@@ -75,7 +74,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 				c := *f
 				c.Effects = func(in swap.Decision) []swap.Effect {
 					all := f.Effects(in)
-					if w := in.R.Lightning.Withdraw; w != nil && in.R.State == swapstate.LnCreated {
+					if w := in.R.Lightning.Withdraw; w != nil && in.R.State == swap.LnCreated {
 						return []swap.Effect{{Kind: swap.CallWithdraw, Mark: true}}
 					}
 					return all
@@ -113,7 +112,7 @@ func TestLateOpeningsAreNoticed(t *testing.T) {
 		obs := *in.Obs
 		in.Obs = &obs
 		for _, e := range []**chains.Escrow{&in.R.Escrow.Real, &obs.Delivered.Value} {
-			if *e != nil && in.R.State != swapstate.LnCommitted {
+			if *e != nil && in.R.State != swap.LnCommitted {
 				long := **e
 				long.Expiry += 3600
 				*e = &long

@@ -10,7 +10,6 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // TO_BTC and TO_BTCLN: the user opens an escrow, the provider pays and claims it, or the
@@ -141,8 +140,8 @@ func outStory(t swap.Type) *story {
 				return "the user's tokens are still locked"
 			case state == chains.EscrowClaimed && !s.w.paid:
 				return "the provider took the tokens without paying"
-			case state == chains.EscrowClaimed && r.State != swapstate.OutClaimed, state == chains.EscrowRefunded && r.State != swapstate.OutRefunded,
-				state == chains.EscrowNone && r.State != swapstate.OutExpired:
+			case state == chains.EscrowClaimed && r.State != swap.OutClaimed, state == chains.EscrowRefunded && r.State != swap.OutRefunded,
+				state == chains.EscrowNone && r.State != swap.OutExpired:
 				return fmt.Sprintf("it is shown as %s, but the escrow is %s", row(s.flow, r.State), state)
 			}
 			return ""
@@ -198,23 +197,23 @@ func outTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	ok := true
 	switch state {
 	case chains.EscrowClaimed:
-		ok = in(swapstate.OutClaimed)
+		ok = in(swap.OutClaimed)
 	case chains.EscrowRefunded:
-		ok = in(swapstate.OutRefunded)
+		ok = in(swap.OutRefunded)
 	case chains.EscrowOpen:
-		ok = in(swapstate.OutCommitted, swapstate.OutSoftClaimed, swapstate.OutRefundable)
+		ok = in(swap.OutCommitted, swap.OutSoftClaimed, swap.OutRefundable)
 		if over := expiry().Add(chains.RefundGrace); now.After(over) && time.Unix(head.Time, 0).After(over) {
-			ok = in(swapstate.OutRefundable)
+			ok = in(swap.OutRefundable)
 		}
-		if !s.w.paid && in(swapstate.OutSoftClaimed) {
+		if !s.w.paid && in(swap.OutSoftClaimed) {
 			ok = false
 		}
-		if v := engine.ViewOf(s.flow, res); ok && in(swapstate.OutRefundable) && !s.underWay(r) && v.Action == nil && v.Blocked == nil {
+		if v := engine.ViewOf(s.flow, res); ok && in(swap.OutRefundable) && !s.underWay(r) && v.Action == nil && v.Blocked == nil {
 			return "the refund is not offered, and nothing says why"
 		}
 	case chains.EscrowNone:
-		ok = in(swapstate.OutCreated, swapstate.OutSoftExpired, swapstate.OutExpired)
-		if in(swapstate.OutExpired) && s.chainTime() <= s.authUntil() {
+		ok = in(swap.OutCreated, swap.OutSoftExpired, swap.OutExpired)
+		if in(swap.OutExpired) && s.chainTime() <= s.authUntil() {
 			return "the quote counts as over, though its escrow can still be opened"
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // handsIn is a caller that hands in what nobody asks for: something signed for another
@@ -126,15 +125,15 @@ func outInTime(s *sim, was, r *swap.Record) string {
 	expired := now.Unix() > over && head.Time > over
 	open := w.escrow() == chains.EscrowOpen
 	switch {
-	case was.State == swapstate.OutCreated && in(swapstate.OutSoftExpired) && !was.Expiry.Passed(now):
+	case was.State == swap.OutCreated && in(swap.OutSoftExpired) && !was.Expiry.Passed(now):
 		return "the quote counts as expired before its time"
-	case was.State != swapstate.OutRefundable && in(swapstate.OutRefundable) && !expired && !authorised:
+	case was.State != swap.OutRefundable && in(swap.OutRefundable) && !expired && !authorised:
 		return "a refund is offered, and there is no reason for one"
-	case open && authorised && !in(swapstate.OutRefundable):
+	case open && authorised && !in(swap.OutRefundable):
 		return "the provider has authorised a refund, and none is offered"
-	case open && w.paid && w.mood == saysPaid && in(swapstate.OutCommitted):
+	case open && w.paid && w.mood == saysPaid && in(swap.OutCommitted):
 		return "the provider has paid and proves it, and the swap does not show it"
-	case in(swapstate.OutCreated) && r.Expiry.Passed(now) && now.Unix() > s.authUntil():
+	case in(swap.OutCreated) && r.Expiry.Passed(now) && now.Unix() > s.authUntil():
 		return "the quote is over, and still counts as good"
 	}
 	return ""
@@ -145,19 +144,19 @@ func inInTime(s *sim, was, r *swap.Record) string {
 	now := s.clock(0)
 	late := s.expiry().Add(-chains.ClaimGrace).Before(laterOf(now, time.Unix(s.headTime(), 0)))
 	switch {
-	case was.State == swapstate.LnCreated && r.State == swapstate.LnSoftExpired && !was.Expiry.Passed(now):
+	case was.State == swap.LnCreated && r.State == swap.LnSoftExpired && !was.Expiry.Passed(now):
 		return "the invoice counts as expired before its time"
-	case was.State == swapstate.LnPaid && r.State == swapstate.LnSoftExpired && !was.Expiry.Passed(now):
+	case was.State == swap.LnPaid && r.State == swap.LnSoftExpired && !was.Expiry.Passed(now):
 		return "the authorisation counts as expired before its time"
-	case was.State != swapstate.LnExpired && r.State == swapstate.LnExpired && r.Escrow.Real == nil && !r.Lightning.EndsAt.Passed(now):
+	case was.State != swap.LnExpired && r.State == swap.LnExpired && r.Escrow.Real == nil && !r.Lightning.EndsAt.Passed(now):
 		return "the swap is given up while a payment can arrive"
-	case was.State != swapstate.LnExpired && r.State == swapstate.LnExpired && r.Escrow.Real != nil && s.flow.Type == swap.FromBTCLN && s.chainTime() <= s.authUntil() && !late:
+	case was.State != swap.LnExpired && r.State == swap.LnExpired && r.Escrow.Real != nil && s.flow.Type == swap.FromBTCLN && s.chainTime() <= s.authUntil() && !late:
 		return "the swap is given up while its escrow can be opened"
-	case r.State == swapstate.LnCreated && r.Expiry.Passed(now):
+	case r.State == swap.LnCreated && r.Expiry.Passed(now):
 		return "the invoice has expired, and still counts as good"
-	case r.State == swapstate.LnPaid && s.flow.Type == swap.FromBTCLN && r.Expiry.Passed(now) && now.Unix() > s.authUntil():
+	case r.State == swap.LnPaid && s.flow.Type == swap.FromBTCLN && r.Expiry.Passed(now) && now.Unix() > s.authUntil():
 		return "the authorisation has expired, and still counts as good"
-	case r.State == swapstate.LnHTLCExpired && !late:
+	case r.State == swap.LnHTLCExpired && !late:
 		return "it counts as too late to claim, and there is time"
 	}
 	return ""
@@ -168,13 +167,13 @@ func fromBTCInTime(s *sim, was, r *swap.Record) string {
 	now := s.clock(0)
 	late := laterOf(now, time.Unix(s.headTime(), 0)).After(payUntil())
 	switch {
-	case was.State == swapstate.InCreated && r.State == swapstate.InSoftExpired && !was.Expiry.Passed(now):
+	case was.State == swap.InCreated && r.State == swap.InSoftExpired && !was.Expiry.Passed(now):
 		return "the quote counts as expired before its time"
-	case r.State == swapstate.InCreated && r.Expiry.Passed(now) && now.Unix() > s.authUntil():
+	case r.State == swap.InCreated && r.Expiry.Passed(now) && now.Unix() > s.authUntil():
 		return "the quote is over, and still counts as good"
-	case r.State == swapstate.InExpired && !late:
+	case r.State == swap.InExpired && !late:
 		return "it counts as too late to pay, and there is time"
-	case r.State == swapstate.InCommitted && late:
+	case r.State == swap.InCommitted && late:
 		return "it is too late to pay, and the swap does not show it"
 	}
 	return ""
@@ -184,9 +183,9 @@ func fromBTCInTime(s *sim, was, r *swap.Record) string {
 func spvInTime(s *sim, was, r *swap.Record) string {
 	now := s.clock(0)
 	over := r.Vault.Deadline.Passed(now)
-	if r.State == swapstate.SPVSoftExpired && was.State != swapstate.SPVSoftExpired && !over {
+	if r.State == swap.SPVSoftExpired && was.State != swap.SPVSoftExpired && !over {
 		switch was.State {
-		case swapstate.SPVCreated, swapstate.SPVSigned:
+		case swap.SPVCreated, swap.SPVSigned:
 			over = was.Expiry.Passed(now)
 		}
 		if !over {
@@ -194,7 +193,7 @@ func spvInTime(s *sim, was, r *swap.Record) string {
 		}
 	}
 	switch said := r.Tried[string(swap.PostPSBT)].Outcome; {
-	case r.State == swapstate.SPVPosted && said != swap.Done, r.State == swapstate.SPVDeclined && said != swap.Refused, r.State == swapstate.SPVSigned && said != "":
+	case r.State == swap.SPVPosted && said != swap.Done, r.State == swap.SPVDeclined && said != swap.Refused, r.State == swap.SPVSigned && said != "":
 		return fmt.Sprintf("the provider's word on the transaction is %q, and the swap is %s", said, row(s.flow, r.State))
 	}
 	return ""
@@ -210,27 +209,27 @@ func gasInTime(s *sim, was, r *swap.Record) string {
 	now := s.clock(0)
 	if s.flow.Type == swap.TrustedFromBTCLN {
 		became := func(state int) bool { return r.State == state && was.State != state }
-		open := r.State == swapstate.TrustedLNCreated || r.State == swapstate.TrustedLNPaid
+		open := r.State == swap.TrustedLNCreated || r.State == swap.TrustedLNPaid
 		switch {
-		case says(lp.CodeGasReceived) && r.State != swapstate.TrustedLNPaid && r.State != swapstate.TrustedLNFinished:
+		case says(lp.CodeGasReceived) && r.State != swap.TrustedLNPaid && r.State != swap.TrustedLNFinished:
 			return "the provider has the payment and says so, and the swap does not show it"
-		case became(swapstate.TrustedLNPaid) && was.State != swapstate.TrustedLNFinished && !has:
+		case became(swap.TrustedLNPaid) && was.State != swap.TrustedLNFinished && !has:
 			return "the payment counts as arrived, and the provider does not say so"
-		case r.State == swapstate.TrustedLNFailed && says(lp.CodeGasUnpaid) && !r.Expiry.Passed(now):
+		case r.State == swap.TrustedLNFailed && says(lp.CodeGasUnpaid) && !r.Expiry.Passed(now):
 			return "the invoice can be paid, and counts as failed"
-		case became(swapstate.TrustedLNCreated) && (!says(lp.CodeGasUnpaid) || r.Expiry.Passed(now)):
+		case became(swap.TrustedLNCreated) && (!says(lp.CodeGasUnpaid) || r.Expiry.Passed(now)):
 			return "the invoice counts as payable again without a reason"
 		case open && nonsense:
 			return "the provider says what means nothing, and the swap goes on"
-		case became(swapstate.TrustedLNExpired) && !(says(lp.CodeExpired) && r.Expiry.Passed(now) || silence && r.Lightning.EndsAt.Passed(now)):
+		case became(swap.TrustedLNExpired) && !(says(lp.CodeExpired) && r.Expiry.Passed(now) || silence && r.Lightning.EndsAt.Passed(now)):
 			return "the invoice counts as expired before its time"
-		case became(swapstate.TrustedLNFailed) && !nonsense && !says(lp.CodeExpired) && !(silence && now.Sub(zero) > 14*24*hour):
+		case became(swap.TrustedLNFailed) && !nonsense && !says(lp.CodeExpired) && !(silence && now.Sub(zero) > 14*24*hour):
 			return "the swap counts as failed without a reason"
 		}
 		return ""
 	}
 	became := func(state int) bool { return r.State == state && was.State != state }
-	open := r.State == swapstate.TrustedBTCCreated || r.State == swapstate.TrustedBTCRefundable
+	open := r.State == swap.TrustedBTCCreated || r.State == swap.TrustedBTCRefundable
 	paid := s.deposited()
 	switch {
 	case open && says(lp.CodeGasDoubleSpent):
@@ -239,17 +238,17 @@ func gasInTime(s *sim, was, r *swap.Record) string {
 		return "the provider says that the paid swap is over, and it goes on"
 	case open && nonsense:
 		return "the provider says what means nothing, and the swap goes on"
-	case became(swapstate.TrustedBTCFailed) && !nonsense && !says(lp.CodeGasDoubleSpent) && !(paid && says(lp.CodeExpired)) && !(silence && now.Sub(zero) > 14*24*hour):
+	case became(swap.TrustedBTCFailed) && !nonsense && !says(lp.CodeGasDoubleSpent) && !(paid && says(lp.CodeExpired)) && !(silence && now.Sub(zero) > 14*24*hour):
 		return "the swap counts as failed without a reason"
-	case r.State == swapstate.TrustedBTCRefundable && says(lp.CodeExpired):
+	case r.State == swap.TrustedBTCRefundable && says(lp.CodeExpired):
 		return "there is nothing to be returned, and the swap waits for it"
-	case became(swapstate.TrustedBTCExpired) && (paid || !(says(lp.CodeExpired) && (was.State == swapstate.TrustedBTCRefundable || r.Expiry.Passed(now)) || silence && now.Sub(r.Expiry.Time()) > 24*hour)):
+	case became(swap.TrustedBTCExpired) && (paid || !(says(lp.CodeExpired) && (was.State == swap.TrustedBTCRefundable || r.Expiry.Passed(now)) || silence && now.Sub(r.Expiry.Time()) > 24*hour)):
 		return "the quote counts as expired without a reason"
-	case r.State == swapstate.TrustedBTCExpired && paid:
+	case r.State == swap.TrustedBTCExpired && paid:
 		return "a payment can be seen, and the swap counts as unpaid"
-	case r.State == swapstate.TrustedBTCFailed && paid && has:
+	case r.State == swap.TrustedBTCFailed && paid && has:
 		return "the provider has the payment, and the swap counts as failed"
-	case r.State != swapstate.TrustedBTCRefundable && r.State != swapstate.TrustedBTCFinished && r.State != swapstate.TrustedBTCRefunded && says(lp.CodeGasRefundable):
+	case r.State != swap.TrustedBTCRefundable && r.State != swap.TrustedBTCFinished && r.State != swap.TrustedBTCRefunded && says(lp.CodeGasRefundable):
 		return "the provider cannot use the payment, and the swap does not show it"
 	}
 	return ""

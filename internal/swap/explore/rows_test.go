@@ -7,7 +7,6 @@ import (
 
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // far is a row that needs more surprises than all worlds can be visited with, and a
@@ -141,7 +140,7 @@ func TestRowsOfManySurprises(t *testing.T) {
 
 // imported are swaps whose records say that their escrow is open, while their chain has
 // never shown it: the states that they are imported in.
-var imported = map[swap.Type]int{swap.FromBTC: swapstate.InCommitted, swap.ToBTC: swapstate.OutRefundable, swap.ToBTCLN: swapstate.OutCommitted}
+var imported = map[swap.Type]int{swap.FromBTC: swap.InCommitted, swap.ToBTC: swap.OutRefundable, swap.ToBTCLN: swap.OutCommitted}
 
 // longNotShown is the row that only imported swaps take.
 const longNotShown = "the chain has not shown the escrow for long"

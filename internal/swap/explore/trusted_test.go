@@ -12,7 +12,6 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/internal/swapstate"
 )
 
 // Trusted gas swaps: the provider is believed in everything but money, so what counts is
@@ -139,7 +138,7 @@ func trustedStory(t swap.Type) *story {
 		return true
 	}
 	names := func(s *sim) bool { // the user says where a refund is to go
-		if s.rec.State != swapstate.TrustedBTCRefundable || s.w.gas.given || s.w.asleep || lightning {
+		if s.rec.State != swap.TrustedBTCRefundable || s.w.gas.given || s.w.asleep || lightning {
 			return false
 		}
 		if _, _, err := s.turn(swap.RefundTo{Address: "bc1qback"}, opts{}); err != nil {
@@ -164,13 +163,13 @@ func trustedStory(t swap.Type) *story {
 	}
 	st.rests = func(s *sim, r *swap.Record, gone bool) bool {
 		// Who was paid too little is told so, for as long as the provider calls that the payout.
-		return s.w.gas.short && (lightning && (r.State == swapstate.TrustedLNPaid || r.State == swapstate.TrustedLNCreated) || r.State == swapstate.TrustedBTCCreated && !lightning)
+		return s.w.gas.short && (lightning && (r.State == swap.TrustedLNPaid || r.State == swap.TrustedLNCreated) || r.State == swap.TrustedBTCCreated && !lightning)
 	}
 	st.ended = func(s *sim, r *swap.Record, gone bool) string {
 		g := s.w.gas
-		finished, refundedState := swapstate.TrustedBTCFinished, swapstate.TrustedBTCRefunded
+		finished, refundedState := swap.TrustedBTCFinished, swap.TrustedBTCRefunded
 		if lightning {
-			finished, refundedState = swapstate.TrustedLNFinished, -100
+			finished, refundedState = swap.TrustedLNFinished, -100
 		}
 		switch {
 		case r.State == finished && (g.paidOut == 0 || g.short):
@@ -187,18 +186,18 @@ func trustedStory(t swap.Type) *story {
 		if was.Settled {
 			return ""
 		}
-		finished := swapstate.TrustedBTCFinished
+		finished := swap.TrustedBTCFinished
 		if lightning {
-			finished = swapstate.TrustedLNFinished
+			finished = swap.TrustedLNFinished
 		}
 		switch {
 		case r.State == finished && g.paidOut == 0:
 			return "it is shown as finished, and there is no payout"
 		case r.State == finished && g.short:
 			return "it is shown as finished, and the payout is short"
-		case !lightning && r.State == swapstate.TrustedBTCRefunded && g.back == 0:
+		case !lightning && r.State == swap.TrustedBTCRefunded && g.back == 0:
 			return "it is shown as refunded, and there is no refund"
-		case s.w.mood == working && g.paidOut != 0 && !g.short && has(s) && r.State != finished && !r.Settled && was.State != swapstate.TrustedBTCRefunded:
+		case s.w.mood == working && g.paidOut != 0 && !g.short && has(s) && r.State != finished && !r.Settled && was.State != swap.TrustedBTCRefunded:
 			return fmt.Sprintf("the payout is there, the provider says so, and it is shown as %s", row(s.flow, r.State))
 		}
 		if r.Settled {

@@ -16,7 +16,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/swapper-go/swapper/internal/middleware"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // Kind is how somebody proved who he is.
@@ -94,7 +94,7 @@ func Require(a Authenticator, refused http.Handler) func(http.Handler) http.Hand
 // Refused answers 401 in the form of the API's errors, with the code unauthorized.
 func Refused(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("WWW-Authenticate", "Bearer") // RFC 9110 demands one; API keys have no scheme of their own
-	middleware.Write(w, http.StatusUnauthorized, "unauthorized", "Unauthorized", 0)
+	httpx.WriteError(w, http.StatusUnauthorized, "unauthorized", "Unauthorized", 0)
 }
 
 type contextKey struct{}

@@ -12,7 +12,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/swapper-go/swapper/examples/server/internal/watched"
+	"github.com/swapper-go/swapper/examples/server/internal/serve"
 )
 
 // Key is an API key by its hash: the key itself need not be kept anywhere. Keys must be
@@ -60,7 +60,7 @@ type KeysOptions struct {
 type Keys struct {
 	name, header string
 	keys         []Key
-	file         *watched.Value[[]Key]
+	file         *serve.Value[[]Key]
 }
 
 // NewKeys returns an authenticator. It fails if there is no key, or if the file cannot be
@@ -71,7 +71,7 @@ func NewKeys(o KeysOptions) (*Keys, error) {
 		k.header = "X-Api-Key"
 	}
 	if o.File != "" {
-		file, err := watched.New(o.Logger, func() ([]Key, error) { return readKeys(o.File) }, o.File)
+		file, err := serve.Watch(o.Logger, func() ([]Key, error) { return readKeys(o.File) }, o.File)
 		if err != nil {
 			return nil, err
 		}

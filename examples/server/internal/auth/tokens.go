@@ -14,7 +14,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/swapper-go/swapper/examples/server/internal/watched"
+	"github.com/swapper-go/swapper/examples/server/internal/serve"
 )
 
 // TokensOptions are the tokens that [NewTokens] accepts.
@@ -57,7 +57,7 @@ type Tokens struct {
 	accept []string
 	claims map[string]any
 	one    []verificationKey
-	set    *watched.Value[[]verificationKey]
+	set    *serve.Value[[]verificationKey]
 }
 
 // usualAlgorithms are accepted where nothing else is configured.
@@ -95,7 +95,7 @@ func NewTokens(o TokensOptions) (*Tokens, error) {
 		if log == nil {
 			log = slog.New(slog.DiscardHandler)
 		}
-		set, err := watched.New(log, func() ([]verificationKey, error) { return readJWKS(o.JWKSFile, log) }, o.JWKSFile)
+		set, err := serve.Watch(log, func() ([]verificationKey, error) { return readJWKS(o.JWKSFile, log) }, o.JWKSFile)
 		if err != nil {
 			return nil, fmt.Errorf("jwksFile: %w", err)
 		}

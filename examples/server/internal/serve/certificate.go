@@ -3,22 +3,20 @@ package serve
 import (
 	"crypto/tls"
 	"log/slog"
-
-	"github.com/swapper-go/swapper/examples/server/internal/watched"
 )
 
 // Certificate is a certificate and its key in two PEM files that may be replaced while
 // the server runs, as by certbot or a secret of Kubernetes. It is safe for concurrent
 // use; make it with [NewCertificate].
 type Certificate struct {
-	pair *watched.Value[*tls.Certificate]
+	pair *Value[*tls.Certificate]
 }
 
 // NewCertificate reads the files, so that wrong ones are found at the start. Files that
 // do not belong together, as between the writing of the two, leave the pair before
 // in force, and log, which may be nil, says so.
 func NewCertificate(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
-	pair, err := watched.New(log, func() (*tls.Certificate, error) {
+	pair, err := Watch(log, func() (*tls.Certificate, error) {
 		c, err := tls.LoadX509KeyPair(certFile, keyFile)
 		return &c, err
 	}, certFile, keyFile)

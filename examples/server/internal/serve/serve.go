@@ -1,5 +1,13 @@
 // Package serve runs an HTTP server for a swap service: it limits what clients may use,
 // replaces certificates while it runs, and lets requests in progress finish when it ends.
+//
+// [Watch] holds the contents of files that may be replaced while the process
+// runs.
+//
+// [Trusted] finds the address from which a request comes when reverse proxies are
+// in front of the server.
+//
+// [LogAccess] writes a log line for each request, and keeps secrets out of logs.
 package serve
 
 import (

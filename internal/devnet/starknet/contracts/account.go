@@ -1,7 +1,6 @@
 package contracts
 
 import (
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -16,8 +15,8 @@ var (
 )
 
 // openZeppelinAccount is the account of one key. Its constructor takes the key.
-func openZeppelinAccount() state.Class {
-	key := state.Key("Account_public_key")
+func openZeppelinAccount() Class {
+	key := StorageKey("Account_public_key")
 	signs := func(x *call, hash Felt, signature []Felt) bool {
 		x.Charge(signatureGas)
 		return wire.SignedByKey(x.Get(key), hash, signature)
@@ -53,7 +52,7 @@ func openZeppelinAccount() state.Class {
 		x.event("OwnerRemoved", felts{was}, nil)
 		own(x, owner)
 	}
-	return state.Class{
+	return Class{
 		Name: "OpenZeppelin account", Hash: wire.ClassOpenZeppelin, ABI: openZeppelinABI,
 		Constructor: entry(func(x *call) {
 			owner := arg(x, readFelt)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -45,7 +43,7 @@ func TestOpenZeppelinAccountSignature(t *testing.T) {
 
 func TestOpenZeppelinAccountChangesKey(t *testing.T) {
 	k := newKit(t)
-	next := party.KeyOf("next")
+	next := KeyOf("next")
 	accept := wire.Poseidon(wire.ShortString("StarkNet Message"), wire.ShortString("accept_ownership"), user, keys[user].Public())
 	signature, err := next.Sign(accept)
 	k.must(err)
@@ -74,17 +72,17 @@ func TestAccountExecutesOnlyForTheNetwork(t *testing.T) {
 	calls := wire.ExecuteCalldata([]wire.Call{{To: coin, Entry: "transfer", Calldata: felts{lp}.add(amount(1)...)}})
 	_, err := k.try(lp, user, "__execute__", calls...)
 	reverts(t, err, "Account: invalid caller")
-	proxy := state.Address(Felt{}, classExecutionProxy, Felt{}, nil)
+	proxy := Address(Felt{}, classExecutionProxy, Felt{}, nil)
 	k.must(k.Place(proxy, classExecutionProxy))
 	_, err = k.try(lp, proxy, "execute", callsArg([]contractCall{{user, wire.Selector("__execute__"), calls}})...)
 	reverts(t, err, "Invalid argument") // the network does not let a contract call it
-	argent := k.argent(party.KeyOf("user"), nil)
+	argent := k.argent(KeyOf("user"), nil)
 	_, err = k.try(lp, argent, "__execute__", calls...)
 	reverts(t, err, "argent/non-null-caller")
 }
 
 // argent deploys an account of Argent's class.
-func (k *kit) argent(owner party.Key, guardian *party.Key) Felt {
+func (k *kit) argent(owner Key, guardian *Key) Felt {
 	k.Helper()
 	args := felts(nil).uint(0).add(owner.Public())
 	if guardian == nil {
@@ -92,21 +90,21 @@ func (k *kit) argent(owner party.Key, guardian *party.Key) Felt {
 	} else {
 		args = args.uint(0).uint(0).add(guardian.Public())
 	}
-	at := state.Address(Felt{}, ClassArgent, owner.Public(), args)
+	at := Address(Felt{}, ClassArgent, owner.Public(), args)
 	k.must(k.Place(at, ClassArgent, args...))
 	return at
 }
 
 func TestArgentAccountSignature(t *testing.T) {
 	k := newKit(t)
-	owner, guardian, other := party.KeyOf("owner"), party.KeyOf("guardian"), party.KeyOf("other")
+	owner, guardian, other := KeyOf("owner"), KeyOf("guardian"), KeyOf("other")
 	hash := wire.FeltOf(12345)
-	by := func(who party.Key) []Felt {
+	by := func(who Key) []Felt {
 		s, err := who.Sign(hash)
 		k.must(err)
 		return s
 	}
-	listed := func(all ...party.Key) []Felt {
+	listed := func(all ...Key) []Felt {
 		w := felts(nil).uint(uint64(len(all)))
 		for _, who := range all {
 			w = w.uint(0).add(who.Public()).add(by(who)...)
@@ -183,7 +181,7 @@ func TestUniversalDeployer(t *testing.T) {
 			t.Fatalf("answers %v, want an address", i.Result)
 		}
 		at := i.Result[0]
-		if !own && at != state.Address(Felt{}, Token().Hash, wire.FeltOf(5), args) {
+		if !own && at != Address(Felt{}, Token().Hash, wire.FeltOf(5), args) {
 			t.Errorf("deploys at %v", at)
 		}
 		if got := k.ask(at, "decimals"); got[0] != wire.FeltOf(6) {
@@ -200,13 +198,13 @@ func TestUniversalDeployer(t *testing.T) {
 }
 
 // signedBy is a transaction with the signatures of several keys, one after the other.
-func (k *kit) signedBy(t *wire.Transaction, query bool, who ...party.Key) *state.Tx {
+func (k *kit) signedBy(t *wire.Transaction, query bool, who ...Key) *Tx {
 	k.Helper()
 	t.Signed = true
 	if t.Type != wire.DeployAccount {
 		t.Calldata = wire.ExecuteCalldata(t.Calls)
 	}
-	tx, err := state.NewTx(t, query)
+	tx, err := NewTx(t, query)
 	k.must(err)
 	for _, w := range who {
 		s, err := w.Sign(tx.Hash)
@@ -220,23 +218,23 @@ func (k *kit) signedBy(t *wire.Transaction, query bool, who ...party.Key) *state
 func TestArgentAccountTransactions(t *testing.T) {
 	k := newKit(t)
 	k.must(k.Place(wire.STRK, Token().Hash, TokenArgs("Starknet Token", "STRK", 18, minter)...))
-	owner, guardian := party.KeyOf("owner"), party.KeyOf("guardian")
+	owner, guardian := KeyOf("owner"), KeyOf("guardian")
 	deploy := wire.Deploy{ClassHash: ClassArgent, Salt: owner.Public(), ConstructorCalldata: felts(nil).uint(0).add(owner.Public()).uint(0).uint(0).add(guardian.Public())}
 	at := deploy.Address()
 	k.do(minter, wire.STRK, "permissioned_mint", felts{at}.u256(new(big.Int).Mul(big.NewInt(1000), big.NewInt(1e18)))...)
-	rate := state.DefaultPrices().Fri
+	rate := DefaultPrices().Fri
 	invoke := func(calls ...wire.Call) *wire.Transaction {
 		for i := range calls {
 			calls[i].Gas = wire.Gas{L2: 50_000_000, L1Data: 10_000}
 		}
 		var nonce uint64
-		k.Read(0, func(v *state.View) { nonce = v.Nonce(at, v.Open()) })
+		k.Read(0, func(v *View) { nonce = v.Nonce(at, v.Open()) })
 		return k.n.NewInvoke(at, nonce, rate, calls)
 	}
-	refused := func(tx *state.Tx, reason string) {
+	refused := func(tx *Tx, reason string) {
 		t.Helper()
-		var r *state.Refusal
-		if err := k.Send(tx); !errors.As(err, &r) || r.Kind != state.ValidationFailed || !strings.Contains(r.Text, reason) {
+		var r *Refusal
+		if err := k.Send(tx); !errors.As(err, &r) || r.Kind != ValidationFailed || !strings.Contains(r.Text, reason) {
 			t.Errorf("%v, want a refusal for %s", r, reason)
 		}
 	}
@@ -260,14 +258,14 @@ func TestArgentAccountTransactions(t *testing.T) {
 	failing := k.signedBy(invoke(transfer, far), false, owner, guardian)
 	k.must(k.Send(failing))
 	estimate := k.signedBy(invoke(transfer), true, owner, owner)
-	k.Read(0, func(v *state.View) {
+	k.Read(0, func(v *View) {
 		done := v.Tx(failing.Hash)
 		want := felts{wire.ShortString("argent/multicall-failed")}.uint(1).add(wire.ShortString("ERC20: insufficient balance"))
 		if done == nil || done.Result.Execute.Failed == nil || !slices.Equal(done.Result.Execute.Failed.Data[:3], want) {
 			t.Errorf("it ends as %+v, want %v", done, want)
 		}
 		// Whoever asks what a transaction will cost need not have both signatures.
-		if results, err := v.Simulate([]*state.Tx{estimate}, state.Flags{}, v.Open()); err != nil || results[0].Execute.Failed != nil {
+		if results, err := v.Simulate([]*Tx{estimate}, Flags{}, v.Open()); err != nil || results[0].Execute.Failed != nil {
 			t.Errorf("the estimate ends with %v", err)
 		}
 	})

@@ -1,25 +1,24 @@
 package contracts
 
 import (
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // argentAccount is version 0.4.0 of Argent's account: an owner, and a guardian who signs
 // too if there is one. Its constructor takes both as signers. Of the kinds of signers it
 // knows Stark keys alone; it knows no sessions, no escapes of one party from the other.
-func argentAccount() state.Class {
-	return state.Class{
+func argentAccount() Class {
+	return Class{
 		Name: "Argent account", Hash: ClassArgent, ABI: argentABI,
 		Constructor: entry(func(x *call) {
 			owner, guardian := arg(x, readSigner), arg(x, readGuardian)
 			x.done()
 			var other, otherGUID Felt
-			x.Set(state.Key("_signer"), owner)
+			x.Set(StorageKey("_signer"), owner)
 			x.link(owner)
 			if guardian != nil {
 				other, otherGUID = *guardian, signerGUID(*guardian)
-				x.Set(state.Key("_guardian"), other)
+				x.Set(StorageKey("_guardian"), other)
 				x.link(other)
 			}
 			x.event("AccountCreated", felts{owner}, felts{other})
@@ -49,7 +48,7 @@ func argentAccount() state.Class {
 				for i, c := range calls {
 					result, err := x.CallContract(c.to, c.selector, c.calldata)
 					if err != nil {
-						panic(&state.Panic{Data: felts{wire.ShortString("argent/multicall-failed")}.uint(uint64(i)).add(failure(err)...)})
+						panic(&Panic{Data: felts{wire.ShortString("argent/multicall-failed")}.uint(uint64(i)).add(failure(err)...)})
 					}
 					answers = answers.span(result...)
 				}
@@ -70,11 +69,11 @@ func argentAccount() state.Class {
 			},
 			"get_owner": func(x *call) {
 				x.done()
-				x.out = x.out.add(x.Get(state.Key("_signer")))
+				x.out = x.out.add(x.Get(StorageKey("_signer")))
 			},
 			"get_guardian": func(x *call) {
 				x.done()
-				x.out = x.out.add(x.Get(state.Key("_guardian")))
+				x.out = x.out.add(x.Get(StorageKey("_guardian")))
 			},
 			"getName": func(x *call) {
 				x.done()
@@ -93,7 +92,7 @@ var ClassArgent = wire.MustFelt("0x036078334509b514626504edc9fb252328d1a240e4e94
 
 // failure is the panic data of what a contract that was called failed with.
 func failure(err error) []Felt {
-	if p, ok := err.(*state.Panic); ok {
+	if p, ok := err.(*Panic); ok {
 		return p.Data
 	}
 	return nil
@@ -157,9 +156,9 @@ func (x *call) signatures(all []Felt) []signerSignature {
 		assert(len(r.rest) == 0, "argent/invalid-signature-length")
 		return list
 	}
-	list := []signerSignature{{x.Get(state.Key("_signer")), all[:2]}}
+	list := []signerSignature{{x.Get(StorageKey("_signer")), all[:2]}}
 	if len(all) == 4 {
-		guardian := x.Get(state.Key("_guardian"))
+		guardian := x.Get(StorageKey("_guardian"))
 		assert(!guardian.IsZero(), "argent/zero-pubkey")
 		list = append(list, signerSignature{guardian, all[2:]})
 	}
@@ -169,7 +168,7 @@ func (x *call) signatures(all []Felt) []signerSignature {
 // check reports whether owner and guardian, if there is one, signed a hash.
 func (x *call) check(hash Felt, all []Felt) (owner, guardian bool) {
 	list := x.signatures(all)
-	second := x.Get(state.Key("_guardian"))
+	second := x.Get(StorageKey("_guardian"))
 	want := 2
 	if second.IsZero() {
 		want = 1
@@ -181,7 +180,7 @@ func (x *call) check(hash Felt, all []Felt) (owner, guardian bool) {
 	by := func(s signerSignature, key Felt) bool {
 		return s.key == key && (estimated || wire.SignedByKey(key, hash, s.signature))
 	}
-	return by(list[0], x.Get(state.Key("_signer"))), want == 1 || by(list[1], second)
+	return by(list[0], x.Get(StorageKey("_signer"))), want == 1 || by(list[1], second)
 }
 
 func (x *call) signedByAll(hash Felt, all []Felt) {

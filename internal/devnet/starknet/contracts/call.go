@@ -3,7 +3,6 @@ package contracts
 import (
 	"math/big"
 
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -11,10 +10,10 @@ import (
 type Felt = wire.Felt
 
 // call is an entry point under execution. A contract of Cairo fails by panicking, and
-// nothing that it did remains: so do the functions here, with a *[state.Panic] that
+// nothing that it did remains: so do the functions here, with a *[Panic] that
 // entry makes an error of.
 type call struct {
-	*state.Frame
+	*Frame
 	in     reader
 	params int // that were read
 	out    felts
@@ -22,12 +21,12 @@ type call struct {
 
 // entry makes an entry point of a function that reads arguments with arg, ends them
 // with done, and appends to out.
-func entry(body func(x *call)) state.Function {
-	return func(f *state.Frame, calldata []Felt) (result []Felt, err error) {
+func entry(body func(x *call)) Function {
+	return func(f *Frame, calldata []Felt) (result []Felt, err error) {
 		defer func() {
 			switch p := recover().(type) {
 			case nil:
-			case *state.Panic:
+			case *Panic:
 				result, err = nil, p
 			default:
 				panic(p)
@@ -40,7 +39,7 @@ func entry(body func(x *call)) state.Function {
 }
 
 // entries makes entry points of functions by name.
-func entries(bodies map[string]func(*call)) map[string]state.Function {
+func entries(bodies map[string]func(*call)) map[string]Function {
 	charged := make(map[string]func(*call), len(bodies))
 	for name, body := range bodies {
 		charged[name] = func(x *call) {
@@ -53,15 +52,15 @@ func entries(bodies map[string]func(*call)) map[string]state.Function {
 
 // accountEntries makes those of an account: what they take is part of what a
 // transaction takes.
-func accountEntries(bodies map[string]func(*call)) map[string]state.Function {
-	all := make(map[string]state.Function, len(bodies))
+func accountEntries(bodies map[string]func(*call)) map[string]Function {
+	all := make(map[string]Function, len(bodies))
 	for name, body := range bodies {
 		all[name] = entry(body)
 	}
 	return all
 }
 
-func abort(reason string) { panic(state.Fail("%s", reason)) }
+func abort(reason string) { panic(Fail("%s", reason)) }
 
 // assert ends the contract with a reason unless a condition holds.
 func assert(holds bool, reason string) {
@@ -75,7 +74,7 @@ func arg[T any](x *call, read func(*reader) T) T {
 	x.params++
 	v := read(&x.in)
 	if x.in.failed {
-		panic(state.Fail("Failed to deserialize param #%d", x.params))
+		panic(Fail("Failed to deserialize param #%d", x.params))
 	}
 	return v
 }

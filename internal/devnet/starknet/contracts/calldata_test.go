@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -17,7 +16,7 @@ import (
 func TestVectorsCalldataIsRead(t *testing.T) {
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
 	d := n.Deployments[0]
-	chain, err := state.New(state.Options{ChainID: n.ChainIDFelt(), Classes: Classes(Rules{}), Manual: true})
+	chain, err := New(Options{ChainID: n.ChainIDFelt(), Classes: Classes(Rules{}), Manual: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package contracts
 import (
 	"github.com/NethermindEth/juno/core/crypto"
 
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -14,8 +13,8 @@ var (
 )
 
 // UniversalDeployer deploys contracts for anybody. Its constructor takes nothing.
-func UniversalDeployer() state.Class {
-	return state.Class{
+func UniversalDeployer() Class {
+	return Class{
 		Name: "universal deployer", Hash: classDeployer, ABI: deployerABI,
 		Entries: entries(map[string]func(*call){"deploy_contract": deployContract, "deployContract": deployContract}),
 	}

@@ -2,28 +2,26 @@ package contracts
 
 import (
 	"math/big"
-
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 )
 
 // Token is a token with the interface of OpenZeppelin's ERC-20, in snake case and, where
 // tokens have it, in camel case. Its constructor takes name and symbol as ByteArrays,
 // the decimals, and who may mint with permissioned_mint(account, amount).
-func Token() state.Class {
-	return state.Class{
-		Name: "ERC20", Hash: state.ClassHash("ERC20"), ABI: tokenABI,
+func Token() Class {
+	return Class{
+		Name: "ERC20", Hash: ClassHash("ERC20"), ABI: tokenABI,
 		Constructor: entry(func(x *call) {
 			name, symbol, decimals, minter := arg(x, readBytes), arg(x, readBytes), arg(x, readU8), arg(x, readAddress)
 			x.done()
 			x.setText("ERC20_name", name)
 			x.setText("ERC20_symbol", symbol)
-			x.setUint(state.Key("ERC20_decimals"), uint64(decimals))
-			x.Set(state.Key("permitted_minter"), minter)
+			x.setUint(StorageKey("ERC20_decimals"), uint64(decimals))
+			x.Set(StorageKey("permitted_minter"), minter)
 		}),
 		Entries: entries(map[string]func(*call){
 			"name":              func(x *call) { x.done(); x.out = x.text("ERC20_name") },
 			"symbol":            func(x *call) { x.done(); x.out = x.text("ERC20_symbol") },
-			"decimals":          func(x *call) { x.done(); x.out = x.out.add(x.Get(state.Key("ERC20_decimals"))) },
+			"decimals":          func(x *call) { x.done(); x.out = x.out.add(x.Get(StorageKey("ERC20_decimals"))) },
 			"total_supply":      totalSupply,
 			"totalSupply":       totalSupply,
 			"balance_of":        balanceOf,
@@ -42,21 +40,21 @@ func Token() state.Class {
 func (x *call) setText(key string, b []byte) {
 	assert(len(b) <= wordSize, "the text is too long")
 	for i, f := range felts(nil).bytes(b)[1:] {
-		x.Set(state.At(state.Key(key), i), f)
+		x.Set(At(StorageKey(key), i), f)
 	}
 }
 
 func (x *call) text(key string) felts {
-	at := state.Key(key)
-	return felts(nil).uint(0).add(x.Get(at), x.Get(state.At(at, 1)))
+	at := StorageKey(key)
+	return felts(nil).uint(0).add(x.Get(at), x.Get(At(at, 1)))
 }
 
-func balanceKey(owner Felt) Felt            { return state.Key("ERC20_balances", owner) }
-func allowanceKey(owner, spender Felt) Felt { return state.Key("ERC20_allowances", owner, spender) }
+func balanceKey(owner Felt) Felt            { return StorageKey("ERC20_balances", owner) }
+func allowanceKey(owner, spender Felt) Felt { return StorageKey("ERC20_allowances", owner, spender) }
 
 func totalSupply(x *call) {
 	x.done()
-	x.out = x.out.u256(x.GetU256(state.Key("ERC20_total_supply")))
+	x.out = x.out.u256(x.GetU256(StorageKey("ERC20_total_supply")))
 }
 
 func balanceOf(x *call) {
@@ -99,9 +97,9 @@ func transferFrom(x *call) {
 func mint(x *call) {
 	to, amount := arg(x, readAddress), arg(x, readU256)
 	x.done()
-	assert(x.Caller() == x.Get(state.Key("permitted_minter")), "MINTER_ONLY")
+	assert(x.Caller() == x.Get(StorageKey("permitted_minter")), "MINTER_ONLY")
 	assert(!to.IsZero(), "ERC20: mint to 0")
-	supply := state.Key("ERC20_total_supply")
+	supply := StorageKey("ERC20_total_supply")
 	x.SetU256(supply, plus(x.GetU256(supply), amount))
 	x.SetU256(balanceKey(to), plus(x.GetU256(balanceKey(to)), amount))
 	x.event("Transfer", felts{Felt{}, to}, felts(nil).u256(amount))

@@ -4,15 +4,14 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // escrowManager is the contract that holds escrows, balances of LPs and reputations
 // (§5). Its constructor takes the address of the execution contract.
-func escrowManager() state.Class {
-	return state.Class{
-		Name: "escrow manager", Hash: state.ClassHash("EscrowManager"), ABI: escrowManagerABI,
+func escrowManager() Class {
+	return Class{
+		Name: "escrow manager", Hash: ClassHash("EscrowManager"), ABI: escrowManagerABI,
 		Constructor: entry(func(x *call) {
 			execution := arg(x, readAddress)
 			x.done()
@@ -34,7 +33,7 @@ func escrowManager() state.Class {
 	}
 }
 
-var executionContract = state.Key("execution_contract")
+var executionContract = StorageKey("execution_contract")
 
 // initialize opens an escrow, paid by the offerer and, if the claimer sends it, with the
 // offerer's signature. The extra data is there to be published alone.
@@ -134,7 +133,7 @@ func (x *call) give(to, token Felt, amount *big.Int, wallet bool) {
 
 // The record of an escrow: its state, the height at which it was opened, and at which
 // it was claimed or refunded.
-func record(hash Felt) Felt { return state.Key("escrow_state", hash) }
+func record(hash Felt) Felt { return StorageKey("escrow_state", hash) }
 
 func (x *call) recorded(hash Felt) wire.EscrowRecord {
 	n := unpack(x.Get(record(hash)), 8, 64, 64)

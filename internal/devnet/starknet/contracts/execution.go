@@ -3,7 +3,6 @@ package contracts
 import (
 	"math/big"
 
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -12,8 +11,8 @@ var classExecutionProxy = wire.MustFelt("0x011c5e6e9fac6c0bc989ff1204f5c2edbadde
 
 // executionProxyClass makes calls in its own name, so that they cannot reach the money of the
 // execution contract.
-func executionProxyClass() state.Class {
-	return state.Class{
+func executionProxyClass() Class {
+	return Class{
 		Name: "execution proxy", Hash: classExecutionProxy,
 		Entries: entries(map[string]func(*call){
 			"execute": func(x *call) {
@@ -42,9 +41,9 @@ func readAddresses(r *reader) []Felt { return readList(r, readAddress) }
 
 // executionClass is the contract that makes calls with what escrows and vaults paid for them
 // (§16). Its constructor takes nothing; it deploys the proxy.
-func executionClass() state.Class {
-	return state.Class{
-		Name: "execution contract", Hash: state.ClassHash("ExecutionContract"),
+func executionClass() Class {
+	return Class{
+		Name: "execution contract", Hash: ClassHash("ExecutionContract"),
 		Constructor: entry(func(x *call) {
 			x.done()
 			proxy, err := x.Deploy(classExecutionProxy, Felt{}, nil, false)
@@ -63,7 +62,7 @@ func executionClass() state.Class {
 	}
 }
 
-var executionProxy = state.Key("execution_proxy")
+var executionProxy = StorageKey("execution_proxy")
 
 // execution is money with which calls are to be made for somebody.
 type execution struct {
@@ -73,21 +72,21 @@ type execution struct {
 	expiry      uint64 // from then on anybody can give the money to its owner
 }
 
-func executionKey(owner, salt Felt) Felt { return state.Key("executions", owner, salt) }
+func executionKey(owner, salt Felt) Felt { return StorageKey("executions", owner, salt) }
 
 func (x *call) execution(owner, salt Felt) execution {
 	at := executionKey(owner, salt)
-	n := unpack(x.Get(state.At(at, 4)), upperBits, upperBits, 64)
-	return execution{token: x.Get(at), hash: x.Get(state.At(at, 1)), amount: whole(x.Get(state.At(at, 2)), n[0]), fee: whole(x.Get(state.At(at, 3)), n[1]), expiry: n[2].Uint64()}
+	n := unpack(x.Get(At(at, 4)), upperBits, upperBits, 64)
+	return execution{token: x.Get(at), hash: x.Get(At(at, 1)), amount: whole(x.Get(At(at, 2)), n[0]), fee: whole(x.Get(At(at, 3)), n[1]), expiry: n[2].Uint64()}
 }
 
 func (x *call) setExecution(owner, salt Felt, e execution) {
 	at := executionKey(owner, salt)
 	x.Set(at, e.token)
-	x.Set(state.At(at, 1), e.hash)
-	x.Set(state.At(at, 2), lower(e.amount))
-	x.Set(state.At(at, 3), lower(e.fee))
-	x.Set(state.At(at, 4), pack(upper(e.amount), upper(e.fee), small(e.expiry, 64)))
+	x.Set(At(at, 1), e.hash)
+	x.Set(At(at, 2), lower(e.amount))
+	x.Set(At(at, 3), lower(e.fee))
+	x.Set(At(at, 4), pack(upper(e.amount), upper(e.fee), small(e.expiry, 64)))
 }
 
 // end marks an execution as over; all clears the rest of it too.

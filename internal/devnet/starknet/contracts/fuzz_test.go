@@ -13,9 +13,7 @@ import (
 	btc "github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -24,7 +22,7 @@ func contractTx(t testing.TB, raw []byte) (tx bitcoinTx, err error) {
 	t.Helper()
 	defer func() {
 		if p := recover(); p != nil {
-			reverted, ok := p.(*state.Panic)
+			reverted, ok := p.(*Panic)
 			if !ok {
 				t.Fatalf("%x: %v", raw, p)
 			}
@@ -178,13 +176,13 @@ func FuzzRelayHeader(f *testing.F) {
 		if linked {
 			h.PrevBlock = on.Header.Hash()
 		}
-		limit, targetErr := pow.Target(bits)
+		limit, targetErr := rawtx.Target(bits)
 		if mine && targetErr == nil && limit.BitLen() > 250 {
 			h = mined(h)
 		}
 		var next wire.StoredHeader
 		_, err := entry(func(*call) { next = Rules{}.next(on, h, now) })(nil, nil)
-		var reverted *state.Panic
+		var reverted *Panic
 		if err != nil && !errors.As(err, &reverted) {
 			t.Fatal(err)
 		}
@@ -215,7 +213,7 @@ func FuzzCalldata(f *testing.F) {
 	proof, _ := k.confirm(genesis(), k.spend(v.UTXO, [2]uint64{100, 0}, nil, nil), 2)
 	type target struct {
 		at    Felt
-		class state.Class
+		class Class
 	}
 	targets := []target{
 		{coin, Token()}, {user, openZeppelinAccount()}, {k.argent(keys[user], nil), argentAccount()}, {DeployerAddress, UniversalDeployer()},
@@ -268,7 +266,7 @@ func FuzzCalldata(f *testing.F) {
 		if function == nil || len(data) > 1<<14 {
 			return
 		}
-		k.Read(0, func(v *state.View) {
+		k.Read(0, func(v *View) {
 			i := v.Call(to.at, wire.Selector(name), decode(data), v.Open())
 			if i.Failed != nil && strings.Contains(i.Failed.Error(), "panicked") {
 				t.Fatalf("%s of %s with %x: %v", name, to.class.Name, data, i.Failed)

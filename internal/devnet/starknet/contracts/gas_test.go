@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -26,7 +25,7 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	s := k.deal(user, lp)
 	spend("open by the offerer", user, k.initBy(s, user)...)
 	spend("claim by secret", tower, k.claimCall(s))
-	k.sent(user, party.FillBalance(k.d, coin, s.Amount)...)
+	k.sent(user, FillBalance(k.d, coin, s.Amount)...)
 	s.PayIn, s.Sequence = false, 8
 	spend("open by the claimer", lp, k.initBy(s, lp)...)
 	spend("agree on a refund", tower, k.agreedCall(s, theFuture))

@@ -2,8 +2,6 @@ package contracts
 
 import (
 	"crypto/sha256"
-
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 )
 
 // Handlers decide whether an escrow may be claimed or refunded (§7). Their constructors
@@ -11,9 +9,9 @@ import (
 
 // handler makes the class of a handler: condition and witness in, the witness's result
 // out.
-func handler(name, entryName string, judge func(x *call, data Felt, witness *reader) felts) state.Class {
-	return state.Class{
-		Name: name, Hash: state.ClassHash(name), ABI: abi(name, "view "+entryName+"(data: felt, witness: Array<felt>) -> Span<felt>"),
+func handler(name, entryName string, judge func(x *call, data Felt, witness *reader) felts) Class {
+	return Class{
+		Name: name, Hash: ClassHash(name), ABI: abi(name, "view "+entryName+"(data: felt, witness: Array<felt>) -> Span<felt>"),
 		Entries: entries(map[string]func(*call){entryName: func(x *call) {
 			data, witness := arg(x, readFelt), arg(x, readFelts)
 			x.done()
@@ -25,7 +23,7 @@ func handler(name, entryName string, judge func(x *call, data Felt, witness *rea
 
 // timelock is the refund handler: the data is the Unix time in seconds after which it
 // agrees.
-func timelock() state.Class {
+func timelock() Class {
 	return handler("TimelockRefundHandler", "refund", func(x *call, data Felt, witness *reader) felts {
 		assert(len(witness.rest) == 0, "timestamp_lock: witness len!=0")
 		until, ok := convert(data, readU64)
@@ -36,7 +34,7 @@ func timelock() state.Class {
 }
 
 // hashlock is the claim handler of secrets.
-func hashlock() state.Class {
+func hashlock() Class {
 	return handler("HashlockClaimHandler", "claim", func(x *call, data Felt, witness *reader) felts {
 		secret := readHash(witness)
 		assert(!witness.failed, "hashlock: Deserialize witness")
@@ -60,7 +58,7 @@ func (c commitment) data() Felt {
 }
 
 // transactionID is the claim handler of Bitcoin transactions with a certain id.
-func transactionID() state.Class {
+func transactionID() Class {
 	return handler("BitcoinTxIdClaimHandler", "claim", func(x *call, data Felt, witness *reader) felts {
 		id := readHash(witness)
 		c := commitment{felts(nil).hash(id), readU32(witness), readAddress(witness)}
@@ -74,18 +72,18 @@ func transactionID() state.Class {
 }
 
 // outputClass is the claim handler of Bitcoin transactions that pay a certain output.
-func outputClass() state.Class {
+func outputClass() Class {
 	return output("BitcoinOutputClaimHandler", "btcoutlock", "witness", false)
 }
 
 // noncedOutput is [outputClass] of transactions that carry a certain nonce too.
-func noncedOutput() state.Class {
+func noncedOutput() Class {
 	return output("BitcoinNoncedOutputClaimHandler", "btcnoutlock", "witnes", true)
 }
 
 // output makes the handler; witness is how its reasons, which have 31 characters at
 // most, spell the word.
-func output(name, prefix, witnessWord string, nonced bool) state.Class {
+func output(name, prefix, witnessWord string, nonced bool) Class {
 	return handler(name, "claim", func(x *call, data Felt, witness *reader) felts {
 		c := commitment{felts{readFelt(witness)}, readU32(witness), readAddress(witness)}
 		header, path, position := readStored(witness), readPath(witness), readU32(witness)

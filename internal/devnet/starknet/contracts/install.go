@@ -4,20 +4,19 @@ import (
 	"fmt"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // executionAddress is where [Install] puts the execution contract, which deployments do
 // not name: clients have no business with it.
-var executionAddress = state.Address(Felt{}, executionClass().Hash, Felt{}, nil)
+var executionAddress = Address(Felt{}, executionClass().Hash, Felt{}, nil)
 
 // Install deploys the swap contracts of a deployment at its addresses, and the universal
 // deployer at its own. The relay begins with a header.
-func Install(c *state.Chain, d wire.Deployment, first wire.StoredHeader) error {
+func Install(c *Chain, d wire.Deployment, first wire.StoredHeader) error {
 	for _, p := range []struct {
 		at   Felt
-		of   state.Class
+		of   Class
 		args []Felt
 	}{
 		{DeployerAddress, UniversalDeployer(), nil},

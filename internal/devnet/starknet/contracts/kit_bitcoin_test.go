@@ -9,14 +9,13 @@ import (
 	btc "github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // mined makes the proof of work of a header, which regtest's target makes cheap.
 func mined(h bitcoin.Header) bitcoin.Header {
-	t, err := pow.Target(h.Bits)
+	t, err := rawtx.Target(h.Bits)
 	if err != nil {
 		panic(err)
 	}
@@ -44,7 +43,7 @@ func blocks(on bitcoin.Header, n int, mark byte) (all []bitcoin.Header) {
 }
 
 // submit brings headers to the relay and returns how they are stored.
-func (k *kit) submit(as Felt, to wire.Branch, on wire.StoredHeader, headers []bitcoin.Header) ([]wire.StoredHeader, *state.Invocation, error) {
+func (k *kit) submit(as Felt, to wire.Branch, on wire.StoredHeader, headers []bitcoin.Header) ([]wire.StoredHeader, *Invocation, error) {
 	k.Helper()
 	call, stored, err := k.d.SubmitHeaders(to, on, headers)
 	k.must(err)

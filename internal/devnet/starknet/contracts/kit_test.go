@@ -10,16 +10,14 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // keys are those of the parties, by their accounts.
-var keys = map[Felt]party.Key{}
+var keys = map[Felt]Key{}
 
 func keyOf(name string) Felt {
-	k := party.KeyOf(name)
+	k := KeyOf(name)
 	keys[k.Address()] = k
 	return k.Address()
 }
@@ -45,7 +43,7 @@ const wealth = 1_000_000_000_000 // base units of each token that user, lp and t
 // kit is a chain with all contracts and parties with funds. Its clock stands still.
 type kit struct {
 	testing.TB
-	*state.Chain
+	*Chain
 	d   wire.Deployment
 	n   wire.Network
 	now time.Time
@@ -70,7 +68,7 @@ func newKitAt(t testing.TB, first wire.StoredHeader, rules Rules) *kit {
 	k.n, _ = wire.NetworkFor(bitcoin.Testnet4)
 	k.d = k.n.Deployments[0]
 	var err error
-	if k.Chain, err = state.New(state.Options{Now: func() time.Time { return k.now }, ChainID: k.n.ChainIDFelt(), Classes: Classes(rules), Manual: true}); err != nil {
+	if k.Chain, err = New(Options{Now: func() time.Time { return k.now }, ChainID: k.n.ChainIDFelt(), Classes: Classes(rules), Manual: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = k.Close() })
@@ -97,12 +95,12 @@ func (k *kit) must(err error) {
 }
 
 // try calls a contract as somebody.
-func (k *kit) try(as, to Felt, entry string, calldata ...Felt) (*state.Invocation, error) {
+func (k *kit) try(as, to Felt, entry string, calldata ...Felt) (*Invocation, error) {
 	return k.Impersonate(as, to, wire.Selector(entry), calldata...)
 }
 
 // do is try of what must succeed.
-func (k *kit) do(as, to Felt, entry string, calldata ...Felt) *state.Invocation {
+func (k *kit) do(as, to Felt, entry string, calldata ...Felt) *Invocation {
 	k.Helper()
 	i, err := k.try(as, to, entry, calldata...)
 	if err != nil {
@@ -118,8 +116,8 @@ func (k *kit) ask(to Felt, entry string, calldata ...Felt) []Felt {
 }
 
 // send makes calls as somebody, one after the other, as an account does.
-func (k *kit) send(as Felt, calls ...wire.Call) (*state.Invocation, error) {
-	var last *state.Invocation
+func (k *kit) send(as Felt, calls ...wire.Call) (*Invocation, error) {
+	var last *Invocation
 	for _, c := range calls {
 		var err error
 		if last, err = k.try(as, c.To, c.Entry, c.Calldata...); err != nil {
@@ -129,7 +127,7 @@ func (k *kit) send(as Felt, calls ...wire.Call) (*state.Invocation, error) {
 	return last, nil
 }
 
-func (k *kit) sent(as Felt, calls ...wire.Call) *state.Invocation {
+func (k *kit) sent(as Felt, calls ...wire.Call) *Invocation {
 	k.Helper()
 	i, err := k.send(as, calls...)
 	k.must(err)
@@ -139,18 +137,18 @@ func (k *kit) sent(as Felt, calls ...wire.Call) *state.Invocation {
 // reverts demands the reason of the innermost contract.
 func reverts(t testing.TB, err error, reason string) {
 	t.Helper()
-	var p *state.Panic
+	var p *Panic
 	if !errors.As(err, &p) {
 		t.Errorf("%v, want a revert with %q", err, reason)
 		return
 	}
-	if want := state.Fail("%s", reason).Data; len(p.Data) < len(want) || !slices.Equal(p.Data[:len(want)], want) {
+	if want := Fail("%s", reason).Data; len(p.Data) < len(want) || !slices.Equal(p.Data[:len(want)], want) {
 		t.Errorf("reverts with %v, want %q", p, reason)
 	}
 }
 
 // told are the decoded events of the swap contracts.
-func (k *kit) told(i *state.Invocation) (all []wire.Event) {
+func (k *kit) told(i *Invocation) (all []wire.Event) {
 	k.Helper()
 	for _, e := range i.AllEvents() {
 		decoded, err := k.d.DecodeLog(wire.Log{From: e.From, Keys: e.Keys, Data: e.Data})

@@ -2,13 +2,11 @@ package contracts
 
 import (
 	"math/big"
-
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 )
 
 // Balances of LPs in the escrow manager.
 
-func lpBalance(owner, token Felt) Felt { return state.Key("lp_vault", owner, token) }
+func lpBalance(owner, token Felt) Felt { return StorageKey("lp_vault", owner, token) }
 
 func (x *call) credit(owner, token Felt, amount *big.Int) {
 	at := lpBalance(owner, token)

@@ -7,8 +7,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -21,9 +20,9 @@ type Rules struct {
 
 // relay is the light client of Bitcoin (§14). Its constructor takes the stored header
 // that it believes.
-func relay(rules Rules) state.Class {
-	return state.Class{
-		Name: "Bitcoin relay", Hash: state.ClassHash("BtcRelay"), ABI: relayABI,
+func relay(rules Rules) Class {
+	return Class{
+		Name: "Bitcoin relay", Hash: ClassHash("BtcRelay"), ABI: relayABI,
 		Constructor: entry(func(x *call) {
 			first := arg(x, readStored)
 			x.done()
@@ -62,13 +61,13 @@ func relay(rules Rules) state.Class {
 }
 
 var (
-	mainWork   = state.Key("main_chainwork")
-	mainHeight = state.Key("main_blockheight")
+	mainWork   = StorageKey("main_chainwork")
+	mainHeight = StorageKey("main_blockheight")
 )
 
 func heightKey(height uint32) Felt { return wire.FeltOf(uint64(height)) }
 
-func mainChain(height uint32) Felt { return state.Key("main_chain", heightKey(height)) }
+func mainChain(height uint32) Felt { return StorageKey("main_chain", heightKey(height)) }
 
 func (x *call) mainHeight() uint32 { return uint32(x.getUint(mainHeight)) }
 
@@ -120,7 +119,7 @@ func (x *call) walk(rules Rules, on storedHeader, headers []bitcoin.Header, fork
 	assert(now <= math.MaxUint32, "Option::unwrap failed.")
 	tip := on.stored()
 	for _, h := range headers {
-		x.hashing(pow.HeaderSize, 1)
+		x.hashing(rawtx.HeaderSize, 1)
 		x.hashing(sha256.Size, 1)
 		x.Charge(cmp.Or(rules.HeaderGas, headerGas))
 		tip = rules.next(tip, h, now)
@@ -161,9 +160,9 @@ func (r Rules) submitFork(x *call) {
 	headers, on := submission(x)
 	assert(len(headers) > 0, "fork: no headers")
 	assert(!fork.IsZero(), "fork: fork_id 0 reserved")
-	chain := func(height uint32) Felt { return state.Key("forks", x.Caller(), fork, heightKey(height)) }
-	root := state.Key("forks_start", x.Caller(), fork)
-	top := state.Key("forks_tip", x.Caller(), fork)
+	chain := func(height uint32) Felt { return StorageKey("forks", x.Caller(), fork, heightKey(height)) }
+	root := StorageKey("forks_start", x.Caller(), fork)
+	top := StorageKey("forks_tip", x.Caller(), fork)
 	start := uint32(x.getUint(root))
 	if start == 0 {
 		assert(x.commitAt(on.height) == on.commitment(), "fork: block commitment")

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/btc/pow"
+	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -92,7 +92,7 @@ var easiest = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 224), big.NewInt(
 // target expands a compact target.
 func target(bits uint32) *big.Int {
 	assert(bits>>24 < 35, "n_bytes too large")
-	t := pow.Expand(bits&0x7fffff, uint(bits>>24))
+	t := rawtx.Expand(bits&0x7fffff, uint(bits>>24))
 	assert(t.BitLen() <= 256, "u256_mul Overflow")
 	assert(t.Sign() == 0 || bits&signBit == 0, "nbits: negative")
 	return t
@@ -109,7 +109,7 @@ func bitsAfter(on wire.StoredHeader) uint32 {
 	if t.Div(t, big.NewInt(epochSeconds)); t.Cmp(easiest) > 0 {
 		t = easiest
 	}
-	return pow.Compact(t)
+	return rawtx.Compact(t)
 }
 
 // next checks a header that follows a stored one and returns how it is stored. now is

@@ -2,8 +2,6 @@ package contracts
 
 import (
 	"math/big"
-
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 )
 
 // How escrows of a claimer ended: for each outcome their amounts together, and how many
@@ -16,7 +14,7 @@ const (
 )
 
 func reputationKey(claimer, token, handler Felt, outcome uint64) Felt {
-	return state.Key("reputation", claimer, token, handler, felts(nil).uint(outcome)[0])
+	return StorageKey("reputation", claimer, token, handler, felts(nil).uint(outcome)[0])
 }
 
 // count notes the end of an escrow, if it asks for it. Sums stop at the largest number.
@@ -30,12 +28,12 @@ func (x *call) count(e escrow, outcome uint64) {
 		sum = maxU256
 	}
 	x.Set(at, lower(sum))
-	x.Set(state.At(at, 1), pack(upper(sum), small(count+1, 128)))
+	x.Set(At(at, 1), pack(upper(sum), small(count+1, 128)))
 }
 
 // outcome reads amounts and number of the escrows that ended in a way.
 func (x *call) outcome(at Felt) (sum *big.Int, count uint64) {
-	n := unpack(x.Get(state.At(at, 1)), upperBits, 128)
+	n := unpack(x.Get(At(at, 1)), upperBits, 128)
 	return whole(x.Get(at), n[0]), n[1].Uint64()
 }
 

@@ -5,7 +5,6 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -156,7 +155,7 @@ func (w felts) bool(b bool) felts {
 }
 
 func (w felts) u256(n *big.Int) felts {
-	low, high := state.Split(n)
+	low, high := Split(n)
 	return w.add(low, high)
 }
 

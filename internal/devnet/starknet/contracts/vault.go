@@ -5,14 +5,13 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // vault is the state of a vault. It is a [wire.Vault] with which money is counted.
 type vault struct{ wire.Vault }
 
-func vaultKey(ref wire.VaultRef) Felt { return state.Key("vaults", ref.Owner, ref.ID) }
+func vaultKey(ref wire.VaultRef) Felt { return StorageKey("vaults", ref.Owner, ref.ID) }
 
 // felts is how get_vault tells of a vault (§15.1).
 func (v vault) felts() felts {
@@ -49,7 +48,7 @@ const (
 
 func (x *call) vault(ref wire.VaultRef) vault {
 	at := vaultKey(ref)
-	get := func(i int) Felt { return x.Get(state.At(at, i)) }
+	get := func(i int) Felt { return x.Get(At(at, i)) }
 	n := unpack(get(vaultRest), upperBits, 32, 8, 32, 32, 64, 64)
 	v := vault{wire.Vault{
 		VaultRef: ref, Relay: get(vaultRelay), Tokens: [2]Felt{get(vaultToken0), get(vaultToken1)},
@@ -66,7 +65,7 @@ func (x *call) setVault(v vault) {
 	rest := pack(upper(id), small(uint64(v.UTXO.Index), 32), small(uint64(v.Confirmations), 8), small(uint64(v.Withdrawals), 32), small(uint64(v.Deposits), 32),
 		small(v.Raw[0], 64), small(v.Raw[1], 64))
 	for i, f := range []Felt{v.Relay, v.Tokens[0], v.Tokens[1], v.multiplier(0), v.multiplier(1), lower(id), rest} {
-		x.Set(state.At(vaultKey(v.VaultRef), i), f)
+		x.Set(At(vaultKey(v.VaultRef), i), f)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -40,7 +39,7 @@ func TestVaultsConserveValue(t *testing.T) {
 			})
 			w, err := wire.ParseWithdrawal(tx)
 			if err == nil && rapid.Bool().Draw(rt, "advanced") {
-				calls, err := party.FrontVault(k.d, v, w, v.Withdrawals)
+				calls, err := FrontVault(k.d, v, w, v.Withdrawals)
 				k.must(err)
 				if _, err := k.send(user, calls...); err != nil {
 					rt.Fatalf("advance: %v", err)

@@ -13,8 +13,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/party"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -30,10 +28,10 @@ func (k *kit) newVault() wire.Vault {
 	k.Helper()
 	v := wire.Vault{VaultRef: wire.VaultRef{Owner: lp, ID: wire.FeltOf(5)}, Relay: k.d.BtcRelay.Address, Tokens: [2]Felt{coin, gas},
 		Multipliers: [2]*big.Int{big.NewInt(1), big.NewInt(10)}, InitialUTXO: firstUTXO, Confirmations: 2}
-	open, err := party.OpenVault(k.d, v)
+	open, err := OpenVault(k.d, v)
 	k.must(err)
 	k.sent(lp, open)
-	k.sent(lp, party.FillVault(k.d, v, [2]uint64{1_000_000, 1_000_000})...)
+	k.sent(lp, FillVault(k.d, v, [2]uint64{1_000_000, 1_000_000})...)
 	return k.vault(v.VaultRef)
 }
 
@@ -103,7 +101,7 @@ func (k *kit) vaultMoved(what func()) map[string][2]int64 {
 }
 
 // rawClaim is the claim of any transaction.
-func (k *kit) rawClaim(v wire.VaultRef, p wire.BitcoinProof) (*state.Invocation, error) {
+func (k *kit) rawClaim(v wire.VaultRef, p wire.BitcoinProof) (*Invocation, error) {
 	w := felts(v.Felts()).bytes(p.Tx).add(p.Header.Felts()...).uint(uint64(len(p.Merkle.Hashes)))
 	for _, h := range p.Merkle.Hashes {
 		w = w.hash(h)
@@ -117,7 +115,7 @@ func TestVaultOpenAndDeposit(t *testing.T) {
 		Multipliers: [2]*big.Int{big.NewInt(1), big.NewInt(10)}, InitialUTXO: firstUTXO, Confirmations: 2}
 	_, err := k.try(lp, k.d.VaultManager.Address, "deposit", felts(v.Felts()).uint(1).uint(1)...)
 	reverts(t, err, "deposit: vault closed")
-	open, err := party.OpenVault(k.d, v)
+	open, err := OpenVault(k.d, v)
 	k.must(err)
 	nowhere := open
 	nowhere.Calldata = slices.Clone(open.Calldata)
@@ -129,8 +127,8 @@ func TestVaultOpenAndDeposit(t *testing.T) {
 	}
 	_, err = k.send(lp, open)
 	reverts(t, err, "open: already opened")
-	fill := party.FillVault(k.d, v, [2]uint64{100, 20})
-	var i *state.Invocation
+	fill := FillVault(k.d, v, [2]uint64{100, 20})
+	var i *Invocation
 	moved := k.vaultMoved(func() { i = k.sent(user, fill...) }) // anybody may
 	if diff := cmp.Diff(map[string][2]int64{"user": {-100, -200}, "vaults": {100, 200}}, moved); diff != "" {
 		t.Errorf("deposit (-want +got):\n%s", diff)
@@ -184,9 +182,9 @@ func TestVaultClaim(t *testing.T) {
 			id := bitcoin.Hash(tx.TxHash())
 			var fronter Felt
 			if c.front {
-				calls, err := party.FrontVault(k.d, v, w, 0)
+				calls, err := FrontVault(k.d, v, w, 0)
 				k.must(err)
-				var i *state.Invocation
+				var i *Invocation
 				if diff := cmp.Diff(c.fronted, k.vaultMoved(func() { i = k.sent(user, calls...) })); diff != "" {
 					t.Errorf("advancing (-want +got):\n%s", diff)
 				}
@@ -208,7 +206,7 @@ func TestVaultClaim(t *testing.T) {
 			proof, _ := k.confirm(genesis(), tx, 2)
 			claim, err := k.d.VaultClaim(v, proof)
 			k.must(err)
-			var i *state.Invocation
+			var i *Invocation
 			if diff := cmp.Diff(c.claimed, k.vaultMoved(func() { i = k.sent(tower, claim) })); diff != "" {
 				t.Errorf("claim (-want +got):\n%s", diff)
 			}
@@ -328,7 +326,7 @@ func TestVaultCloses(t *testing.T) {
 			v := k.newVault()
 			tx := k.spend(v.UTXO, c.raw, nil, c.tx)
 			proof, _ := k.confirm(genesis(), tx, 2)
-			var i *state.Invocation
+			var i *Invocation
 			moved := k.vaultMoved(func() {
 				var err error
 				i, err = k.rawClaim(v.VaultRef, proof)
@@ -347,7 +345,7 @@ func TestVaultCloses(t *testing.T) {
 			if _, err := wire.ParseWithdrawal(tx); err == nil && c.raw[0] != 990_000 && c.raw[1] != 990_000 {
 				t.Error("the client takes it for a withdrawal")
 			}
-			open, err := party.OpenVault(k.d, v) // it may be opened again
+			open, err := OpenVault(k.d, v) // it may be opened again
 			k.must(err)
 			open.Calldata[2] = wire.FeltOf(9)
 			k.sent(lp, open)
@@ -398,7 +396,7 @@ func TestFrontReverts(t *testing.T) {
 	w := k.parsed(k.spend(v.UTXO, [2]uint64{1000, 0}, nil, nil))
 	stranger := v
 	stranger.Owner = user
-	calls, err := party.FrontVault(k.d, stranger, w, 0)
+	calls, err := FrontVault(k.d, stranger, w, 0)
 	k.must(err)
 	_, err = k.send(user, calls...)
 	reverts(t, err, "front: vault closed")
@@ -406,11 +404,11 @@ func TestFrontReverts(t *testing.T) {
 	proof, _ := k.confirm(genesis(), tx, 2)
 	_, err = k.rawClaim(v.VaultRef, proof)
 	k.must(err)
-	calls, err = party.FrontVault(k.d, v, w, 0)
+	calls, err = FrontVault(k.d, v, w, 0)
 	k.must(err)
 	_, err = k.send(user, calls...)
 	reverts(t, err, "front: already processed")
-	calls, err = party.FrontVault(k.d, v, w, 1)
+	calls, err = FrontVault(k.d, v, w, 1)
 	k.must(err)
 	_, err = k.send(user, calls[len(calls)-1])
 	k.must(err) // the first call's approval is there

@@ -5,15 +5,14 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/devnet/starknet/state"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // vaultManager is the contract of the vaults (§15). Its constructor takes the address of
 // the execution contract.
-func vaultManager() state.Class {
-	return state.Class{
-		Name: "vault manager", Hash: state.ClassHash("SpvVaultManager"), ABI: vaultManagerABI,
+func vaultManager() Class {
+	return Class{
+		Name: "vault manager", Hash: ClassHash("SpvVaultManager"), ABI: vaultManagerABI,
 		Constructor: entry(func(x *call) {
 			execution := arg(x, readAddress)
 			x.done()
@@ -67,7 +66,7 @@ func depositVault(x *call) {
 }
 
 func frontKey(ref wire.VaultRef, frontingID Felt) Felt {
-	return state.Key("liquidity_fronts", ref.Owner, ref.ID, frontingID)
+	return StorageKey("liquidity_fronts", ref.Owner, ref.ID, frontingID)
 }
 
 // front pays a withdrawal before Bitcoin has confirmed it; the vault will pay it back.

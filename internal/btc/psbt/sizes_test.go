@@ -1,0 +1,92 @@
+package psbt
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/vectors"
+)
+
+func TestVectorsSizes(t *testing.T) {
+	vectors.Each(t, "bitcoin", "sizes", func(t *testing.T, c *vectors.Case) {
+		var in struct {
+			Kind, Type   string
+			ScriptLength *int
+			Inputs       []string
+			Outputs      []json.RawMessage
+			ChangeType   string
+		}
+		c.Input(t, &in)
+		var want struct {
+			Bytes, Sats float64
+			Error       bool
+		}
+		c.Expected(t, &want)
+		typ, err := typeNamed(in.Type)
+		switch in.Kind {
+		case "input":
+			if (err != nil) != want.Error || err == nil && InputVBytes(typ) != want.Bytes {
+				t.Errorf("input %q: %v vB, error %v, want %+v", in.Type, InputVBytes(typ), err, want)
+			}
+		case "output":
+			n := typ.ScriptLen()
+			if in.ScriptLength != nil {
+				n, err = *in.ScriptLength, nil
+			}
+			if (err != nil) != want.Error || err == nil && OutputVBytes(n) != want.Bytes {
+				t.Errorf("output: %v vB, error %v, want %+v", OutputVBytes(n), err, want)
+			}
+		case "dust":
+			if float64(typ.DustLimit()) != want.Sats {
+				t.Errorf("dust limit %d, want %v", typ.DustLimit(), want.Sats)
+			}
+		case "tx":
+			var d Draft
+			for _, name := range in.Inputs {
+				d.Required = append(d.Required, Coin{Type: coinAddressType(t, name)})
+			}
+			for _, raw := range in.Outputs {
+				var n int
+				var name string
+				if json.Unmarshal(raw, &n) != nil {
+					if err := json.Unmarshal(raw, &name); err != nil {
+						t.Fatal(err)
+					}
+					n = coinAddressType(t, name).ScriptLen()
+				}
+				d.Outputs = append(d.Outputs, wire.TxOut{PkScript: make([]byte, n)})
+			}
+			if in.ChangeType != "" {
+				d.Change = coinAddressType(t, in.ChangeType)
+			}
+			if got := d.vbytes(d.Required); got != want.Bytes {
+				t.Errorf("transaction of %v vB, want %v", got, want.Bytes)
+			}
+		default:
+			t.Fatalf("unknown kind %q", in.Kind)
+		}
+	})
+}
+
+// typeNamed is the type of which String gives the name.
+func typeNamed(name string) (bitcoin.AddressType, error) {
+	for typ := bitcoin.P2PKH; typ.Valid(); typ++ {
+		if typ.String() == name {
+			return typ, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown address type %q", name)
+}
+
+func coinAddressType(t *testing.T, name string) bitcoin.AddressType {
+	t.Helper()
+	typ, err := typeNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return typ
+}
