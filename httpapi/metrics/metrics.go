@@ -16,6 +16,7 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -24,7 +25,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/httpapi/internal/named"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
@@ -50,7 +50,7 @@ type Options struct {
 // Metrics measures one service. It is safe for concurrent use; make it with [New].
 type Metrics struct {
 	o          Options
-	operations named.Operations
+	operations httpx.Operations
 	requests   *prometheus.CounterVec
 	seconds    *prometheus.HistogramVec
 	inFlight   prometheus.Gauge
@@ -69,7 +69,7 @@ func New(o Options) *Metrics {
 		o.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
 	}
 	m := &Metrics{
-		o: o, operations: named.New(o.BasePath, o.Operations...),
+		o: o, operations: httpx.NewOperations(reflect.TypeFor[swapper.Service](), o.BasePath, o.Operations...),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "swapper_http_requests_total",
 			Help: "Requests that were answered, by operation and HTTP status."}, []string{"operation", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "swapper_http_request_seconds",

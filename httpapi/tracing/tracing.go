@@ -9,13 +9,14 @@ package tracing
 import (
 	"context"
 	"net/http"
+	"reflect"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/swapper-go/swapper/httpapi/internal/named"
+	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/httpx"
 )
 
@@ -25,13 +26,13 @@ const scope = "github.com/swapper-go/swapper/httpapi/tracing"
 // Tracer makes spans. It is safe for concurrent use; make it with [New].
 type Tracer struct {
 	tracer     trace.Tracer
-	operations named.Operations
+	operations httpx.Operations
 }
 
 // New returns a tracer. base is the base path of the operations, as in httpapi.Mount;
 // more are the names of further operations, such as those of httpapi.Options.Operations.
 func New(provider trace.TracerProvider, base string, more ...string) *Tracer {
-	return &Tracer{provider.Tracer(scope), named.New(base, more...)}
+	return &Tracer{provider.Tracer(scope), httpx.NewOperations(reflect.TypeFor[swapper.Service](), base, more...)}
 }
 
 // Handler makes a span of each request that next answers. It begins a trace, unless the

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"os"
 	"os/signal"
@@ -66,10 +67,10 @@ type Command struct {
 // ErrStopped is returned when the user stopped a program that has a swap under way.
 var ErrStopped = errors.New("stopped; nothing is lost: run the same command again to go on")
 
-// Main runs a program and ends the process.
-func Main(p Program) {
+// Main runs the program that the first argument names, and ends the process.
+func Main(programs map[string]Program) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := Run(ctx, Command{Name: filepath.Base(os.Args[0]), Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Getenv: os.Getenv}, p)
+	err := choose(ctx, Command{Name: filepath.Base(os.Args[0]), Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Getenv: os.Getenv}, programs)
 	stop()
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
@@ -83,6 +84,20 @@ func Main(p Program) {
 		}
 		os.Exit(1)
 	}
+}
+
+// choose runs the program that the first argument names.
+func choose(ctx context.Context, c Command, programs map[string]Program) error {
+	names := strings.Join(slices.Sorted(maps.Keys(programs)), ", ")
+	if len(c.Args) == 0 {
+		return misuse{fmt.Errorf("the first argument must be one of %s; -help after it lists the flags", names)}
+	}
+	p, ok := programs[c.Args[0]]
+	if !ok {
+		return misuse{fmt.Errorf("%q is not a program: the first argument must be one of %s", c.Args[0], names)}
+	}
+	c.Name, c.Args = c.Name+" "+c.Args[0], c.Args[1:]
+	return Run(ctx, c, p)
 }
 
 // misuse is an error of the command line, for which the exit status is 2.

@@ -133,3 +133,27 @@ func TestRefundUnderWay(t *testing.T) {
 		}
 	}
 }
+
+// The first argument names the program.
+func TestWhichProgram(t *testing.T) {
+	ran := ""
+	programs := map[string]Program{
+		"tobtc":   func(context.Context, *App) error { ran = "tobtc"; return nil },
+		"frombtc": func(context.Context, *App) error { ran = "frombtc"; return nil },
+	}
+	for _, c := range []struct {
+		args []string
+		want string // in the error
+	}{
+		{nil, "the first argument must be one of frombtc, tobtc"},
+		{[]string{"-yes"}, `"-yes" is not a program: the first argument must be one of frombtc, tobtc`},
+		{[]string{"bridge", "-yes"}, `"bridge" is not a program`},
+		{[]string{"tobtc", "-dir", t.TempDir()}, ""},
+	} {
+		err := choose(t.Context(), Command{Name: "testnet4", Args: c.args, In: strings.NewReader(""), Out: new(strings.Builder), Getenv: func(string) string { return "" }, Network: offline{}}, programs)
+		_, misused := errors.AsType[misuse](err)
+		if c.want == "" && (err != nil || ran != "tobtc") || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !misused) {
+			t.Errorf("%q: ran %q, %v, want %q", c.args, ran, err, c.want)
+		}
+	}
+}

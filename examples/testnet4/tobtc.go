@@ -1,10 +1,3 @@
-// Command tobtc swaps a token of a smart chain for bitcoin: on Bitcoin testnet4 with the
-// public test networks of the smart chains, or on a network of its own.
-//
-//	go run ./examples/testnet4/tobtc                        # cBTC on Citrea's testnet to this wallet's own address
-//	go run ./examples/testnet4/tobtc -chain SOLANA -to tb1q...
-//	go run ./examples/testnet4/tobtc -chain STARKNET        # the first swap deploys the wallet's account
-//	go run ./examples/testnet4/tobtc -network local -yes    # without internet
 package main
 
 import (
@@ -15,9 +8,8 @@ import (
 	"github.com/swapper-go/swapper/examples/testnet4/console"
 )
 
-func main() { console.Main(swap) }
-
-func swap(ctx context.Context, app *console.App) error {
+// toBTC swaps a token of a smart chain for bitcoin.
+func toBTC(ctx context.Context, app *console.App) error {
 	// A swap that was interrupted comes first: the money in it is locked.
 	if done, err := app.Resume(ctx, swapper.SwapToBTC); done || err != nil {
 		return err

@@ -1,10 +1,3 @@
-// Command frombtc swaps bitcoin for a token of a smart chain: on Bitcoin testnet4 with the
-// public test networks of the smart chains, or on a network of its own.
-//
-//	go run ./examples/testnet4/frombtc                      # to cBTC on Citrea's testnet
-//	go run ./examples/testnet4/frombtc -chain SOLANA -sats 50000
-//	go run ./examples/testnet4/frombtc -chain STARKNET -token WBTC
-//	go run ./examples/testnet4/frombtc -network local -yes  # without internet
 package main
 
 import (
@@ -14,9 +7,8 @@ import (
 	"github.com/swapper-go/swapper/examples/testnet4/console"
 )
 
-func main() { console.Main(swap) }
-
-func swap(ctx context.Context, app *console.App) error {
+// fromBTC swaps bitcoin for a token of a smart chain.
+func fromBTC(ctx context.Context, app *console.App) error {
 	// A swap that was interrupted comes first: the bitcoin may be on its way.
 	if done, err := app.Resume(ctx, swapper.SwapFromBTC, swapper.SwapSPVVaultFromBTC); done || err != nil {
 		return err

@@ -1,9 +1,3 @@
-// Command fromlightning swaps bitcoin on Lightning for a token of a smart chain: on Bitcoin
-// testnet4 with the public test networks of the smart chains, or on a network of its own.
-//
-//	go run ./examples/testnet4/fromlightning                      # to cBTC on Citrea's testnet; shows an invoice to pay
-//	go run ./examples/testnet4/fromlightning -chain SOLANA -sats 5000
-//	go run ./examples/testnet4/fromlightning -network local -yes  # without internet
 package main
 
 import (
@@ -13,9 +7,8 @@ import (
 	"github.com/swapper-go/swapper/examples/testnet4/console"
 )
 
-func main() { console.Main(swap) }
-
-func swap(ctx context.Context, app *console.App) error {
+// fromLightning swaps bitcoin on Lightning for a token of a smart chain.
+func fromLightning(ctx context.Context, app *console.App) error {
 	// A swap that was interrupted comes first: its invoice may be paid.
 	if done, err := app.Resume(ctx, swapper.SwapFromBTCLN, swapper.SwapFromBTCLNAuto); done || err != nil {
 		return err

@@ -1,5 +1,4 @@
-// Package trial runs the programs of examples/testnet4 in tests, on a local network.
-package trial
+package main
 
 import (
 	"context"
@@ -57,9 +56,9 @@ func (p *place) Run(t *testing.T, typed string, flags ...string) (string, error)
 	return out.String(), err
 }
 
-// Settles has the program swap on a chain, at full depth on each, then interrupts one in the
+// settles has the program swap on a chain, at full depth on each, then interrupts one in the
 // first of the given states, at full depth in each, and has another run go on with it.
-func Settles(t *testing.T, program console.Program, interrupts ...string) {
+func settles(t *testing.T, program console.Program, interrupts ...string) {
 	for _, chain := range depth.Of(1, []string{"CITREA", "SOLANA", "STARKNET"}) {
 		t.Run(chain, func(t *testing.T) {
 			t.Parallel()
@@ -75,13 +74,6 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 			}
 		})
 	}
-	t.Run("with another token", func(t *testing.T) {
-		t.Parallel()
-		out, err := newPlace(t, program).Run(t, "", "-yes", "-chain", "citrea", "-token", "usdc")
-		if err != nil || !strings.Contains(out, "\nDone: ") || !strings.Contains(out, "USDC") {
-			t.Errorf("the swap did not settle: %v", err)
-		}
-	})
 	t.Run("on a network of another process", func(t *testing.T) {
 		t.Parallel()
 		p := newPlace(t, program)
@@ -99,6 +91,28 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 			}
 		}
 	})
+	for _, at := range depth.Of(1, interrupts) {
+		t.Run("interrupted in "+at, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, program)
+			p.interrupt(t, at)
+			out, err := p.Run(t, "y\n")
+			if err != nil || !strings.Contains(out, "is not over") || !strings.Contains(out, "\nDone: ") {
+				t.Errorf("another run did not go on: %v", err)
+			}
+		})
+	}
+}
+
+// varied runs the program with another token, through a service, and without consent.
+func varied(t *testing.T, program console.Program) {
+	t.Run("with another token", func(t *testing.T) {
+		t.Parallel()
+		out, err := newPlace(t, program).Run(t, "", "-yes", "-chain", "citrea", "-token", "usdc")
+		if err != nil || !strings.Contains(out, "\nDone: ") || !strings.Contains(out, "USDC") {
+			t.Errorf("the swap did not settle: %v", err)
+		}
+	})
 	t.Run("through a service", func(t *testing.T) {
 		t.Parallel()
 		p := newPlace(t, program)
@@ -114,17 +128,6 @@ func Settles(t *testing.T, program console.Program, interrupts ...string) {
 			t.Errorf("went on without consent, or did not say so: %v", err)
 		}
 	})
-	for _, at := range depth.Of(1, interrupts) {
-		t.Run("interrupted in "+at, func(t *testing.T) {
-			t.Parallel()
-			p := newPlace(t, program)
-			p.interrupt(t, at)
-			out, err := p.Run(t, "y\n")
-			if err != nil || !strings.Contains(out, "is not over") || !strings.Contains(out, "\nDone: ") {
-				t.Errorf("another run did not go on: %v", err)
-			}
-		})
-	}
 }
 
 // elsewhere has the program use the network as that of another process.
@@ -175,10 +178,10 @@ func (p *place) reach(t *testing.T, state string) {
 	p.Stop = ""
 }
 
-// ComesBack interrupts a payment out of the smart chain that the provider then cannot
+// comesBack interrupts a payment out of the smart chain that the provider then cannot
 // make, and gets the money back with -refund: after the store was lost, and from what it
 // keeps, on a network of this process and of another, and through somebody's service.
-func ComesBack(t *testing.T, program console.Program) {
+func comesBack(t *testing.T, program console.Program) {
 	for _, test := range depth.Of(1, []struct{ lost, elsewhere, service bool }{{true, true, false}, {true, false, false}, {false, true, false}, {false, false, false}, {false, false, true}}) {
 		t.Run(fmt.Sprintf("refunded, store lost %v, network of another process %v, through a service %v", test.lost, test.elsewhere, test.service), func(t *testing.T) {
 			t.Parallel()
@@ -210,9 +213,9 @@ func ComesBack(t *testing.T, program console.Program) {
 	}
 }
 
-// SettlesByHand swaps to the smart chain while no watchtower is there: after a while the
+// settlesByHand swaps to the smart chain while no watchtower is there: after a while the
 // program claims by itself, with gas that it got for it.
-func SettlesByHand(t *testing.T, program console.Program) {
+func settlesByHand(t *testing.T, program console.Program) {
 	t.Parallel()
 	p := newPlace(t, program)
 	p.Network.Misbehave(swappertest.WatchtowerFault{Off: true, Deaf: true})

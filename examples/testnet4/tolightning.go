@@ -1,10 +1,3 @@
-// Command tolightning pays a Lightning invoice, a Lightning address or an LNURL with a
-// token of a smart chain: on Bitcoin testnet4 with the public test networks of the smart
-// chains, or on a network of its own.
-//
-//	go run ./examples/testnet4/tolightning -to lntb...                 # with cBTC on Citrea's testnet
-//	go run ./examples/testnet4/tolightning -to me@wallet.example -sats 5000
-//	go run ./examples/testnet4/tolightning -network local -yes         # without internet
 package main
 
 import (
@@ -17,9 +10,9 @@ import (
 	"github.com/swapper-go/swapper/examples/testnet4/console"
 )
 
-func main() { console.Main(swap) }
-
-func swap(ctx context.Context, app *console.App) error {
+// toLightning pays a Lightning invoice, a Lightning address or an LNURL with a token of a smart
+// chain.
+func toLightning(ctx context.Context, app *console.App) error {
 	// A swap that was interrupted comes first: the money in it is locked.
 	if done, err := app.Resume(ctx, swapper.SwapToBTCLN); done || err != nil {
 		return err

@@ -1,29 +1,25 @@
-// Package named finds the operation that a path asks for, so that callers cannot choose the
-// names under which requests are counted and traced.
-package named
+package httpx
 
 import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/swapper-go/swapper"
 )
 
-// Operations are the operations below a base path.
+// Operations are the operations below a base path. A path is looked up in them so that callers
+// cannot choose the names under which requests are counted and traced.
 type Operations struct {
 	Names []string
 	base  string // "" or /base
 }
 
-// New returns the operations of [swapper.Service] and more, below a base path as
-// httpapi.Mount takes it.
-func New(base string, more ...string) Operations {
+// NewOperations returns the operations of a service, the methods of an interface, and more, below a
+// base path as httpapi.Mount takes it.
+func NewOperations(service reflect.Type, base string, more ...string) Operations {
 	o := Operations{Names: slices.Clone(more)}
 	if base = strings.Trim(base, "/"); base != "" {
 		o.base = "/" + base
 	}
-	service := reflect.TypeFor[swapper.Service]()
 	for i := range service.NumMethod() {
 		name := service.Method(i).Name
 		o.Names = append(o.Names, strings.ToLower(name[:1])+name[1:])
