@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // binary is the compiled test of one package.
@@ -62,11 +60,19 @@ func compile(ctx context.Context, dir string, files []string) (binaries, error) 
 	return out, nil
 }
 
+// outcome is a line that a test over one vector file writes: package vectors' Report.
+type outcome struct {
+	Area, File, Test string
+	Failed           []string
+	Different        []struct{ Case, Reason string }
+	NotRun           []struct{ Case, Why string }
+}
+
 // testRun is one test over one vector file and how it answers the unchanged file.
 type testRun struct {
 	binary
 	test string
-	told vectors.Report
+	told outcome
 }
 
 // baseline runs all vector tests on the unchanged files, and returns which of
@@ -91,7 +97,7 @@ func (bs binaries) baseline(ctx context.Context, folder string) (map[string][]te
 
 // run runs the tests that match on the files of a folder. failed is what the
 // tests print if one fails.
-func (b binary) run(ctx context.Context, match, folder string) (told []vectors.Report, failed string, err error) {
+func (b binary) run(ctx context.Context, match, folder string) (told []outcome, failed string, err error) {
 	out, err := os.CreateTemp("", "report")
 	if err != nil {
 		return nil, "", err
@@ -113,7 +119,7 @@ func (b binary) run(ctx context.Context, match, folder string) (told []vectors.R
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		var r vectors.Report
+		var r outcome
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			return nil, "", err
 		}

@@ -5,7 +5,7 @@
 // internal/vectors/unwatched.md: also those of cases that are answered otherwise
 // on purpose, or not run. Rows of that table that name nothing are listed too.
 //
-//	go run ./internal/vectors/leaves [-files regexp] [-rounds n] [-out file]
+//	(cd tools && go run ./leaves [-files regexp] [-rounds n] [-out file])
 //
 // A change is seen if the test of that very case fails. Each round changes one
 // leaf in every case of a file; the test binaries are compiled once. The command
@@ -34,6 +34,10 @@ func main() {
 	out := flag.String("out", "", "file for everything that goes unnoticed, as JSON lines")
 	dir := flag.String("dir", "", "folder for compiled tests and changed files, kept (default: a temporary one)")
 	flag.Parse()
+	if err := os.Chdir(".."); err != nil { // from the module of tools to the library's
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "%q is not a flag; see -help\n", flag.Arg(0))
 		os.Exit(2)
