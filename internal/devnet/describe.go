@@ -140,7 +140,7 @@ func (n *Net) Describe() (d Description) {
 	d.LNURL.Domain, d.LNURL.Host, d.LNURL.CA = lightning.Domain, n.LNURL.SecureHost(), string(n.LNURL.Certificate())
 	d.Prices = make(map[string]string)
 	for _, who := range Services() {
-		d.Prices[string(who)] = n.Prices.BaseURL(who)
+		d.Prices[string(who)] = n.Prices.baseURL(who)
 	}
 	account := func(a *evm.Account) Key { return Key{Address: a.Address.Hex(), Key: a.KeyHex()} }
 	d.Users.EVM, d.Users.LP, d.Users.Tower = account(n.EVM.User), account(n.EVM.LP), account(n.EVM.Watchtower)

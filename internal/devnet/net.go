@@ -115,7 +115,7 @@ func (n *Net) start(ctx context.Context, o Options) (err error) {
 	if n.Recipient, err = n.Lightning.NewNode("recipient", 0); err != nil {
 		return err
 	}
-	if n.Prices, err = StartPricesOn(o.Network, ""); err != nil {
+	if n.Prices, err = startPricesOn(o.Network, ""); err != nil {
 		return err
 	}
 	n.closers = append(n.closers, n.Prices)

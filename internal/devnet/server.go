@@ -44,10 +44,10 @@ type Server struct {
 // Start starts a market; address is host:port, "" for a free port of 127.0.0.1.
 // A bitcoin is worth 100 000 US dollars, stable coins one, others something near
 // what they have been.
-func StartPrices(address string) (*Server, error) { return StartPricesOn(nil, address) }
+func StartPrices(address string) (*Server, error) { return startPricesOn(nil, address) }
 
-// StartPricesOn is [Start] on another network than loopback sockets.
-func StartPricesOn(network *loopback.Network, address string) (*Server, error) {
+// startPricesOn is [StartPrices] on another network than loopback sockets.
+func startPricesOn(network *loopback.Network, address string) (*Server, error) {
 	s := &Server{faults: map[PriceService]PriceFault{}, requests: map[PriceService]int{}, worth: map[string]*big.Rat{"BTC": big.NewRat(1e14, 1)}}
 	for ticker, microSats := range map[string]int64{
 		"USD": 1e9, "USDC": 1e9, "USDT": 1e9, "WBTC": 1e14, "TBTC": 1e14, "ETH": 35e11, "SOL": 16e10, "STRK": 13e7, "BONK": 20_000,
@@ -100,14 +100,14 @@ func (s *Server) Requests(who PriceService) int {
 	return s.requests[who]
 }
 
-// BaseURL returns what stands for a service's public base URL.
-func (s *Server) BaseURL(who PriceService) string { return s.URL() + "/" + string(who) }
+// baseURL returns what stands for a service's public base URL.
+func (s *Server) baseURL(who PriceService) string { return s.URL() + "/" + string(who) }
 
 // Sources returns the library's sources, pointed at this market; o.URL is set.
 func (s *Server) Sources(o price.Options) []price.Source {
 	var list []price.Source
 	for _, who := range Services() {
-		o.URL = s.BaseURL(who)
+		o.URL = s.baseURL(who)
 		source, err := price.Service(string(who), o)
 		if err != nil {
 			panic(err) // the names of this market are the library's

@@ -82,7 +82,7 @@ func (f *Follower) Follow(ctx context.Context, deliver func(confirmed []bitcoin.
 	var failed failures
 	return Poll(ctx, f.nodes, pause, func() (news bool, failure, final error) {
 		heard := f.nodes.Heard()
-		if heard == 0 || f.nodes.Resting() {
+		if heard == 0 || f.nodes.resting() {
 			f.lose()
 			return false, nil, nil
 		}
@@ -156,7 +156,7 @@ func (f *Follower) Heard() uint64 {
 	if f.nodes == nil {
 		return 0
 	}
-	f.nodes.Use()
+	f.nodes.use()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.heard == 0 || f.heard != f.nodes.Heard() {

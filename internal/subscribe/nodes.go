@@ -61,7 +61,7 @@ type Nodes struct {
 	breaks uint64                 // of them: what was not a hint
 	told   time.Time              // when the last hint came that no answer has explained; zero: none is open
 	taken  bool                   // by a [Poll]
-	used   time.Time              // when it mattered last what is heard: see [Nodes.Use]
+	used   time.Time              // when it mattered last what is heard: see [Nodes.use]
 }
 
 // New connects to nothing yet. It returns nil if there are no URLs. Errors have the code
@@ -136,9 +136,9 @@ func (n *Nodes) Heard() uint64 {
 	return n.turns
 }
 
-// Use notes that it matters what is heard. If it has not for long, what was left out meanwhile is
+// use notes that it matters what is heard. If it has not for long, what was left out meanwhile is
 // asked for at once.
-func (n *Nodes) Use() {
+func (n *Nodes) use() {
 	if n == nil {
 		return
 	}
@@ -151,8 +151,8 @@ func (n *Nodes) Use() {
 	}
 }
 
-// Resting reports whether it has not mattered for long what is heard.
-func (n *Nodes) Resting() bool {
+// resting reports whether it has not mattered for long what is heard.
+func (n *Nodes) resting() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return time.Since(n.used) >= restAfter
@@ -162,7 +162,7 @@ func (n *Nodes) Resting() bool {
 // while a hint waits for an answer of a [Poll] that explains it. What hints of the time between
 // two equal marks have meant was asked for meanwhile.
 func (n *Nodes) Quiet() uint64 {
-	n.Use()
+	n.use()
 	if n == nil || !n.anyAlive() {
 		return 0
 	}

@@ -30,7 +30,7 @@ const (
 // Poll calls ask at once and then again and again, until ctx ends or ask returns a final
 // error, and returns that or ctx's. Without nodes, or while none is alive, it pauses between
 // the calls; while one is alive it asks once a minute and after each hint, or every five minutes
-// if that matters to no caller: see [Nodes.Use]. A failure ends
+// if that matters to no caller: see [Nodes.use]. A failure ends
 // nothing: it is told to failed, unless ctx has ended, and doubles the pause, up to two
 // minutes, until a call succeeds. news says that the answer held something new. The nodes
 // are listened to until Poll returns; a second Poll with them at the same time has none.
@@ -156,7 +156,7 @@ func (r *rhythm) next(now time.Time) time.Duration {
 	if r.nodes == nil || !r.nodes.anyAlive() || !r.open.IsZero() && now.Sub(r.open) < attentive {
 		return r.pause
 	}
-	if r.nodes.Resting() {
+	if r.nodes.resting() {
 		return max(resting, r.pause)
 	}
 	return max(slow, r.pause)

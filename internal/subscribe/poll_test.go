@@ -134,7 +134,7 @@ func TestPollRestsWhileNothingIsUsed(t *testing.T) {
 		want []time.Duration // after half an hour
 	}{
 		"at rest":               {func(*Nodes) {}, seconds(2100, 2400, 2700, 3000)},
-		"used again":            {func(n *Nodes) { n.Use() }, append(seconds(2100), seconds(2220, 2280, 2340, 2400, 2460, 2520, 2580, 2640, 2700, 2760, 2820, 2880, 2940, 3000)...)},
+		"used again":            {func(n *Nodes) { n.use() }, append(seconds(2100), seconds(2220, 2280, 2340, 2400, 2460, 2520, 2580, 2640, 2700, 2760, 2820, 2880, 2940, 3000)...)},
 		"used by who asks":      {func(n *Nodes) { n.Quiet() }, append(seconds(2100), seconds(2220, 2280, 2340, 2400, 2460, 2520, 2580, 2640, 2700, 2760, 2820, 2880, 2940, 3000)...)},
 		"something is told":     {func(n *Nodes) { n.count(0, true) }, seconds(2100, 2220, 2520, 2820)},
 		"the connection is cut": {func(n *Nodes) { n.lost(0); time.Sleep(2 * time.Second); n.alive(0) }, seconds(2100, 2220, 2222, 2522, 2822)},

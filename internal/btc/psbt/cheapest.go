@@ -4,14 +4,14 @@ import (
 	"slices"
 )
 
-// Cheapest chooses like [Select], but looks further when that would
-// pay for unconfirmed parents: [Select] takes big coins first, however much
+// Cheapest chooses like [selectCoins], but looks further when that would
+// pay for unconfirmed parents: [selectCoins] takes big coins first, however much
 // their parents cost, and pays for a parent once for each coin that it shares.
 // Here a parent is paid for once, and selections are tried that leave out the
 // coins with the costliest parents. The lowest fee wins; among equal ones that of
 // SelectCoins (protocol: bitcoin.md §20 row 14). It takes O(n log n) for n coins.
 func Cheapest(d Draft, coins []Coin) (Selection, error) {
-	best, err := Select(d, coins)
+	best, err := selectCoins(d, coins)
 	if err != nil || !paysForParents(best.Inputs, d.FeeRate) {
 		return best, err
 	}

@@ -203,12 +203,12 @@ func (s *SignedTx) weigh(a Agreement) error {
 			parents = append(parents, c)
 		}
 	}
-	s.FeeRate = PackageRate(float64(s.Fee), float64(s.VSize), parents)
+	s.FeeRate = packageRate(float64(s.Fee), float64(s.VSize), parents)
 	// Liquidity providers compare the rounded rate; estimates of sizes are off by fractions.
 	least := a.MinFeeRate
 	short := s.FeeRate < least && math.Floor(s.FeeRate+0.5) < least
-	if len(a.Template.Inputs) > 0 && s.FeeRate < MinPostedFeeRate {
-		short, least = true, max(least, MinPostedFeeRate)
+	if len(a.Template.Inputs) > 0 && s.FeeRate < minPostedFeeRate {
+		short, least = true, max(least, minPostedFeeRate)
 	}
 	if short {
 		return fmt.Errorf("fee of %d sats is %.2f sat/vB, below the required %v sat/vB", s.Fee, s.FeeRate, least)

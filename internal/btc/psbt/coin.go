@@ -51,7 +51,7 @@ type Coin struct {
 // score orders coins: what is left of the value after paying for itself. Unlike
 // in the fee, the cost of the parents is not rounded.
 func (c *Coin) score(rate float64) float64 {
-	s := float64(c.Value) - float64(rate*InputVBytes(c.Type))
+	s := float64(c.Value) - float64(rate*inputVBytes(c.Type))
 	if c.CPFP != nil && c.CPFP.EffectiveFeeRate < rate {
 		s -= float64(c.CPFP.AdjustedVSize * (rate - c.CPFP.EffectiveFeeRate))
 	}
@@ -61,7 +61,7 @@ func (c *Coin) score(rate float64) float64 {
 // detrimental reports whether spending the coin, with what it must add for its
 // parents, costs more than it brings.
 func (c *Coin) detrimental(rate, parents float64) bool {
-	return float64(rate*InputVBytes(c.Type))+parents > float64(c.Value)
+	return float64(rate*inputVBytes(c.Type))+parents > float64(c.Value)
 }
 
 // funds checks coins and returns their sum.
@@ -82,8 +82,8 @@ func funds(coins []Coin) (int64, error) {
 	return sum, nil
 }
 
-// SumOutputs checks outputs and returns their sum.
-func SumOutputs(outputs []wire.TxOut) (int64, error) {
+// sumOutputs checks outputs and returns their sum.
+func sumOutputs(outputs []wire.TxOut) (int64, error) {
 	var sum int64
 	for i := range outputs {
 		v := outputs[i].Value

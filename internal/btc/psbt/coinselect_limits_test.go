@@ -36,7 +36,7 @@ func TestSelectCoinsAtItsLimits(t *testing.T) {
 		"two that fit, and one allowed": {alone, []Coin{limitCoinOf(1, 100_000, nil), limitCoinOf(2, 5000, nil), limitCoinOf(3, 5000, nil)}, 100_000},
 		"all the money there is":        {paysOut(rawtx.MaxMoney, 0), []Coin{limitCoinOf(1, rawtx.MaxMoney, nil)}, rawtx.MaxMoney},
 	} {
-		s, err := Select(c.draft, c.coins)
+		s, err := selectCoins(c.draft, c.coins)
 		if err != nil || len(s.Inputs) != 1 || s.Inputs[0].Value != c.want {
 			t.Errorf("%s: %+v, %v; want the coin of %d", name, s, err, c.want)
 		}
@@ -49,12 +49,12 @@ func TestSelectCoinsAtItsLimits(t *testing.T) {
 		t.Errorf("just enough: %+v, %v", s, err)
 	}
 	many := []Coin{limitCoinOf(1, 6000, nil), limitCoinOf(2, 6000, nil)}
-	if s, err := Select(alone, many); err == nil {
+	if s, err := selectCoins(alone, many); err == nil {
 		t.Errorf("two inputs where one is allowed: %+v", s)
 	}
 	required := Draft{Required: []Coin{{Value: -1, Type: bitcoin.P2WPKH}}}
-	var short *NotEnoughError
-	if s, err := Select(required, many); err == nil || errors.As(err, &short) {
+	var short *notEnoughError
+	if s, err := selectCoins(required, many); err == nil || errors.As(err, &short) {
 		t.Errorf("a required input of less than nothing: %+v, %v", s, err)
 	}
 	if s, err := MaxSpendable(required, bitcoin.P2WPKH, many); err == nil {
@@ -105,7 +105,7 @@ func TestSelectedRateWithSharedParents(t *testing.T) {
 	shared := []Coin{limitCoinOf(1, 30_000, parents), limitCoinOf(1, 30_000, parents)}
 	shared[1].OutPoint.Index = 1
 	d := paysOut(40_000, 10)
-	each, err := Select(d, shared)
+	each, err := selectCoins(d, shared)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func coinOf(n byte, sats int64, parents *bitcoin.CPFP) Coin {
 // provider or the caller names: no transaction is built that pays miners more than the
 // bound, and none that is relayed with nothing.
 func TestFundingIsBoundedInSats(t *testing.T) {
-	w, err := UncheckedWallet(testAddress(t, bitcoin.P2WPKH), nil)
+	w, err := uncheckedWallet(testAddress(t, bitcoin.P2WPKH), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 // Fee rates are float64 sat/vB (protocol: bitcoin.md §5). A "backend rate" is
 // the rate that a backend recommends for one of the next blocks.
 
-// MinPostedFeeRate is the lowest rate in sat/vB that liquidity providers accept.
-const MinPostedFeeRate = 1
+// minPostedFeeRate is the lowest rate in sat/vB that liquidity providers accept.
+const minPostedFeeRate = 1
 
 // WalletFeeRate is the rate for a transaction whose user asked for none: a
 // quarter above the backend rate, rounded down, so that it does not get stuck
@@ -39,7 +39,7 @@ func VaultFeeRate(given, quoted, wallet float64) (float64, error) {
 	if !nonNegative(quoted) || !nonNegative(wallet) {
 		return 0, errors.New("the quote or the Bitcoin backend has an invalid fee rate")
 	}
-	least := max(quoted, MinPostedFeeRate)
+	least := max(quoted, minPostedFeeRate)
 	switch {
 	case given == 0:
 		return max(least, wallet), nil
@@ -66,10 +66,10 @@ const (
 	SmallMinerFee = 100_000
 )
 
-// MaxMinerFee is the most, in sats, that a transaction which pays sats may pay miners,
+// maxMinerFee is the most, in sats, that a transaction which pays sats may pay miners,
 // its unconfirmed parents included: ppm millionths of it, 0 for [usualMinerFeePPM], or
 // [SmallMinerFee] if that is more.
-func MaxMinerFee(sats, ppm int64) int64 {
+func maxMinerFee(sats, ppm int64) int64 {
 	if ppm <= 0 {
 		ppm = usualMinerFeePPM
 	}
@@ -80,9 +80,9 @@ func MaxMinerFee(sats, ppm int64) int64 {
 	return max(most.Int64(), SmallMinerFee)
 }
 
-// OneCoinFee is the fee in sats of d at its rate, if one confirmed coin of the change's
+// oneCoinFee is the fee in sats of d at its rate, if one confirmed coin of the change's
 // type pays for it and there is change: what a quote can say before the wallet is known.
-func (d Draft) OneCoinFee() int64 {
+func (d Draft) oneCoinFee() int64 {
 	inputs := append(slices.Clone(d.Required), Coin{Type: d.Change})
 	return int64(math.Ceil(float64(d.FeeRate * d.vbytes(inputs, d.Change.ScriptLen()))))
 }

@@ -83,7 +83,7 @@ func keyUnlock(typ bitcoin.AddressType, script []byte, sig *psbt.PartialSig) (un
 	case bitcoin.P2WPKH:
 		return unlock{witness: pair}, bytes.Equal(btcutil.Hash160(sig.PubKey), program)
 	case bitcoin.P2SH:
-		redeem := WitnessKeyHash(sig.PubKey)
+		redeem := witnessKeyHash(sig.PubKey)
 		return unlock{script: pushOf(redeem), witness: pair}, bytes.Equal(btcutil.Hash160(redeem), program)
 	case bitcoin.P2PKH:
 		return unlock{script: append(pushOf(sig.Signature), pushOf(sig.PubKey)...)}, bytes.Equal(btcutil.Hash160(sig.PubKey), program)

@@ -29,11 +29,11 @@ type Funding struct {
 
 // Fund chooses the coins of a wallet that pay for a template at a fee rate in
 // sat/vB; change goes back to the wallet. The coins' types are the wallet's.
-// choose is [Cheapest], or [Select] for what the network's other
+// choose is [Cheapest], or [selectCoins] for what the network's other
 // wallets would choose. It is pure: the same arguments give the same transaction.
 //
 // Errors with code InvalidInput say why the wallet cannot pay; a
-// [*NotEnoughError] is among their causes if its coins do not suffice, a
+// [*notEnoughError] is among their causes if its coins do not suffice, a
 // [*FeeError] if miners would get more than [Template.MaxFee].
 func Fund(t Template, w Wallet, coins []Coin, rate float64, choose func(Draft, []Coin) (Selection, error)) (*Funding, error) {
 	if err := w.CanFund(len(t.Inputs) > 0); err != nil {
@@ -98,8 +98,8 @@ func maxPostedInputs(t Template, w Wallet) (int, error) {
 		return 0, err
 	}
 	script := w.Address().Type().ScriptLen()
-	room := MaxPosted - len(raw) - 8 - (OutputBaseVBytes + script + 1) // longer counts, change
-	one := InputBaseVBytes + 3 + OutputBaseVBytes + script + 1         // outpoint and sequence, spent output, end
+	room := MaxPosted - len(raw) - 8 - (outputBaseVBytes + script + 1) // longer counts, change
+	one := inputBaseVBytes + 3 + outputBaseVBytes + script + 1         // outpoint and sequence, spent output, end
 	switch w.Address().Type() {
 	case bitcoin.P2SH:
 		one += 3 + 23 + 3 + 108
@@ -179,7 +179,7 @@ func (f *Funding) input(c Coin, parents map[bitcoin.Hash]*wire.MsgTx) (psbt.PInp
 		in.TaprootInternalKey = f.wallet.PublicKey()
 		return in, nil
 	case bitcoin.P2SH:
-		in.RedeemScript = WitnessKeyHash(f.wallet.PublicKey())
+		in.RedeemScript = witnessKeyHash(f.wallet.PublicKey())
 	case bitcoin.P2PKH:
 		parent := parents[c.OutPoint.Hash]
 		if err := checkParent(parent, c.OutPoint, out); err != nil {

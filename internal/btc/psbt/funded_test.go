@@ -60,7 +60,7 @@ func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded
 // fundUnchecked funds from a wallet that is refused, as the reference does.
 func (in *fundJSON) fundUnchecked(t *testing.T) *Funded {
 	t.Helper()
-	w, err := UncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey))
+	w, err := uncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (in *fundJSON) fundBy(t *testing.T, w Wallet, fund func(Template, Wallet, [
 			parents[c.OutPoint.Hash] = decodeTx(t, u.RawTx)
 		}
 	}
-	f, err := fund(in.template, w, list, in.rate, Select)
+	f, err := fund(in.template, w, list, in.rate, selectCoins)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -298,9 +298,9 @@ func TestVectorsWalletBalance(t *testing.T) {
 func TestVaultDraftSizes(t *testing.T) {
 	for dataLen, want := range map[int]float64{20 + 8: 150.25, 20 + 16: 158.25, 32 + 8: 162.25, 32 + 16: 170.25} {
 		d := VaultDraft(dataLen)
-		got := EmptyVBytes + SegwitVBytes + InputVBytes(d.Required[0].Type)
+		got := emptyVBytes + segwitVBytes + inputVBytes(d.Required[0].Type)
 		for _, o := range d.Outputs {
-			got += OutputVBytes(len(o.PkScript))
+			got += outputVBytes(len(o.PkScript))
 		}
 		if got != want {
 			t.Errorf("%d bytes of data: %v vB, want %v", dataLen, got, want)
@@ -370,7 +370,7 @@ func testAddress(t testing.TB, typ bitcoin.AddressType) bitcoin.Address {
 	case bitcoin.P2PKH, bitcoin.P2WPKH:
 		program = hash160(k.PubKey().SerializeCompressed())
 	case bitcoin.P2SH:
-		program = hash160(WitnessKeyHash(k.PubKey().SerializeCompressed()))
+		program = hash160(witnessKeyHash(k.PubKey().SerializeCompressed()))
 	case bitcoin.P2WSH:
 		program = make([]byte, 32)
 	case bitcoin.P2TR:
@@ -445,7 +445,7 @@ func TestFundRefusals(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Fund(payment, testWallet(t, bitcoin.P2WPKH), nil, 2, Cheapest); !errors.As(err, new(*NotEnoughError)) {
+	if _, err := Fund(payment, testWallet(t, bitcoin.P2WPKH), nil, 2, Cheapest); !errors.As(err, new(*notEnoughError)) {
 		t.Errorf("no coins: %v is no NotEnoughError", err)
 	}
 }

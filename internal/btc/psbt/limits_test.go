@@ -104,9 +104,9 @@ func TestWeighRates(t *testing.T) {
 		"the most that can be meant":   {Agreement{MaxFeeRate: 4}, 4, 0, true},
 		"a sat above":                  {Agreement{MaxFeeRate: 4}, 4, 1, false},
 		"no bound":                     {Agreement{}, 4000, 0, true},
-		"the least that anybody takes": {Agreement{Template: vault}, MinPostedFeeRate, 0, true},
-		"a sat below":                  {Agreement{Template: vault}, MinPostedFeeRate, -1, false},
-		"a payment of a sat below":     {Agreement{}, MinPostedFeeRate, -1, true},
+		"the least that anybody takes": {Agreement{Template: vault}, minPostedFeeRate, 0, true},
+		"a sat below":                  {Agreement{Template: vault}, minPostedFeeRate, -1, false},
+		"a payment of a sat below":     {Agreement{}, minPostedFeeRate, -1, true},
 	} {
 		fee := int64(c.paid*float64(size(c.a.Template))) + c.sats
 		s := weighed(10_000+fee, 10_000, 22)

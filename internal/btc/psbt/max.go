@@ -36,7 +36,7 @@ func MaxSpendable(d Draft, target bitcoin.AddressType, coins []Coin) (Spendable,
 			continue
 		}
 		p.lift(c)
-		bytes += InputVBytes(c.Type)
+		bytes += inputVBytes(c.Type)
 		in += c.Value
 		parents += cost
 	}

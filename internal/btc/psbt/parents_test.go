@@ -36,9 +36,9 @@ func TestParentsWeighWhatNodesRelay(t *testing.T) {
 		"many, and the parent is larger": {append(siblings[:29:29], unconfirmed(8, 0, 10_000_000, 96_001, 0)), 289_000_000, 29},
 	} {
 		d := Draft{Outputs: []wire.TxOut{{Value: c.pay, PkScript: make([]byte, 22)}}, Change: bitcoin.P2WPKH, FeeRate: 2}
-		for way, choose := range map[string]func(Draft, []Coin) (Selection, error){"Select": Select, "Cheapest": Cheapest} {
+		for way, choose := range map[string]func(Draft, []Coin) (Selection, error){"Select": selectCoins, "Cheapest": Cheapest} {
 			s, err := choose(d, c.coins)
-			if _, short := errors.AsType[*NotEnoughError](err); short != (c.inputs == 0) || len(s.Inputs) != c.inputs {
+			if _, short := errors.AsType[*notEnoughError](err); short != (c.inputs == 0) || len(s.Inputs) != c.inputs {
 				t.Errorf("%s, %s: %d inputs, %v; want %d", name, way, len(s.Inputs), err, c.inputs)
 			}
 		}
@@ -59,11 +59,11 @@ func TestPackageRateCountsNoMoreThanNodesRelay(t *testing.T) {
 		"larger":   {{AdjustedVSize: 4_000_000}},
 		"many":     {{AdjustedVSize: 100_000}, {AdjustedVSize: 100_000}, {AdjustedVSize: 1e300}},
 	} {
-		if got, want := PackageRate(101_141*20, 141, parents), 20.0; got != want {
+		if got, want := packageRate(101_141*20, 141, parents), 20.0; got != want {
 			t.Errorf("%s: %v sat/vB, want %v", name, got, want)
 		}
 	}
-	if got, want := PackageRate(1000, 100, []bitcoin.CPFP{{AdjustedVSize: 100_900, EffectiveFeeRate: 5}, {AdjustedVSize: 300, EffectiveFeeRate: 1}}), (1000.0+504_500+100)/(100+101_000); got != want {
+	if got, want := packageRate(1000, 100, []bitcoin.CPFP{{AdjustedVSize: 100_900, EffectiveFeeRate: 5}, {AdjustedVSize: 300, EffectiveFeeRate: 1}}), (1000.0+504_500+100)/(100+101_000); got != want {
 		t.Errorf("the dearer parents count first: %v sat/vB, want %v", got, want)
 	}
 }
@@ -79,7 +79,7 @@ func TestMaxMinerFee(t *testing.T) {
 		"little, more than the amount": {100_000, 2_000_000, 200_000},
 		"all there is":                 {2_100_000_000_000_000, 1 << 62, 2_100_000_000_000_000},
 	} {
-		if got := MaxMinerFee(c.sats, c.ppm); got != c.want {
+		if got := maxMinerFee(c.sats, c.ppm); got != c.want {
 			t.Errorf("%s: %d sats, want %d", name, got, c.want)
 		}
 	}
@@ -95,12 +95,12 @@ func TestOneCoinFee(t *testing.T) {
 		size, fitsAt int64
 	}{"payment": {payment, 141, 709}, "vault, the longest data": {vault, 301, 332}} {
 		c.d.FeeRate = 1
-		if got := c.d.OneCoinFee(); got != c.size {
+		if got := c.d.oneCoinFee(); got != c.size {
 			t.Errorf("%s: %d vB, want %d", name, got, c.size)
 		}
 		for rate, fits := range map[int64]bool{c.fitsAt: true, c.fitsAt + 1: false} {
 			c.d.FeeRate = float64(rate)
-			if got := c.d.OneCoinFee(); (got <= SmallMinerFee) != fits {
+			if got := c.d.oneCoinFee(); (got <= SmallMinerFee) != fits {
 				t.Errorf("%s at %d sat/vB: %d sats", name, rate, got)
 			}
 		}

@@ -37,8 +37,8 @@ func TestSelectCoinsRefusesWhatIsNoMoney(t *testing.T) {
 		"parents: negative":  {Draft{}, []Coin{{Value: 1, Type: bitcoin.P2TR, CPFP: &bitcoin.CPFP{AdjustedVSize: -1}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var short *NotEnoughError
-			if sel, err := Select(c.draft, c.coins); err == nil || errors.As(err, &short) {
+			var short *notEnoughError
+			if sel, err := selectCoins(c.draft, c.coins); err == nil || errors.As(err, &short) {
 				t.Errorf("selected %+v, error %v; want a refusal of the input", sel, err)
 			}
 			if max, err := MaxSpendable(c.draft, bitcoin.P2WPKH, c.coins); err == nil {
@@ -91,7 +91,7 @@ func TestSelectCoinsInvariants(t *testing.T) {
 				PkScript: make([]byte, rapid.IntRange(0, 80).Draw(t, "script")),
 			})
 		}
-		usual, usualErr := Select(d, list)
+		usual, usualErr := selectCoins(d, list)
 		checkSelection(t, d, list, usual, usualErr, false)
 		cheapest, err := Cheapest(d, list)
 		checkSelection(t, d, list, cheapest, err, true)
@@ -109,7 +109,7 @@ func TestSelectCoinsInvariants(t *testing.T) {
 // checkSelection holds a selection against what was asked for; once says that a
 // parent need be paid for by one of its coins only.
 func checkSelection(t *rapid.T, d Draft, list []Coin, sel Selection, err error, once bool) {
-	var short *NotEnoughError
+	var short *notEnoughError
 	if errors.As(err, &short) {
 		if short.Fee < 0 || math.IsNaN(short.Fee) {
 			t.Fatalf("estimated fee %v", short.Fee)
@@ -166,7 +166,7 @@ func checkSelection(t *rapid.T, d Draft, list []Coin, sel Selection, err error, 
 	}
 	most := asked + 2*d.FeeRate + 2
 	if sel.Change == 0 { // what would have been change, and its output
-		most += float64(d.Change.DustLimit()) + d.FeeRate*OutputVBytes(d.Change.ScriptLen())
+		most += float64(d.Change.DustLimit()) + d.FeeRate*outputVBytes(d.Change.ScriptLen())
 	}
 	if float64(sel.Fee) > most {
 		t.Fatalf("fee %d is above %v", sel.Fee, most)
@@ -194,7 +194,7 @@ func TestMaxSpendableCanBeSpent(t *testing.T) {
 		}
 		d.Outputs = []wire.TxOut{{Value: pay, PkScript: make([]byte, bitcoin.P2TR.ScriptLen())}}
 		d.Change = typ
-		sel, err := Select(d, list)
+		sel, err := selectCoins(d, list)
 		if err != nil {
 			// The last coin in order being detrimental is not the end of the others: they were all taken by then.
 			t.Fatalf("%d sats of %v cannot be paid: %v", pay, best, err)
@@ -236,7 +236,7 @@ func TestSelectCheapestSparesParents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := slices.Clone(c.coins)
-			if usual, err := Select(c.draft, c.coins); err == nil && usual.Fee != c.usual {
+			if usual, err := selectCoins(c.draft, c.coins); err == nil && usual.Fee != c.usual {
 				t.Errorf("usual fee %d, want %d", usual.Fee, c.usual)
 			}
 			got, err := Cheapest(c.draft, c.coins)
@@ -280,7 +280,7 @@ func BenchmarkSelectCoins(b *testing.B) {
 		}
 		for name, share := range map[string]int64{"few": 20, "most": 2} {
 			d := Draft{Change: bitcoin.P2WPKH, FeeRate: 3.25, Outputs: []wire.TxOut{{Value: sum / share, PkScript: make([]byte, 34)}}}
-			for of, choose := range map[string]func(Draft, []Coin) (Selection, error){"usual": Select, "cheapest": Cheapest} {
+			for of, choose := range map[string]func(Draft, []Coin) (Selection, error){"usual": selectCoins, "cheapest": Cheapest} {
 				b.Run(fmt.Sprintf("%d/%s/%s", n, name, of), func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {

@@ -23,7 +23,7 @@ type Draft struct {
 	MaxInputs int // how many inputs it may have, the required ones included; 0: any number
 }
 
-// Selection is what [Select] chose.
+// Selection is what [selectCoins] chose.
 type Selection struct {
 	Inputs  []Coin  // the required ones, then those added, in the order of the transaction
 	Change  int64   // sats of the change output that follows the given ones; 0: there is none
@@ -33,31 +33,31 @@ type Selection struct {
 	ForParents int64 // sats of the fee that lift unconfirmed parents to the rate
 }
 
-// NotEnoughError says that the coins do not suffice.
-type NotEnoughError struct {
+// notEnoughError says that the coins do not suffice.
+type notEnoughError struct {
 	Have int64   // sats in all coins, the required ones included
 	Pay  int64   // sats in all outputs
 	Fee  float64 // sats, estimate of the fee that would come on top
 }
 
-func (e *NotEnoughError) Error() string {
+func (e *notEnoughError) Error() string {
 	return fmt.Sprintf("insufficient balance: %d sats available, but %d plus a fee of about %.0f are needed", e.Have, e.Pay, math.Ceil(e.Fee))
 }
 
 // Public returns the same.
-func (e *NotEnoughError) Public() string { return e.Error() }
+func (e *notEnoughError) Public() string { return e.Error() }
 
-// Select chooses from coins what pays for d as all wallets of the network
+// selectCoins chooses from coins what pays for d as all wallets of the network
 // do, see [Cheapest] for what is better: a set that needs no change if
 // the first attempt finds one, else the most valuable coins until they suffice
 // (protocol: bitcoin.md §7). At least one coin is always added. Coins whose
 // unconfirmed parents exceed [maxParentsVBytes], alone or with those of the coins
-// before them, are left out. The error is a [*NotEnoughError] if the coins do not
+// before them, are left out. The error is a [*notEnoughError] if the coins do not
 // suffice. The caller's slices are not changed. It takes O(n log n) for n coins.
 //
 // Fees are float64 as everywhere in the network's wallets. Each product is
 // rounded on its own, so that every machine chooses the same coins.
-func Select(d Draft, coins []Coin) (Selection, error) {
+func selectCoins(d Draft, coins []Coin) (Selection, error) {
 	p, err := newPurse(d, coins)
 	if err != nil {
 		return Selection{}, err
@@ -106,7 +106,7 @@ func newPurse(d Draft, coins []Coin) (*purse, error) {
 	if available > rawtx.MaxMoney-in {
 		return nil, errors.New("the coins add up to more than 21 million bitcoin")
 	}
-	out, err := SumOutputs(d.Outputs)
+	out, err := sumOutputs(d.Outputs)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (p *purse) blackjack() (Selection, error) {
 	bytes, in, parents := p.bytes, p.in, 0.0
 	dust := float64(p.Change.DustLimit())
 	for _, c := range p.coins {
-		size, cost := InputVBytes(c.Type), p.parentCost(&c)
+		size, cost := inputVBytes(c.Type), p.parentCost(&c)
 		fee := math.Ceil(float64(p.FeeRate*(bytes+size)) + parents + cost)
 		if float64(in+c.Value) > float64(p.out)+fee+dust || p.tooHeavy(&c) {
 			continue
@@ -177,7 +177,7 @@ func (p *purse) accumulate() (Selection, error) {
 	bytes, in, parents := p.bytes, p.in, 0.0
 	fee := float64(p.FeeRate * bytes)
 	for i, c := range p.coins {
-		size, cost := InputVBytes(c.Type), p.parentCost(&c)
+		size, cost := inputVBytes(c.Type), p.parentCost(&c)
 		if c.detrimental(p.FeeRate, cost) {
 			if i == len(p.coins)-1 {
 				return Selection{}, p.short(float64(p.FeeRate*(bytes+size)) + parents + cost)
@@ -242,7 +242,7 @@ func (p *purse) finish(inputs []Coin, parents float64) (Selection, error) {
 	s := Selection{Inputs: inputs, ForParents: int64(parents)}
 	bytes := p.vbytes(inputs)
 	if p.Change.Valid() {
-		withChange := float64(p.FeeRate * (bytes + OutputVBytes(p.Change.ScriptLen())))
+		withChange := float64(p.FeeRate * (bytes + outputVBytes(p.Change.ScriptLen())))
 		rest := math.Floor(float64(in) - (float64(p.out) + withChange + parents))
 		if rest >= float64(p.Change.DustLimit()) {
 			s.Change = int64(rest)
@@ -271,15 +271,15 @@ func (p *purse) effectiveRate(s Selection) float64 {
 	}
 	final := Draft{Outputs: p.Outputs}
 	if s.Change > 0 {
-		return PackageRate(float64(s.Fee), final.vbytes(s.Inputs, p.Change.ScriptLen()), unconfirmed)
+		return packageRate(float64(s.Fee), final.vbytes(s.Inputs, p.Change.ScriptLen()), unconfirmed)
 	}
-	return PackageRate(float64(s.Fee), final.vbytes(s.Inputs), unconfirmed)
+	return packageRate(float64(s.Fee), final.vbytes(s.Inputs), unconfirmed)
 }
 
-// PackageRate is the rate at which a transaction of the given fee and size is
+// packageRate is the rate at which a transaction of the given fee and size is
 // mined together with the unconfirmed parents that hold it back, of which
 // [maxParentsVBytes] count at most. It sorts parents.
-func PackageRate(fee, vbytes float64, parents []bitcoin.CPFP) float64 {
+func packageRate(fee, vbytes float64, parents []bitcoin.CPFP) float64 {
 	slices.SortStableFunc(parents, func(a, b bitcoin.CPFP) int { return cmp.Compare(b.EffectiveFeeRate, a.EffectiveFeeRate) })
 	room := float64(maxParentsVBytes)
 	for _, c := range parents {
@@ -294,5 +294,5 @@ func PackageRate(fee, vbytes float64, parents []bitcoin.CPFP) float64 {
 }
 
 func (p *purse) short(fee float64) error {
-	return &NotEnoughError{Have: p.have, Pay: p.out, Fee: fee}
+	return &notEnoughError{Have: p.have, Pay: p.out, Fee: fee}
 }

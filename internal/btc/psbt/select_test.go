@@ -95,7 +95,7 @@ func (in selectInput) draft(t *testing.T) Draft {
 func compareSelection(t *testing.T, c *vectors.Case, in selectInput, sel Selection, err error, extra map[string]any) {
 	t.Helper()
 	got := map[string]any{"selected": err == nil}
-	var short *NotEnoughError
+	var short *notEnoughError
 	switch {
 	case err == nil:
 		inputs, outputs := []string{}, append([]outputJSON{}, in.Outputs...)
@@ -137,7 +137,7 @@ func TestVectorsCoinSelection(t *testing.T) {
 		c.Input(t, &in)
 		list := coins(t, in.UTXOs)
 		before := slices.Clone(list)
-		sel, err := Select(in.draft(t), list)
+		sel, err := selectCoins(in.draft(t), list)
 		compareSelection(t, c, in, sel, err, nil)
 		if diff := cmp.Diff(before, list); diff != "" {
 			t.Errorf("the caller's coins were changed:\n%s", diff)

@@ -10,15 +10,15 @@ import (
 // (protocol: bitcoin.md §6). Counts of inputs and outputs, and script lengths,
 // are always taken as one byte.
 const (
-	EmptyVBytes      = 10  // version, counts, lock time
-	SegwitVBytes     = 0.5 // marker and flag, once per transaction
-	InputBaseVBytes  = 41  // outpoint, script length, sequence
-	OutputBaseVBytes = 9   // amount, script length
+	emptyVBytes      = 10  // version, counts, lock time
+	segwitVBytes     = 0.5 // marker and flag, once per transaction
+	inputBaseVBytes  = 41  // outpoint, script length, sequence
+	outputBaseVBytes = 9   // amount, script length
 )
 
-// InputVBytes is the size of an input that spends an output of type t, which
+// inputVBytes is the size of an input that spends an output of type t, which
 // must be valid: the base plus its signature data.
-func InputVBytes(t bitcoin.AddressType) float64 {
+func inputVBytes(t bitcoin.AddressType) float64 {
 	var unlock float64
 	switch t {
 	case bitcoin.P2PKH:
@@ -32,11 +32,11 @@ func InputVBytes(t bitcoin.AddressType) float64 {
 	case bitcoin.P2TR:
 		unlock = 67.0 / 4
 	}
-	return InputBaseVBytes + unlock
+	return inputBaseVBytes + unlock
 }
 
-// OutputVBytes is the size of an output whose script has the given length.
-func OutputVBytes(scriptLen int) float64 { return OutputBaseVBytes + float64(scriptLen) }
+// outputVBytes is the size of an output whose script has the given length.
+func outputVBytes(scriptLen int) float64 { return outputBaseVBytes + float64(scriptLen) }
 
 // size adds up the parts of a transaction.
 type size struct {
@@ -51,17 +51,17 @@ func (s *size) addChangeType(t bitcoin.AddressType) {
 }
 
 func (s *size) addInput(t bitcoin.AddressType) {
-	s.vbytes += InputVBytes(t)
+	s.vbytes += inputVBytes(t)
 	s.segwit = s.segwit || t != bitcoin.P2PKH
 }
 
-func (s *size) addOutput(scriptLen int) { s.vbytes += OutputVBytes(scriptLen) }
+func (s *size) addOutput(scriptLen int) { s.vbytes += outputVBytes(scriptLen) }
 
 // total is the size of the transaction, rounded up.
 func (s *size) total() float64 {
-	n := EmptyVBytes + s.vbytes
+	n := emptyVBytes + s.vbytes
 	if s.segwit {
-		n += SegwitVBytes
+		n += segwitVBytes
 	}
 	return math.Ceil(n)
 }

@@ -29,16 +29,16 @@ func TestVectorsSizes(t *testing.T) {
 		typ, err := typeNamed(in.Type)
 		switch in.Kind {
 		case "input":
-			if (err != nil) != want.Error || err == nil && InputVBytes(typ) != want.Bytes {
-				t.Errorf("input %q: %v vB, error %v, want %+v", in.Type, InputVBytes(typ), err, want)
+			if (err != nil) != want.Error || err == nil && inputVBytes(typ) != want.Bytes {
+				t.Errorf("input %q: %v vB, error %v, want %+v", in.Type, inputVBytes(typ), err, want)
 			}
 		case "output":
 			n := typ.ScriptLen()
 			if in.ScriptLength != nil {
 				n, err = *in.ScriptLength, nil
 			}
-			if (err != nil) != want.Error || err == nil && OutputVBytes(n) != want.Bytes {
-				t.Errorf("output: %v vB, error %v, want %+v", OutputVBytes(n), err, want)
+			if (err != nil) != want.Error || err == nil && outputVBytes(n) != want.Bytes {
+				t.Errorf("output: %v vB, error %v, want %+v", outputVBytes(n), err, want)
 			}
 		case "dust":
 			if float64(typ.DustLimit()) != want.Sats {

@@ -49,9 +49,9 @@ func (t *Template) pays() int64 {
 }
 
 // MaxFee is the most, in sats, that the transaction may pay miners, unconfirmed parents
-// included: see [MaxMinerFee]. It holds whatever a backend, a liquidity
+// included: see [maxMinerFee]. It holds whatever a backend, a liquidity
 // provider or the caller says of rates and sizes.
-func (t *Template) MaxFee() int64 { return MaxMinerFee(t.pays(), t.MaxFeePPM) }
+func (t *Template) MaxFee() int64 { return maxMinerFee(t.pays(), t.MaxFeePPM) }
 
 // OneCoinFee is what miners get, in sats, at a rate in sat/vB if a wallet pays with one
 // confirmed coin of type typ and takes change.
@@ -60,7 +60,7 @@ func (t *Template) OneCoinFee(typ bitcoin.AddressType, rate float64) (int64, err
 	if err != nil {
 		return 0, err
 	}
-	return Draft{Required: required, Outputs: t.Outputs, Change: typ, FeeRate: rate}.OneCoinFee(), nil
+	return Draft{Required: required, Outputs: t.Outputs, Change: typ, FeeRate: rate}.oneCoinFee(), nil
 }
 
 // FeeError says that a transaction would pay miners more than is accepted.
@@ -99,7 +99,7 @@ func (t *Template) packet() (*psbt.Packet, error) {
 		in := &t.Inputs[i]
 		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: in.OutPoint, Sequence: in.Sequence})
 	}
-	if _, err := SumOutputs(t.Outputs); err != nil {
+	if _, err := sumOutputs(t.Outputs); err != nil {
 		return nil, err
 	}
 	for _, out := range t.Outputs {

@@ -14,7 +14,7 @@ import (
 // if what it spends is a witness program and its script pushes nothing but that.
 func TestWhichInputsAreSegwit(t *testing.T) {
 	pub := testKey().PubKey().SerializeCompressed()
-	program := WitnessKeyHash(pub)
+	program := witnessKeyHash(pub)
 	nested := p2sh(program)
 	other := []byte{txscript.OP_TRUE}
 	for name, c := range map[string]struct {
@@ -100,7 +100,7 @@ func TestTaprootSignatureByte(t *testing.T) {
 func TestSignatureMustBeOfAll(t *testing.T) {
 	all := append(make([]byte, 70), byte(txscript.SigHashAll))
 	pub := testKey().PubKey().SerializeCompressed()
-	redeem := WitnessKeyHash(pub)
+	redeem := witnessKeyHash(pub)
 	for _, kind := range []txscript.SigHashType{txscript.SigHashAll, txscript.SigHashNone, txscript.SigHashSingle, txscript.SigHashAll | txscript.SigHashAnyOneCanPay, 0} {
 		sig := append(make([]byte, 70), byte(kind))
 		tap := append(make([]byte, 64), byte(kind))

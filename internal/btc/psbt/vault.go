@@ -124,7 +124,7 @@ func (v VaultTerms) Template() (Template, error) {
 		Sequence: seq1,
 		Outputs:  []wire.TxOut{vault, {PkScript: data}, {Value: v.PaySats, PkScript: v.PayScript}},
 	}
-	if _, err := SumOutputs(t.Outputs); err != nil {
+	if _, err := sumOutputs(t.Outputs); err != nil {
 		return Template{}, err
 	}
 	return t, nil

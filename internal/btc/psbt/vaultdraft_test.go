@@ -27,15 +27,15 @@ func TestVectorsDummyVaultTx(t *testing.T) {
 		d := VaultDraft(format.Len(in.GasDrop))
 		var vbytes float64
 		for _, coin := range d.Required {
-			vbytes += InputVBytes(coin.Type)
+			vbytes += inputVBytes(coin.Type)
 		}
 		for _, out := range d.Outputs {
-			vbytes += OutputVBytes(len(out.PkScript))
+			vbytes += outputVBytes(len(out.PkScript))
 		}
 		vectors.SameJSON(t, c.Want(t), map[string]any{
 			"inputs": len(d.Required), "outputs": len(d.Outputs), "vaultInputType": d.Required[0].Type.String(),
 			"vaultAmount": itoa(d.Outputs[0].Value), "opReturnScriptLength": len(d.Outputs[1].PkScript),
-			"baseVBytesUnrounded": EmptyVBytes + SegwitVBytes + vbytes,
+			"baseVBytesUnrounded": emptyVBytes + segwitVBytes + vbytes,
 		})
 	})
 }

@@ -37,7 +37,7 @@ func NewWallet(address bitcoin.Address, publicKey string) (Wallet, error) {
 	if err != nil { // does not repeat the text: it could be a private key
 		return Wallet{}, fault.New(fault.InvalidInput, "must be hexadecimal")
 	}
-	w, err := UncheckedWallet(address, key)
+	w, err := uncheckedWallet(address, key)
 	switch {
 	case len(key) == 0 || address.Type() == bitcoin.P2WSH:
 		return w, nil
@@ -52,10 +52,10 @@ func NewWallet(address bitcoin.Address, publicKey string) (Wallet, error) {
 	return w, nil
 }
 
-// UncheckedWallet returns the wallet of an address and a key that need not belong to
+// uncheckedWallet returns the wallet of an address and a key that need not belong to
 // it: what the reference implementation would sign for. A taproot key of neither
 // form is an error.
-func UncheckedWallet(address bitcoin.Address, key []byte) (w Wallet, err error) {
+func uncheckedWallet(address bitcoin.Address, key []byte) (w Wallet, err error) {
 	w = Wallet{address: address, key: key}
 	if address.Type() == bitcoin.P2TR && len(key) > 0 {
 		w.key, err = internalKey(key)
@@ -118,7 +118,7 @@ func (w Wallet) owns(key []byte) bool {
 	for _, k := range encodings(key) {
 		hash := btcutil.Hash160(k)
 		if w.address.Type() == bitcoin.P2SH {
-			hash = btcutil.Hash160(WitnessKeyHash(k))
+			hash = btcutil.Hash160(witnessKeyHash(k))
 		} else if w.address.Type() == bitcoin.P2WPKH && len(k) != btcec.PubKeyBytesLenCompressed {
 			continue // segwit knows compressed keys only
 		}
@@ -141,8 +141,8 @@ func encodings(key []byte) [][]byte {
 	return [][]byte{pub.SerializeCompressed(), pub.SerializeUncompressed()}
 }
 
-// WitnessKeyHash is the P2WPKH script of a compressed key: the redeem script of
+// witnessKeyHash is the P2WPKH script of a compressed key: the redeem script of
 // p2sh-p2wpkh.
-func WitnessKeyHash(key []byte) []byte {
+func witnessKeyHash(key []byte) []byte {
 	return append([]byte{txscript.OP_0, txscript.OP_DATA_20}, btcutil.Hash160(key)...)
 }

@@ -127,8 +127,8 @@ func (s *NodeServer) URL() string { return s.http.URL() }
 // SocketURL returns the URL for websockets.
 func (s *NodeServer) SocketURL() string { return "ws://" + s.sockets.Host() }
 
-// Tell lets the server answer for another bank from the next request on.
-func (s *NodeServer) Tell(b *bank.Bank) { s.told.Store(b) }
+// tell lets the server answer for another bank from the next request on.
+func (s *NodeServer) tell(b *bank.Bank) { s.told.Store(b) }
 
 func (s *NodeServer) bank() *bank.Bank { return s.told.Load() }
 

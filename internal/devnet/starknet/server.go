@@ -110,8 +110,8 @@ func (s *NodeServer) URL() string { return s.http.URL() }
 // SocketURL returns the server's URL for websockets.
 func (s *NodeServer) SocketURL() string { return "ws://" + s.http.Host() }
 
-// Tell lets the server answer for another chain from the next request on.
-func (s *NodeServer) Tell(c *contracts.Chain) { s.told.Store(c) }
+// tell lets the server answer for another chain from the next request on.
+func (s *NodeServer) tell(c *contracts.Chain) { s.told.Store(c) }
 
 func (s *NodeServer) chain() *contracts.Chain { return s.told.Load() }
 

@@ -20,7 +20,7 @@ func (n *Net) Split(s *NodeServer) (*Split, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Tell(split.Chain)
+	s.tell(split.Chain)
 	return &Split{n, s, split}, nil
 }
 
@@ -42,6 +42,6 @@ func (p *Split) Rejoin() error { return p.end(false) }
 func (p *Split) Prevail() error { return p.end(true) }
 
 func (p *Split) end(prevails bool) error {
-	p.server.Tell(p.net.chain)
+	p.server.tell(p.net.chain)
 	return p.split.End(prevails)
 }

@@ -96,7 +96,7 @@ func executeCalls(x *call) {
 	assert(caller.IsZero(), "Account: invalid caller")
 	assert(x.Tx().Version >= 1, "Account: invalid tx version")
 	for _, c := range calls {
-		if _, err := x.CallContract(c.to, c.selector, c.calldata); err != nil {
+		if _, err := x.callContract(c.to, c.selector, c.calldata); err != nil {
 			panic(err)
 		}
 	}

@@ -46,7 +46,7 @@ func argentAccount() Class {
 				x.fromNetwork()
 				var answers felts
 				for i, c := range calls {
-					result, err := x.CallContract(c.to, c.selector, c.calldata)
+					result, err := x.callContract(c.to, c.selector, c.calldata)
 					if err != nil {
 						panic(&Panic{Data: felts{wire.ShortString("argent/multicall-failed")}.uint(uint64(i)).add(failure(err)...)})
 					}

@@ -70,7 +70,7 @@ func (k *kit) moved(what func()) map[string][3]int64 {
 // fill gives somebody a balance in the escrow manager.
 func (k *kit) fill(who Felt, n int64) {
 	k.Helper()
-	k.sent(who, FillBalance(k.d, coin, big.NewInt(n))...)
+	k.sent(who, fillBalance(k.d, coin, big.NewInt(n))...)
 }
 
 func TestEscrowPaysWhomItMust(t *testing.T) {
@@ -351,12 +351,12 @@ func TestClaimAndRefundRevert(t *testing.T) {
 
 func TestLPVault(t *testing.T) {
 	k := newKit(t)
-	calls := FillBalance(k.d, coin, big.NewInt(500))
+	calls := fillBalance(k.d, coin, big.NewInt(500))
 	if diff := cmp.Diff(map[string][3]int64{"user": {-500, 0, 500}, "contract": {500, 0, 0}}, k.moved(func() { k.sent(user, calls...) })); diff != "" {
 		t.Errorf("deposit (-want +got):\n%s", diff)
 	}
 	withdraw := func(n int64) error {
-		_, err := k.send(user, TakeBalance(k.d, coin, big.NewInt(n), tower))
+		_, err := k.send(user, takeBalance(k.d, coin, big.NewInt(n), tower))
 		return err
 	}
 	reverts(t, withdraw(501), "withdraw: not enough balance")

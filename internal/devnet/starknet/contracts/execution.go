@@ -19,7 +19,7 @@ func executionProxyClass() Class {
 				calls := arg(x, readCalls)
 				x.done()
 				for _, c := range calls {
-					if _, err := x.CallContract(c.to, c.selector, c.calldata); err != nil {
+					if _, err := x.callContract(c.to, c.selector, c.calldata); err != nil {
 						panic(err)
 					}
 				}

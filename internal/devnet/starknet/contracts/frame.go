@@ -103,11 +103,11 @@ func (f *Frame) Charge(gas uint64) { f.run.charge(gas) }
 // fails; the error is a *[Panic], which the caller returns as a rule, since only
 // newer contracts can go on after one.
 func (f *Frame) Call(to Felt, entry string, calldata ...Felt) ([]Felt, error) {
-	return f.CallContract(to, wire.Selector(entry), calldata)
+	return f.callContract(to, wire.Selector(entry), calldata)
 }
 
-// CallContract is [Frame.Call] with a selector.
-func (f *Frame) CallContract(to, selector Felt, calldata []Felt) ([]Felt, error) {
+// callContract is [Frame.Call] with a selector.
+func (f *Frame) callContract(to, selector Felt, calldata []Felt) ([]Felt, error) {
 	if selector == selectorExecute { // which the network alone calls
 		return nil, because(invalidArgument)
 	}

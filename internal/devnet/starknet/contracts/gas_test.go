@@ -25,7 +25,7 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	s := k.deal(user, lp)
 	spend("open by the offerer", user, k.initBy(s, user)...)
 	spend("claim by secret", tower, k.claimCall(s))
-	k.sent(user, FillBalance(k.d, coin, s.Amount)...)
+	k.sent(user, fillBalance(k.d, coin, s.Amount)...)
 	s.PayIn, s.Sequence = false, 8
 	spend("open by the claimer", lp, k.initBy(s, lp)...)
 	spend("agree on a refund", tower, k.agreedCall(s, theFuture))

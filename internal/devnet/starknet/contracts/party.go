@@ -74,7 +74,7 @@ func (p *Party) Balance(token, of wire.Felt) (*big.Int, error) {
 
 // Deposit puts tokens into the party's balance in the escrow manager.
 func (p *Party) Deposit(ctx context.Context, token wire.Felt, amount *big.Int) error {
-	_, err := p.Account.Send(ctx, FillBalance(p.Deployment(), token, amount)...)
+	_, err := p.Account.Send(ctx, fillBalance(p.Deployment(), token, amount)...)
 	return err
 }
 

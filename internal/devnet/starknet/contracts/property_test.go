@@ -52,7 +52,7 @@ func (m *machine) send(what string, may bool, as Felt, calls ...wire.Call) bool 
 
 func (m *machine) fill() {
 	who, n := m.party(), m.amount()
-	if m.send("fill", m.purses[who].coin >= n, who, FillBalance(m.k.d, coin, big.NewInt(n))...) {
+	if m.send("fill", m.purses[who].coin >= n, who, fillBalance(m.k.d, coin, big.NewInt(n))...) {
 		m.purses[who].coin -= n
 		m.purses[who].balance += n
 	}
@@ -60,7 +60,7 @@ func (m *machine) fill() {
 
 func (m *machine) empty() {
 	who, to, n := m.party(), m.party(), m.amount()
-	if m.send("empty", m.purses[who].balance >= n, who, TakeBalance(m.k.d, coin, big.NewInt(n), to)) {
+	if m.send("empty", m.purses[who].balance >= n, who, takeBalance(m.k.d, coin, big.NewInt(n), to)) {
 		m.purses[who].balance -= n
 		m.purses[to].coin += n
 	}

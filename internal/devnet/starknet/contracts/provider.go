@@ -10,15 +10,15 @@ import (
 // The calls that liquidity providers and those who advance withdrawals send; a client
 // sends none of them. They have no gas limits of their own.
 
-// FillBalance adds to the sender's balance in the escrow manager, out of which an LP pays
+// fillBalance adds to the sender's balance in the escrow manager, out of which an LP pays
 // escrows.
-func FillBalance(d wire.Deployment, token wire.Felt, amount *big.Int) []wire.Call {
+func fillBalance(d wire.Deployment, token wire.Felt, amount *big.Int) []wire.Call {
 	to := d.EscrowManager.Address
 	return []wire.Call{approveCall(token, to, amount), {To: to, Entry: "deposit", Calldata: append([]wire.Felt{token}, u256(amount)...)}}
 }
 
-// TakeBalance takes from the sender's balance in the escrow manager.
-func TakeBalance(d wire.Deployment, token wire.Felt, amount *big.Int, to wire.Felt) wire.Call {
+// takeBalance takes from the sender's balance in the escrow manager.
+func takeBalance(d wire.Deployment, token wire.Felt, amount *big.Int, to wire.Felt) wire.Call {
 	return wire.Call{To: d.EscrowManager.Address, Entry: "withdraw", Calldata: append(append([]wire.Felt{token}, u256(amount)...), to)}
 }
 
