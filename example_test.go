@@ -76,7 +76,7 @@ func ExampleOpen() {
 
 // open starts a local network and a client on it.
 func open() (*swappertest.Network, *swapper.Client) {
-	network, err := swappertest.New(context.Background(), swappertest.Options{})
+	network, err := swappertest.New(context.Background(), swappertest.Options{Hear: true})
 	if err != nil {
 		log.Fatal(err)
 	}

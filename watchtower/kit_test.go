@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
@@ -83,9 +84,12 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// everywhere runs a test on every family.
+// everywhere runs a test on every family, with both programs of Solana at full depth.
 func everywhere(t *testing.T, run func(k *kit)) {
-	for _, f := range families {
+	for i, f := range families {
+		if i == 1 && !depth.Full() {
+			continue
+		}
 		t.Run(f.name, func(t *testing.T) { run(newKit(t, f)) })
 	}
 }
@@ -96,8 +100,12 @@ type notes struct{}
 func (notes) Note(context.Context, string) ([]byte, uint64, error)  { return nil, 0, nil }
 func (notes) SetNote(context.Context, string, []byte, uint64) error { return nil }
 
+// newKit starts a network of its own, and runs the test beside others.
 func newKit(t testing.TB, f family) *kit {
 	t.Helper()
+	if t, ok := t.(*testing.T); ok {
+		t.Parallel()
+	}
 	n := must[*devnet.Net](t)(devnet.Start(t.Context(), f.on))
 	t.Cleanup(func() { _ = n.Close() })
 	k := &kit{TB: t, Net: n, side: f.side(t, n), store: &storage.Memory{}}
@@ -113,9 +121,9 @@ func newKit(t testing.TB, f family) *kit {
 	return k
 }
 
-// config is a tower's on the kit's chain, which looks a hundred times a second.
+// config is a tower's on the kit's chain, which looks forty times a second.
 func (k *kit) config() watchtower.Config {
-	return watchtower.Config{Network: k.Bitcoin.Network(), Bitcoin: k.backend, Store: k.store, Every: 10 * time.Millisecond, Now: k.Clock.Now, Log: slog.New(slog.NewTextHandler(k.Output(), nil)),
+	return watchtower.Config{Network: k.Bitcoin.Network(), Bitcoin: k.backend, Store: k.store, Every: 25 * time.Millisecond, Now: k.Clock.Now, Log: slog.New(slog.NewTextHandler(k.Output(), nil)),
 		Chains: []watchtower.Account{{Chain: k.factory, Signer: k.signer}}}
 }
 

@@ -203,10 +203,14 @@ func (g *Engine) poll(ctx context.Context, id string) {
 			}
 		}
 		wait = min(wait, every)
+		rest := wait
+		if err == nil { // what an earlier pass has found is as old as that pass
+			rest = max(wait/4, wait-max(g.Now().Sub(res.At), 0))
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(wait):
+		case <-time.After(rest):
 		}
 	}
 }
