@@ -1,4 +1,4 @@
-package outside
+package e2e
 
 import (
 	"bytes"
@@ -355,7 +355,7 @@ func TestDocumentedScript(t *testing.T) {
 			t.Skipf("the script is run with %s, which is not installed", program)
 		}
 	}
-	text, err := os.ReadFile("../../docs/integrate.md")
+	text, err := os.ReadFile("../docs/integrate.md")
 	if err != nil {
 		t.Fatal(err)
 	}
