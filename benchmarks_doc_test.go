@@ -121,11 +121,11 @@ func matching(t *testing.T, pattern string) func(string) bool {
 }
 
 // measure runs the command once, and demands a result of each package. Of those of
-// e2e/figures, each of which starts a whole network, the first function is enough.
+// e2e/scale, each of which starts a whole network, the first function is enough.
 func (c measured) measure(t *testing.T) {
 	t.Helper()
 	pattern := c.bench
-	if _, within, _ := strings.Cut(pattern, "/"); c.packages[0] == "./e2e/figures" {
+	if _, within, _ := strings.Cut(pattern, "/"); c.packages[0] == "./e2e/scale" {
 		names := namesOf(t, c.packages[0], "Benchmark")
 		pattern = "^" + names[slices.IndexFunc(names, matching(t, pattern))] + "$/" + within
 	}

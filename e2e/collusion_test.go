@@ -66,9 +66,15 @@ func TestLPsThatColludeWithANode(t *testing.T) {
 	colludes(t, options{})
 }
 
-func TestLPsThatColludeWithANodeOfSolana(t *testing.T) { onSolana(t, colludes) }
+func TestLPsThatColludeWithANodeOfSolana(t *testing.T) {
+	depth.OnlyFull(t)
+	onSolana(t, colludes)
+}
 
-func TestLPsThatColludeWithANodeOfStarknet(t *testing.T) { onStarknet(t, colludes) }
+func TestLPsThatColludeWithANodeOfStarknet(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, colludes)
+}
 
 func colludes(t *testing.T, o options) {
 	o.slow = true

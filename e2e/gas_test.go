@@ -128,7 +128,10 @@ func (w *world) listed(id, of string) (all, gas bool) {
 	return has(w.client.ListSwaps(w.t.Context(), in)), has(w.client.ListGasSwaps(w.t.Context(), in))
 }
 
-func TestGasForLightning(t *testing.T) { gasForLightning(t, options{}) }
+func TestGasForLightning(t *testing.T) {
+	t.Parallel()
+	gasForLightning(t, options{})
+}
 
 func gasForLightning(t *testing.T, o options) {
 	w := start(t, o)
@@ -147,7 +150,10 @@ func gasForLightning(t *testing.T, o options) {
 }
 
 // Gas is bought from any wallet, or from one that signs.
-func TestGasForBitcoin(t *testing.T) { gasForBitcoin(t, options{}) }
+func TestGasForBitcoin(t *testing.T) {
+	t.Parallel()
+	gasForBitcoin(t, options{})
+}
 
 func gasForBitcoin(t *testing.T, o options) {
 	w := start(t, o)
@@ -441,6 +447,7 @@ func gasFalsePayout(t *testing.T, o options) {
 
 // A quote that is not what was asked for is refused, by the field that is wrong.
 func TestGasQuoteLies(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	to := w.newcomer()
 	used := w.net.Wallet.Address.String()
@@ -474,6 +481,7 @@ func TestGasQuoteLies(t *testing.T) {
 }
 
 func TestGasRequests(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	for name, c := range map[string]struct {
 		change func(*swapper.CreateGasSwapInput)

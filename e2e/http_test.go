@@ -114,6 +114,7 @@ func must[T any](t *testing.T) func(T, error) T {
 // Swaps in every direction over HTTP, and every operation around them: each
 // request and each answer is as the OpenAPI document says.
 func TestOverHTTP(t *testing.T) {
+	t.Parallel()
 	w := start(t, options{})
 	check := newValidated(t, httpapi.New(w.client, httpapi.Options{}))
 	server := httptest.NewServer(check)

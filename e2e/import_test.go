@@ -111,7 +111,7 @@ func TestImportedQuotesThatWerePaidSince(t *testing.T) {
 			}
 			swaps = onBitcoin
 		}
-		for _, taken := range []string{paidSince, paidLong} {
+		for _, taken := range depth.Of(1, []string{paidLong, paidSince}) {
 			swaps := slices.Clone(swaps)
 			if taken == paidLong { // no payment over Lightning is held that long for a client that is away
 				swaps = slices.DeleteFunc(swaps, func(s underWay) bool { return s.typ == swapper.SwapFromBTCLN || s.typ == swapper.SwapFromBTCLNAuto })

@@ -44,7 +44,9 @@ func TestMain(m *testing.M) {
 	text := os.Getenv(mortalEnv)
 	if text == "" {
 		depth.SideBySide()
-		os.Exit(m.Run())
+		code := m.Run()
+		_ = os.RemoveAll(folder)
+		os.Exit(code)
 	}
 	if err := live(text); err != nil {
 		fmt.Fprintln(os.Stderr, err)

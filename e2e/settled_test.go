@@ -6,10 +6,16 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 )
 
-func TestChainToBitcoin(t *testing.T) { bothVersions(t, chainToBitcoin) }
+// With LPs of each version. At the default depth TestBitcoinIsPaid, TestLightningIsPaid, TestLightningPays and
+// TestVaultPays take the same ways.
+func TestChainToBitcoin(t *testing.T) {
+	depth.OnlyFull(t)
+	bothVersions(t, chainToBitcoin)
+}
 
 func chainToBitcoin(t *testing.T, o options) {
 	w := start(t, o)
@@ -28,7 +34,10 @@ func chainToBitcoin(t *testing.T, o options) {
 	}
 }
 
-func TestChainToLightning(t *testing.T) { bothVersions(t, chainToLightning) }
+func TestChainToLightning(t *testing.T) {
+	depth.OnlyFull(t)
+	bothVersions(t, chainToLightning)
+}
 
 func chainToLightning(t *testing.T, o options) {
 	w := start(t, o)
@@ -48,7 +57,10 @@ func chainToLightning(t *testing.T, o options) {
 	}
 }
 
-func TestLightningToChain(t *testing.T) { bothVersions(t, lightningToChain) }
+func TestLightningToChain(t *testing.T) {
+	depth.OnlyFull(t)
+	bothVersions(t, lightningToChain)
+}
 
 func lightningToChain(t *testing.T, o options) {
 	w := start(t, o)
@@ -60,7 +72,10 @@ func lightningToChain(t *testing.T, o options) {
 	}
 }
 
-func TestBitcoinToChain(t *testing.T) { bothVersions(t, bitcoinToChain) }
+func TestBitcoinToChain(t *testing.T) {
+	depth.OnlyFull(t)
+	bothVersions(t, bitcoinToChain)
+}
 
 func bitcoinToChain(t *testing.T, o options) {
 	w := start(t, o)

@@ -12,8 +12,14 @@ import (
 // The flows of the EVM chain on Solana, by the same code, with both versions of the
 // program. Which version the LPs have follows from the test's name.
 func onSolana(t *testing.T, run func(t *testing.T, o options)) {
+	onVersions(t, run, wire.V2, wire.V1)
+}
+
+// onVersions is onSolana with versions in the order in which they are tried: the first one at
+// the default depth.
+func onVersions(t *testing.T, run func(t *testing.T, o options), versions ...string) {
 	t.Parallel()
-	for _, version := range depth.Of(1, []string{wire.V2, wire.V1}) {
+	for _, version := range depth.Of(1, versions) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			run(t, options{on: version})
@@ -34,9 +40,12 @@ func onLayouts(t *testing.T, run func(t *testing.T, o options)) {
 	})
 }
 
-func TestSolanaToBitcoin(t *testing.T)   { onSolana(t, chainToBitcoin) }
+func TestSolanaToBitcoin(t *testing.T) {
+	depth.OnlyFull(t)
+	onSolana(t, chainToBitcoin)
+}
 func TestSolanaToLightning(t *testing.T) { onSolana(t, chainToLightning) }
-func TestLightningToSolana(t *testing.T) { onSolana(t, lightningToChain) }
+func TestLightningToSolana(t *testing.T) { onVersions(t, lightningToChain, wire.V1, wire.V2) } // v1 has a type of its own
 func TestBitcoinToSolana(t *testing.T)   { onLayouts(t, bitcoinToChain) }
 func TestSettledManuallyOnSolana(t *testing.T) {
 	depth.OnlyFull(t)
@@ -50,7 +59,10 @@ func TestUnpaidQuotesExpireOnSolana(t *testing.T) {
 	depth.OnlyFull(t)
 	onSolana(t, unpaidQuotesExpire)
 }
-func TestQuoteOfAnLPThatIsGoneOnSolana(t *testing.T) { onSolana(t, quoteOfAnLPThatIsGone) }
+func TestQuoteOfAnLPThatIsGoneOnSolana(t *testing.T) {
+	depth.OnlyFull(t)
+	onSolana(t, quoteOfAnLPThatIsGone)
+}
 func TestLPsThatLieAboutThePaymentOnSolana(t *testing.T) {
 	depth.OnlyFull(t)
 	onSolana(t, liesAboutThePayment)

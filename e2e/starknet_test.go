@@ -13,10 +13,16 @@ func onStarknet(t *testing.T, run func(t *testing.T, o options)) {
 	run(t, options{on: starknetName})
 }
 
-func TestStarknetToBitcoin(t *testing.T)   { onStarknet(t, chainToBitcoin) }
-func TestStarknetToLightning(t *testing.T) { onStarknet(t, chainToLightning) }
-func TestLightningToStarknet(t *testing.T) { onStarknet(t, lightningToChain) }
-func TestBitcoinToStarknet(t *testing.T)   { onStarknet(t, bitcoinToChain) }
+func TestStarknetToBitcoin(t *testing.T) { onStarknet(t, chainToBitcoin) }
+func TestStarknetToLightning(t *testing.T) {
+	depth.OnlyFull(t)
+	onStarknet(t, chainToLightning)
+}
+func TestLightningToStarknet(t *testing.T) { // at the default depth TestOwnWatchtower goes this way
+	depth.OnlyFull(t)
+	onStarknet(t, lightningToChain)
+}
+func TestBitcoinToStarknet(t *testing.T) { onStarknet(t, bitcoinToChain) }
 
 func TestRefundsOnStarknet(t *testing.T) {
 	depth.OnlyFull(t)

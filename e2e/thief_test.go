@@ -220,6 +220,10 @@ var thefts = []struct {
 	}},
 }
 
+// usualThefts are the thefts that are tried at the default depth, one of each kind: what package verify refuses of
+// each field of an answer, its own tests tell.
+var usualThefts = []string{"the action of a swap that pays somebody else", "the LP does not pay, and the service is silent", "the secret, before there is an escrow"}
+
 // A wallet that swaps through package verify with a service that steals, over HTTP, with an LP
 // that helps: it has in the end what it had, or what was agreed, but for network fees.
 func TestServicesThatSteal(t *testing.T) {
@@ -246,7 +250,7 @@ func steals(t *testing.T, o options) {
 			t.Parallel()
 			w := start(t, o)
 			for _, th := range thefts {
-				if th.types != nil && !slices.Contains(th.types, typ) {
+				if th.types != nil && !slices.Contains(th.types, typ) || !depth.Full() && !slices.Contains(usualThefts, th.name) {
 					continue
 				}
 				t.Run(th.name, func(t *testing.T) {
@@ -279,6 +283,21 @@ var nodeThefts = []struct {
 	types []swapper.SwapType
 	play  func(*heist, *collusion)
 }{
+	{"an escrow was given back", []swapper.SwapType{swapper.SwapToBTCLN, swapper.SwapToBTC}, func(h *heist, c *collusion) {
+		h.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, NoRefund: true})
+		h.thief.status = func(out *swapper.GetSwapStatusOutput) {
+			if out.State.Name == "REFUNDED" {
+				h.thief.lies++
+			}
+		}
+		h.run(func(id string) {
+			c.part()
+			c.advance(8 * 24 * time.Hour)
+			c.giveBack(c.escrow(id))
+			h.hours(id, func(a *swapper.Action) bool { return nameOf(a) == "Refund" })
+			c.agree(c.split.Prevail)
+		})
+	}},
 	{"an escrow is open", []swapper.SwapType{swapper.SwapFromBTCLNAuto, swapper.SwapFromBTC}, func(h *heist, c *collusion) {
 		h.net.LPs[0].Misbehave(lp.Fault{NeverRefund: true})
 		c.part()
@@ -292,21 +311,6 @@ var nodeThefts = []struct {
 		h.run(func(id string) {
 			h.hours(id, func(*swapper.Action) bool { return false })
 			c.other.lose(false)
-			c.agree(c.split.Prevail)
-		})
-	}},
-	{"an escrow was given back", []swapper.SwapType{swapper.SwapToBTCLN, swapper.SwapToBTC}, func(h *heist, c *collusion) {
-		h.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, NoRefund: true})
-		h.thief.status = func(out *swapper.GetSwapStatusOutput) {
-			if out.State.Name == "REFUNDED" {
-				h.thief.lies++
-			}
-		}
-		h.run(func(id string) {
-			c.part()
-			c.advance(8 * 24 * time.Hour)
-			c.giveBack(c.escrow(id))
-			h.hours(id, func(a *swapper.Action) bool { return nameOf(a) == "Refund" })
 			c.agree(c.split.Prevail)
 		})
 	}},
@@ -364,7 +368,7 @@ func TestServicesThatStealWithANodeOfStarknet(t *testing.T) {
 func stealsWithANode(t *testing.T, o options) {
 	o.slow = true
 	o.net.LP = func(_ int, o *lp.Options) { o.Deposit = 150_000 } // less than a vault swap takes
-	for _, th := range depth.Of(2, nodeThefts) {
+	for _, th := range depth.Of(1, nodeThefts) {
 		for _, typ := range depth.Of(1, th.types) {
 			incoming := groundOf(o.on, nil).incomingTypes()
 			if typ != incoming["LIGHTNING"] && typ != incoming["BITCOIN"] && typ != swapper.SwapToBTC && typ != swapper.SwapToBTCLN {

@@ -101,6 +101,7 @@ func start(t testing.TB, o options) *world {
 				case <-w.mining:
 					return
 				case <-time.After(200 * time.Millisecond):
+					w.net.Clock.Add(time.Second) // what was seen a second ago is looked at again
 					w.net.Mine(1)
 				}
 			}

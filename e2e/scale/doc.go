@@ -14,4 +14,7 @@
 // leases and cut off from the database, and while the database itself is killed.
 // TestSoak: one process follows very many swaps while a third of all requests fail.
 // TestPages: pages of lists with very many swaps in the store.
+//
+// The benchmarks measure the operations, and what a service takes, on the same network.
+// docs/benchmarks.md has their commands and what came of them.
 package scale

@@ -23,7 +23,11 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	if text := os.Getenv(childEnv); text != "" {
+	for env, live := range map[string]func(string) error{childEnv: live, serviceEnv: serve} {
+		text := os.Getenv(env)
+		if text == "" {
+			continue
+		}
 		if err := live(text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -190,9 +190,10 @@ func (g *Engine) await(ctx context.Context, id string, from *swap.Record, had bo
 }
 
 // poll looks at a swap until ctx ends: every second at first, because somebody
-// waits, then ever slower, at last as often as its state asks for.
+// waits, then ever slower, at last as often as its state asks for. The first wait is a
+// little longer than the facts of the pass before it serve, so that it ends with new ones.
 func (g *Engine) poll(ctx context.Context, id string) {
-	for wait := snapshotLife; ; wait += wait / 8 {
+	for wait := snapshotLife + snapshotLife/8; ; wait += wait / 8 {
 		res, err := g.Advance(ctx, id, nil)
 		every := 5 * time.Second
 		if err == nil {

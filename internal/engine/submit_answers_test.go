@@ -204,10 +204,10 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 		want  int // in a minute
 	}{
 		"a state of every second":   {time.Second, 0, 60},
-		"a state of three seconds":  {3 * time.Second, 0, 25},
-		"a state of half a minute":  {30 * time.Second, 0, 20},
-		"a state with no frequency": {0, 0, 20},
-		"a state of no table":       {time.Second, 99, 20},
+		"a state of three seconds":  {3 * time.Second, 0, 24},
+		"a state of half a minute":  {30 * time.Second, 0, 19},
+		"a state with no frequency": {0, 0, 19},
+		"a state of no table":       {time.Second, 99, 19},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

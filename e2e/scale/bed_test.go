@@ -1,4 +1,4 @@
-package figures
+package scale
 
 import (
 	"context"
@@ -224,7 +224,7 @@ func (b *bed) open() {
 		Network: bitcoin.Regtest, Store: b.store, Bitcoin: backend, Now: b.net.Clock.Now, HTTP: transport,
 		Chains: []chains.Factory{chain},
 		LPs:    swapper.LPs{URLs: b.urls.lps, AllowHTTP: true},
-		Prices: prices(),
+		Prices: prices,
 	})
 	if err != nil {
 		b.tb.Fatal(err)

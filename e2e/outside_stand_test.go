@@ -1,4 +1,4 @@
-package outside
+package e2e
 
 import (
 	"bytes"
@@ -18,20 +18,12 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
-var folder string // of the programs
+var folder string // of the programs; "" if no test has built them
 
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		var err error
-		if folder, err = os.MkdirTemp("", "outside"); err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(folder)
-		return m.Run()
-	}())
-}
-
-var build = sync.OnceValue(func() error {
+var build = sync.OnceValue(func() (err error) {
+	if folder, err = os.MkdirTemp("", "outside"); err != nil {
+		return err
+	}
 	programs := []string{"devnet", "server", "cli"}
 	args := []string{"build", "-ldflags=-s -w", "-o", folder + "/"}
 	for _, name := range programs {
@@ -79,7 +71,7 @@ func newStand(t *testing.T, solana string) *stand {
 		}
 		return json.Unmarshal(text, &s.says)
 	})
-	settings, err := os.ReadFile("../../examples/server/config.local.yaml")
+	settings, err := os.ReadFile("../examples/server/config.local.yaml")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(s.dir, "config.yaml"), settings, 0o600)
 	}

@@ -1,4 +1,4 @@
-package figures
+package scale
 
 import (
 	"bufio"
@@ -81,24 +81,24 @@ func (b *bed) process(t *testing.B, program, dir string, swaps int) {
 	}
 	took := time.Since(began)
 	time.Sleep(3 * time.Second)
-	rest, own := memory(t, server.Process.Pid, "VmRSS:"), memory(t, server.Process.Pid, "RssAnon:")
+	rest, own := resident(t, server.Process.Pid, "VmRSS:"), resident(t, server.Process.Pid, "RssAnon:")
 	load(t, func(int) error { return c.get("/parseAddress", url.Values{"address": {b.address()}}) })
 	t.ReportMetric(float64(took.Milliseconds()), "start_ms")
 	t.ReportMetric(rest, "rest_MiB")
 	t.ReportMetric(own, "rest_own_MiB")
-	t.ReportMetric(memory(t, server.Process.Pid, "VmRSS:"), "load_MiB")
+	t.ReportMetric(resident(t, server.Process.Pid, "VmRSS:"), "load_MiB")
 	if swaps > 0 && swaps <= 10_000 {
 		if err := c.get("/listSwaps", url.Values{"signer": {b.address()}}); err != nil {
 			t.Fatal(err)
 		}
-		t.ReportMetric(memory(t, server.Process.Pid, "VmRSS:"), "listed_MiB")
+		t.ReportMetric(resident(t, server.Process.Pid, "VmRSS:"), "listed_MiB")
 	}
 	t.ReportMetric(0, "ns/op")
 }
 
-// memory is what a process has resident, in MiB: all of it ("VmRSS:"), or what is its own
+// resident is what a process has in memory, in MiB: all of it ("VmRSS:"), or what is its own
 // and not the store's file ("RssAnon:"), which the system takes back when it needs it.
-func memory(t *testing.B, pid int, field string) float64 {
+func resident(t *testing.B, pid int, field string) float64 {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		t.Skip("the memory of another process is read from /proc, which only Linux has")

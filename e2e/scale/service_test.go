@@ -1,4 +1,4 @@
-package figures
+package scale
 
 import (
 	"bufio"
@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -24,7 +23,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -37,30 +35,12 @@ const serviceEnv = "SWAPPER_FIGURES_SERVICE"
 // profilesEnv names a directory for a processor profile of the service from each load.
 const profilesEnv = "SWAPPER_FIGURES_PROFILES"
 
-func TestMain(m *testing.M) {
-	text := os.Getenv(serviceEnv)
-	if text == "" {
-		os.Exit(m.Run())
-	}
-	if err := serve(text); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
 // service is what such a process is told: where its store and the network are.
 type service struct {
 	Store, REST, RPC string
 	LPs              []string
 	Network          evm.Network
 	Tokens           []tokens.Token
-}
-
-// prices are those of the local network's tokens.
-func prices() price.Fixed {
-	return price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14), "CITREA-WBTC": big.NewInt(1e14), "CITREA-USDC": big.NewInt(1e9),
-		"SOLANA-SOL": big.NewInt(16e10), "SOLANA-WBTC": big.NewInt(1e14), "SOLANA-USDC": big.NewInt(1e9),
-		"STARKNET-STRK": big.NewInt(13e7), "STARKNET-WBTC": big.NewInt(1e14)}, USD: 0.001}
 }
 
 // serve is the process. It ends when its standard input does.
@@ -84,7 +64,7 @@ func serve(text string) error {
 		Network: bitcoin.Regtest, Store: store, Bitcoin: backend,
 		Chains: []chains.Factory{evm.Custom(evm.Options{RPC: []string{o.RPC}, Network: &o.Network, Tokens: o.Tokens})},
 		LPs:    swapper.LPs{URLs: o.LPs, AllowHTTP: true},
-		Prices: prices(),
+		Prices: prices,
 	})
 	if err != nil {
 		return err

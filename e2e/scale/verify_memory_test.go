@@ -1,4 +1,4 @@
-package figures
+package scale
 
 import (
 	"bufio"
@@ -91,7 +91,7 @@ func startWallet(t *testing.B, n *swappertest.Network, service, family string) *
 	if err := n.Describe(&network); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(map[string]any{"Service": service, "Network": json.RawMessage(network.Bytes()), "Ahead": time.Until(n.Now()), "Prices": prices().Prices})
+	text, err := json.Marshal(map[string]any{"Service": service, "Network": json.RawMessage(network.Bytes()), "Ahead": time.Until(n.Now()), "Prices": prices.Prices})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func (w *ownProcess) sample(t *testing.B, query string) [3]float64 {
 	if _, err := fmt.Fscan(answer.Body, &heap); err != nil {
 		t.Fatal(err)
 	}
-	return [3]float64{memory(t, w.pid, "VmRSS:"), memory(t, w.pid, "RssAnon:"), heap / (1 << 20)}
+	return [3]float64{resident(t, w.pid, "VmRSS:"), resident(t, w.pid, "RssAnon:"), heap / (1 << 20)}
 }
 
 func (w *ownProcess) report(t *testing.B, m [3]float64) {

@@ -1,4 +1,4 @@
-package outside
+package e2e
 
 import (
 	"bytes"
@@ -205,10 +205,12 @@ func (s *stand) coins(account string) *big.Int {
 }
 
 // Each direction by the command line alone. Its user signs with the network's test wallet.
+// The programs' own tests tell the rest of it at the default depth, without a program to build.
 func TestCommandLine(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	s := newStand(t, "v1")
-	s.try(commandLine{s, []string{"-url", s.base, "-keys", filepath.Join(s.dir, "keys")}}, depth.Of(1, s.all()))
+	s.try(commandLine{s, []string{"-url", s.base, "-keys", filepath.Join(s.dir, "keys")}}, s.all())
 	own := commandLine{s, []string{"-store", filepath.Join(s.dir, "own.db"), "-running", filepath.Join(s.dir, "local.json")}}
 	s.try(own, []direction{{from: "LIGHTNING-BTC", to: "CITREA-CBTC", recipient: s.says.Users.EVM.Address, decimal: "0.001", gas: true}})
 	own.run("", new([]any), "recover", s.says.Users.EVM.Address)
@@ -216,9 +218,10 @@ func TestCommandLine(t *testing.T) {
 
 // Each direction by HTTP requests alone.
 func TestRequests(t *testing.T) {
+	depth.OnlyFull(t)
 	t.Parallel()
 	s := newStand(t, "v1")
-	s.try(requests{s}, depth.Of(1, s.all()[1:]))
+	s.try(requests{s}, s.all()[1:])
 }
 
 // Both on Solana with the other version of its program, where swaps are of another type.
@@ -355,7 +358,7 @@ func TestDocumentedScript(t *testing.T) {
 			t.Skipf("the script is run with %s, which is not installed", program)
 		}
 	}
-	text, err := os.ReadFile("../../docs/integrate.md")
+	text, err := os.ReadFile("../docs/integrate.md")
 	if err != nil {
 		t.Fatal(err)
 	}

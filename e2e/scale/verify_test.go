@@ -1,4 +1,4 @@
-package figures
+package scale
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func startVerified(tb testing.TB, version string) *verified {
 	b.keep()
 	b.reach(func(url string) string { return b.far.before(tb, url) })
 	backend, chain := b.nodes()
-	w, err := verify.Wrap(lateService{b.client, b.far}, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: new(storage.Memory), Bitcoin: backend, Prices: prices(), Now: b.net.Clock.Now})
+	w, err := verify.Wrap(lateService{b.client, b.far}, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: new(storage.Memory), Bitcoin: backend, Prices: prices, Now: b.net.Clock.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}
