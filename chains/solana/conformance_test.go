@@ -25,6 +25,7 @@ import (
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
@@ -83,6 +84,9 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	l.program, err = n.Network().Version(version)
 	l.must(err)
 	l.chain = l.open(t, version, nil, l.nodes[0].URL(), l.nodes[1].URL())
+	if !depth.Full() {
+		solana.Hasten(l.chain)
+	}
 	l.lp = account{l, n.LP}
 	for _, mint := range []wire.Key{wire.WSOL, devnet.WBTC} {
 		l.must(n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))
