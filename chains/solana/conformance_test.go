@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -40,8 +41,20 @@ func TestConformance(t *testing.T) {
 		// takes depends on what was read in the last seconds.
 		began := time.Now()
 		o := devnet.Options{FinalizedLag: 4, DataV2: p.data, Now: func() time.Time { return began }}
-		chaintest.Run(t, func(t *testing.T) chaintest.Net { return newNet(t, p.version, o) })
+		chaintest.Run(t, func(t *testing.T) chaintest.Net {
+			if part := path.Base(t.Name()); p.version != wire.V1 && slices.Contains(aboutNodes, part) {
+				depth.OnlyFull(t)
+			}
+			return newNet(t, p.version, o)
+		})
 	})
+}
+
+// aboutNodes are the parts of the suite that are about nodes and blocks rather
+// than about a program. With v1 they run at every depth.
+var aboutNodes = []string{
+	"settled_answers", "settled_answers_beside_one_bad_node", "settled_answers_without_a_node", "one_bad_node", "no_good_node", "concurrent_use",
+	"info_and_addresses", "transactions_again", "replaced", "subscriptions", "reorganisation",
 }
 
 // localNet is the private network as the suite wants it.
