@@ -228,7 +228,7 @@ func (k *kit) headsWithin(patience time.Duration) error {
 func testNoGoodNode(k *kit) {
 	k.net.Misbehave(k.T, 0, Trouble{Garbage: true})
 	k.net.Misbehave(k.T, 1, Trouble{WrongNetwork: true})
-	for patience := 3 * time.Second; ; patience *= 2 { // on a busy machine a node may not have answered yet
+	for patience := 500 * time.Millisecond; ; patience *= 2 { // on a busy machine a node may not have answered yet
 		err := k.headsWithin(patience)
 		if err == nil {
 			k.Fatal("heads without a node")

@@ -48,8 +48,7 @@ func (k *kit) contradicted(what string, err error, open bool) {
 	}
 }
 
-// testSettled asks what must not be decided by one node, with each of the two lying, being
-// late and being silent in turn.
+// testSettled asks what must not be decided by one node, with each of the two lying in turn.
 func testSettled(k *kit) {
 	heads, err := k.chain.Heads(k.Context())
 	k.must(err)
@@ -75,17 +74,46 @@ func testSettled(k *kit) {
 			}
 		})
 		k.settles("after the lie", byData, chains.EscrowOpen)
+	}
+	k.net.Advance(k.T, 3*time.Minute)
+	k.run(k.user, chains.Plan{SwapID: "claim", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}})
+	k.settles("a claimed escrow", byData, chains.EscrowClaimed)
+	k.lie(0, func() {
+		got := k.settledFact(byData)
+		k.contradicted("a claimed escrow", got.Err, false)
+	})
+	k.settledVaults()
+}
+
+// testSettledOneBadNode asks what must not be decided by one node, with each of the two being
+// late or silent in turn.
+func testSettledOneBadNode(k *kit) {
+	s := secret(702)
+	e := k.expect(k.payOut(lock(s), k.facts.Token))
+	q := chains.EscrowQuery{Escrow: &e}
+	k.open(e)
+	k.settles("an open escrow", q, chains.EscrowOpen)
+	for node := range 2 {
 		for _, trouble := range []Trouble{{Down: true}, {Slow: true}, {Failing: true}, {Garbage: true}, {WrongNetwork: true}, {Behind: true}} {
 			k.net.Advance(k.T, 3*time.Minute)
 			k.net.Misbehave(k.T, node, trouble)
 			began := time.Now()
-			k.settles(trouble.String(), byData, chains.EscrowOpen)
+			k.settles(trouble.String(), q, chains.EscrowOpen)
 			if took := time.Since(began); took > 10*time.Second {
 				k.Errorf("node %d %s: took %v", node, trouble, took)
 			}
 			k.net.Misbehave(k.T, node, Trouble{})
 		}
 	}
+	k.net.Advance(k.T, 3*time.Minute)
+	k.run(k.user, chains.Plan{SwapID: "claim", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}})
+	k.settles("a claimed escrow", q, chains.EscrowClaimed)
+}
+
+// testSettledNoNode asks while no node answers, then when both are back.
+func testSettledNoNode(k *kit) {
+	e := k.expect(k.payOut(lock(secret(703)), k.facts.Token))
+	k.open(e)
 	for node := range 2 {
 		k.net.Misbehave(k.T, node, Trouble{Down: true})
 	}
@@ -98,13 +126,7 @@ func testSettled(k *kit) {
 		k.net.Misbehave(k.T, node, Trouble{})
 	}
 	k.net.Advance(k.T, 3*time.Minute)
-	k.run(k.user, chains.Plan{SwapID: "claim", Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: s}}})
-	k.settles("a claimed escrow", byData, chains.EscrowClaimed)
-	k.lie(0, func() {
-		got := k.settledFact(byData)
-		k.contradicted("a claimed escrow", got.Err, false)
-	})
-	k.settledVaults()
+	k.settles("once they are back", chains.EscrowQuery{Escrow: &e}, chains.EscrowOpen)
 }
 
 // lie has a node lie while f runs. A contradiction is counted for the node, and costs one of

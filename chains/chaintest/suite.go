@@ -9,6 +9,12 @@ func Run(t *testing.T, open func(t *testing.T) Net) {
 		name string
 		run  func(k *kit)
 	}{
+		// Those that wait longest begin first.
+		{"hints", testHints},
+		{"settled answers beside one bad node", testSettledOneBadNode},
+		{"settled answers without a node", testSettledNoNode},
+		{"one bad node", testOneBadNode},
+		{"no good node", testNoGoodNode},
 		{"info and addresses", testInfo},
 		{"escrow data", testEscrowData},
 		{"conditions", testConditions},
@@ -31,13 +37,10 @@ func Run(t *testing.T, open func(t *testing.T) Net) {
 		{"transactions of somebody else", testReading},
 		{"search by claim hash", testSearch},
 		{"reorganisation", testReorg},
-		{"hints", testHints},
 		{"subscriptions", testSubscriptions},
 		{"history", testHistory},
 		{"funds and costs", testFunds},
 		{"round trips", testTrips},
-		{"one bad node", testOneBadNode},
-		{"no good node", testNoGoodNode},
 		{"settled answers", testSettled},
 		{"concurrent use", testConcurrency},
 	} {

@@ -93,7 +93,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newSentTxs(), gas: lru.New[gasKey, measured](4096)}
+	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newSentTxs(), gas: lru.New[gasKey, measured](4096), eventPoll: eventPoll}
 	for _, d := range n.Deployments {
 		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: read.Contracts{Deployment: d}, memory: newMemory()})
 	}
@@ -158,6 +158,7 @@ type chain struct {
 	native     tokens.Token
 	contracts  []*contracts
 	subscribed *subscribe.Nodes // nil: to none
+	eventPoll  time.Duration    // how often new events are asked for
 	ahead      settle.Ahead     // of the chain: the cursor of events
 	nonces     *sentTxs
 	gas        *lru.Cache[gasKey, measured]

@@ -231,6 +231,7 @@ func TestStoredFeeRateIsRaised(t *testing.T) {
 
 // A wrong network is noticed when the chain is opened.
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	network := l.Config()
 	env := chains.Env{Network: network.Bitcoin, Now: l.Time, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler)}
@@ -267,36 +268,41 @@ func TestOpenRefuses(t *testing.T) {
 // A chain whose nodes do not answer is opened all the same, and is there when they
 // do. One that then turns out to be another chain is never believed.
 func TestOpensWhileNodesAreSilent(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]devnet.Fault{"cut off": {Down: true}, "hanging": {Delay: time.Minute}, "an error": {Status: 502}, "garbage": {Garbage: true}} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); opensWhileSilent(t, fault) })
+	}
+}
+
+func opensWhileSilent(t *testing.T, fault devnet.Fault) {
 	l := newNet(t, devnet.Options{})
 	network := l.Config()
 	env := chains.Env{Network: network.Bitcoin, Now: l.Time, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}}
 	f := evm.Custom(evm.Options{RPC: []string{l.nodes[0].URL()}, Network: &network, Tokens: l.chain.Info().Tokens})
-	for name, fault := range map[string]devnet.Fault{"cut off": {Down: true}, "hanging": {Delay: time.Minute}, "an error": {Status: 502}, "garbage": {Garbage: true}} {
-		l.nodes[0].Misbehave(fault)
-		began := time.Now()
-		c, err := f.Open(t.Context(), env)
-		if took := time.Since(began); err != nil || took > 30*time.Second {
-			t.Fatalf("%s: %v after %v", name, err, took)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		if _, err := c.Heads(ctx); err == nil {
-			t.Errorf("%s: heads of a silent node", name)
-		}
-		cancel()
-		l.nodes[0].Misbehave(devnet.Fault{WrongChain: true})
-		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
-		if _, err := c.Heads(ctx); err == nil {
-			t.Errorf("%s: heads of another chain", name)
-		}
-		cancel()
-		l.nodes[0].Misbehave(devnet.Fault{})
-		if _, err := c.Heads(t.Context()); err != nil {
-			t.Errorf("%s: then %v", name, err)
-		}
-		l.must(c.(interface{ Close() error }).Close())
+	l.nodes[0].Misbehave(fault)
+	began := time.Now()
+	c, err := f.Open(t.Context(), env)
+	if took := time.Since(began); err != nil || took > 30*time.Second {
+		t.Fatalf("%v after %v", err, took)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	if _, err := c.Heads(ctx); err == nil {
+		t.Error("heads of a silent node")
+	}
+	cancel()
+	l.nodes[0].Misbehave(devnet.Fault{WrongChain: true})
+	ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+	if _, err := c.Heads(ctx); err == nil {
+		t.Error("heads of another chain")
+	}
+	cancel()
+	l.nodes[0].Misbehave(devnet.Fault{})
+	if _, err := c.Heads(t.Context()); err != nil {
+		t.Errorf("then %v", err)
+	}
+	l.must(c.(interface{ Close() error }).Close())
 	l.nodes[0].Misbehave(devnet.Fault{Delay: time.Minute})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := f.Open(ctx, env); err == nil {
 		t.Error("opened although the caller does not wait")

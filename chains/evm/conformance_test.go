@@ -28,6 +28,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
@@ -92,6 +93,9 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	token := tokens.Token{Chain: network.Chain, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: n.Contracts().Token.Hex()}
 	l.options = evm.Options{RPC: []string{l.nodes[0].URL(), l.nodes[1].URL()}, Network: &network, Tokens: []tokens.Token{native, token}}
 	l.chain = l.open(t, l.options)
+	if !depth.Full() {
+		evm.Hasten(l.chain)
+	}
 	l.lp = account{l, n.LP}
 	for _, at := range []common.Address{evmwire.Native, n.Contracts().Token} {
 		l.must(n.Deposit(t.Context(), n.LP, at, devnet.Coins(100)))

@@ -38,7 +38,7 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 		}
 	}
 	tip := uint64(0)
-	return subscribe.Poll(ctx, c.subscribed, eventPoll, func() (news bool, failure, refused error) {
+	return subscribe.Poll(ctx, c.subscribed, c.eventPoll, func() (news bool, failure, refused error) {
 		hints, next, seen, err := c.poll(ctx, at, tip)
 		if err != nil {
 			return false, err, nil

@@ -109,7 +109,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 		return nil, err
 	}
 	c := &chain{net: n, node: nodes, nodes: nodes, most: len(f.o.RPC)/2 + 1, env: env, tokens: known, native: native,
-		ledger: read.NewLedger(nodes, env.Now, env.Log), hashes: newHashes(), signed: lru.New[uint64, rpc.Block](1024)}
+		ledger: read.NewLedger(nodes, env.Now, env.Log), hashes: newHashes(), signed: lru.New[uint64, rpc.Block](1024), eventPoll: eventPoll}
 	for _, p := range programs {
 		c.contracts = append(c.contracts, &contract{chain: c, Programs: p, reader: read.New(p, c.ledger)})
 	}
@@ -186,6 +186,7 @@ type chain struct {
 	ledger     *read.Ledger
 	contracts  []*contract
 	subscribed *subscribe.Nodes // nil: to none
+	eventPoll  time.Duration    // how often new events are asked for
 	hashes     *hashes
 	latest     latest
 	signed     *lru.Cache[uint64, rpc.Block] // whose hashes LPs have signed, by slot

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ import (
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
@@ -39,8 +41,20 @@ func TestConformance(t *testing.T) {
 		// takes depends on what was read in the last seconds.
 		began := time.Now()
 		o := devnet.Options{FinalizedLag: 4, DataV2: p.data, Now: func() time.Time { return began }}
-		chaintest.Run(t, func(t *testing.T) chaintest.Net { return newNet(t, p.version, o) })
+		chaintest.Run(t, func(t *testing.T) chaintest.Net {
+			if part := path.Base(t.Name()); p.version != wire.V1 && slices.Contains(aboutNodes, part) {
+				depth.OnlyFull(t)
+			}
+			return newNet(t, p.version, o)
+		})
 	})
+}
+
+// aboutNodes are the parts of the suite that are about nodes and blocks rather
+// than about a program. With v1 they run at every depth.
+var aboutNodes = []string{
+	"settled_answers", "settled_answers_beside_one_bad_node", "settled_answers_without_a_node", "one_bad_node", "no_good_node", "concurrent_use",
+	"info_and_addresses", "transactions_again", "replaced", "subscriptions", "reorganisation",
 }
 
 // localNet is the private network as the suite wants it.
@@ -83,6 +97,9 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	l.program, err = n.Network().Version(version)
 	l.must(err)
 	l.chain = l.open(t, version, nil, l.nodes[0].URL(), l.nodes[1].URL())
+	if !depth.Full() {
+		solana.Hasten(l.chain)
+	}
 	l.lp = account{l, n.LP}
 	for _, mint := range []wire.Key{wire.WSOL, devnet.WBTC} {
 		l.must(n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))

@@ -23,7 +23,7 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 	if err != nil {
 		return err
 	}
-	return subscribe.Poll(ctx, c.subscribed, eventPoll, func() (found bool, failure, refused error) {
+	return subscribe.Poll(ctx, c.subscribed, c.eventPoll, func() (found bool, failure, refused error) {
 		failure = c.ledger.Poll(ctx, c.readers(), at, 1, func(news []read.News, next read.Cursor) error {
 			var text []byte
 			if text, refused = json.Marshal(next); refused == nil {

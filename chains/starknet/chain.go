@@ -97,7 +97,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: net, nodes: nodes, ledger: read.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: newSentTxs()}
+	c := &chain{net: net, nodes: nodes, ledger: read.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: newSentTxs(), eventPoll: eventPoll}
 	c.ledger.AllNodes = env.AllNodes
 	for _, d := range net.Deployments {
 		c.contracts = append(c.contracts, &contract{chain: c, Deployment: d, reader: read.New(d, c.ledger)})
@@ -168,6 +168,7 @@ type chain struct {
 	native     tokens.Token
 	contracts  []*contract
 	subscribed *subscribe.Nodes // nil: to none
+	eventPoll  time.Duration    // how often new events are asked for
 	sent       *sentTxs
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
@@ -83,6 +84,9 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 	l.vaults, err = n.Bitcoin().NewWallet(bitcoin.P2TR)
 	l.must(err)
 	l.chain = l.open(t, nil, l.nodes[0].URL(), l.nodes[1].URL())
+	if !depth.Full() {
+		starknet.Hasten(l.chain)
+	}
 	l.lp = account{l, n.LP}
 	for token, amount := range map[wire.Felt]*big.Int{wire.STRK: devnet.STRK(1000), devnet.WBTC: big.NewInt(1e14)} {
 		l.must(n.Deposit(t.Context(), n.LP, token, amount))

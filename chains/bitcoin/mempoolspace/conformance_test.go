@@ -34,6 +34,7 @@ func client(t testing.TB, o mempoolspace.Options) *mempoolspace.Client {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	n := start(t, devnet.Options{})
 	backendtest.Run(t, backendtest.Setup{
 		Chain:       devnet.NewPlayground(n),

@@ -80,6 +80,7 @@ func (n town) calls(ctx context.Context, b *mempoolspace.Client) map[string]func
 // TestBadFirstURL: whatever is wrong with the first URL, every call works as long
 // as the second is well, without waiting for a repetition.
 func TestBadFirstURL(t *testing.T) {
+	t.Parallel()
 	n := newTown(t)
 	bad, err := n.Serve("")
 	if err != nil {
@@ -121,6 +122,7 @@ func TestBadFirstURL(t *testing.T) {
 }
 
 func TestBroadcastWithBadFirstURL(t *testing.T) {
+	t.Parallel()
 	n := newTown(t)
 	bad, err := n.Serve("")
 	if err != nil {
@@ -159,6 +161,7 @@ func TestBroadcastWithBadFirstURL(t *testing.T) {
 // TestLostAnswer: with one server only, a transaction whose answer was lost
 // counts as sent, and one that did not go out does not.
 func TestLostAnswer(t *testing.T) {
+	t.Parallel()
 	n := newTown(t)
 	tx, err := n.wallet.Spend(2, []bitcoin.OutPoint{n.op})
 	if err != nil {
@@ -181,6 +184,7 @@ func TestLostAnswer(t *testing.T) {
 
 // TestNoURLIsWell: the error says what each URL did.
 func TestNoURLIsWell(t *testing.T) {
+	t.Parallel()
 	n := newTown(t)
 	var urls, hosts []string
 	for _, f := range []devnet.Fault{{Down: true}, {Garbage: true}, {WrongNetwork: true}, {Status: 503}, {Delay: time.Hour}} {
@@ -219,6 +223,7 @@ func TestNoURLIsWell(t *testing.T) {
 // Errors reach callers, and an address may hold the operator's access key: none shows
 // more of it than the host, even if the server repeats it.
 func TestErrorsShowNoAccessKey(t *testing.T) {
+	t.Parallel()
 	const key = "0123456789abcdef"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no access by "+r.URL.String(), http.StatusForbidden)
@@ -239,6 +244,7 @@ func TestErrorsShowNoAccessKey(t *testing.T) {
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
 	followed := false
 	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed = true }))
 	defer target.Close()
@@ -255,6 +261,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 // TestTrips holds the number of requests that the methods state.
 func TestTrips(t *testing.T) {
+	t.Parallel()
 	n := newTown(t)
 	if _, err := n.Mine(160); err != nil {
 		t.Fatal(err)
@@ -304,6 +311,7 @@ func TestTrips(t *testing.T) {
 
 // TestPlainEsplora: without v1 paths everything works that such a server knows.
 func TestPlainEsplora(t *testing.T) {
+	t.Parallel()
 	n := newTown(t)
 	n.Server().Misbehave(devnet.Fault{Plain: true})
 	b := client(t, mempoolspace.Options{URLs: []string{n.URL()}, Attempts: 1})
@@ -335,6 +343,7 @@ func TestPlainEsplora(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]mempoolspace.Options{
 		"no such network": {Network: 9},
 		"no defaults":     {Network: bitcoin.Regtest},

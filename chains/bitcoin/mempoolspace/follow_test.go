@@ -45,6 +45,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 func TestNothingIsHeardWithoutWebSocket(t *testing.T) {
+	t.Parallel()
 	n := start(t, devnet.Options{})
 	c := client(t, mempoolspace.Options{URLs: []string{n.URL()}})
 	_, unchanged := c.Unchanged(&bitcoin.Tx{}, 1)
@@ -61,6 +62,7 @@ func TestNothingIsHeardWithoutWebSocket(t *testing.T) {
 }
 
 func TestTellerOfAnotherNetworkIsNotHeard(t *testing.T) {
+	t.Parallel()
 	_, teller, c := told(t)
 	teller.Misbehave(devnet.Fault{WrongNetwork: true})
 	follow(t, c)
@@ -73,6 +75,7 @@ func TestTellerOfAnotherNetworkIsNotHeard(t *testing.T) {
 // A server whose list of a block's transactions does not fold to the header's root is not
 // believed that a transaction is not in it.
 func TestFalseTransactionsOfABlock(t *testing.T) {
+	t.Parallel()
 	n, _, c := told(t)
 	follow(t, c)
 	eventually(t, "something is heard", func() bool { return c.Heard() != 0 })
@@ -88,6 +91,7 @@ func TestFalseTransactionsOfABlock(t *testing.T) {
 // A server that tells of blocks without end, none of which exist, causes a bounded number of
 // questions: one each 200 ms for the first few, then one in five seconds.
 func TestFloodOfBlocks(t *testing.T) {
+	t.Parallel()
 	n, teller, c := told(t)
 	follow(t, c)
 	eventually(t, "something is heard", func() bool { return c.Heard() != 0 })

@@ -124,6 +124,7 @@ func (u user) tx(id bitcoin.Hash) *bitcoin.Tx {
 // TestEveryWalletPays: from the coins of each address type to a confirmed payment,
 // through a reorganisation and a replacement.
 func TestEveryWalletPays(t *testing.T) {
+	t.Parallel()
 	n := start(t, devnet.Options{})
 	backend := client(t, mempoolspace.Options{URLs: []string{n.URL()}})
 	shop, err := n.NewWallet(bitcoin.P2TR)

@@ -96,7 +96,7 @@ func (n *Net) start(o Options) (err error) {
 	sigs, hashes := txscript.NewSigCache(1000), txscript.NewHashCache(1000)
 	n.chain, err = blockchain.New(&blockchain.Config{
 		DB:               n.db,
-		UtxoCacheMaxSize: 16 << 20,
+		UtxoCacheMaxSize: 1 << 20,
 		ChainParams:      n.params,
 		TimeSource:       clock(n.now),
 		SigCache:         sigs,

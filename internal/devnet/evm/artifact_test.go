@@ -25,6 +25,7 @@ func contractNames(t *testing.T) (names []string) {
 
 // The artefacts were made from the sources beside them.
 func TestArtifactsAreCurrent(t *testing.T) {
+	t.Parallel()
 	files := must[[]string](t)(filepath.Glob("contracts/*.sol"))
 	slices.Sort(files)
 	h := sha256.New()
@@ -44,6 +45,7 @@ func TestArtifactsAreCurrent(t *testing.T) {
 
 // Whoever was compiled against the page's interface can talk to the contracts.
 func TestVectorsContractInterfaces(t *testing.T) {
+	t.Parallel()
 	contracts := map[string]string{"EscrowManager": "EscrowManager", "BtcRelay": "BtcRelay", "SpvVaultManager": "VaultManager", "ERC20": "TestToken"}
 	vectors.Each(t, "chain-evm", "abi", func(t *testing.T, c *vectors.Case) {
 		var in struct{ Contract, Kind, Signature string }
@@ -85,6 +87,7 @@ func TestVectorsContractInterfaces(t *testing.T) {
 
 // The definitions that package wire works with are the contracts' own.
 func TestLibraryAgreesWithContracts(t *testing.T) {
+	t.Parallel()
 	for file, contract := range map[string]string{"escrow_manager": "EscrowManager", "vault_manager": "VaultManager",
 		"btc_relay": "BtcRelay", "erc20": "TestToken"} {
 		f := must[*os.File](t)(os.Open("../../../internal/evm/wire/abi/" + file + ".json"))

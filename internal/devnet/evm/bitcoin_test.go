@@ -83,6 +83,7 @@ func (w witness) encode() []byte {
 }
 
 func TestClaimsByBitcoinProof(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	p := newPayer(k)
 	const nonce = 0x0123456789abcd
@@ -212,6 +213,7 @@ func (k kit) witness(p evmwire.BitcoinProof, call evmwire.Call, kind chains.Kind
 
 // A payment without the nonce's marks does not count as one with it.
 func TestNonceNeedsItsMarks(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	p := newPayer(k)
 	const nonce = 0x05000007

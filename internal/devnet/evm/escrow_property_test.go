@@ -15,6 +15,7 @@ import (
 // Escrow hash and EIP-712 digest are the contract's for whatever stands in an
 // escrow: it accepts the signature and stores the state under the hash.
 func TestHashesAgree(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	k.stock(Native, 1e18)
 	tokens := []common.Address{Native, k.Contracts().Token, k.Contracts().Dollar}

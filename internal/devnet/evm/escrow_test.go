@@ -15,6 +15,7 @@ import (
 )
 
 func TestPayInIsClaimedWithTheSecret(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	for _, token := range []common.Address{Native, k.Contracts().Token} {
 		s := k.payIn(token, nil)
@@ -42,6 +43,7 @@ func TestPayInIsClaimedWithTheSecret(t *testing.T) {
 }
 
 func TestPayOutIsClaimedByAThirdParty(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	token := k.Contracts().Token
 	k.stock(Native, 2e9)
@@ -82,6 +84,7 @@ func TestPayOutIsClaimedByAThirdParty(t *testing.T) {
 }
 
 func TestLPOpensWithoutTheUser(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	k.stock(Native, 1e9)
 	s := k.payOut(Native, func(x *wire.Terms) { x.SecurityDeposit, x.ClaimerBounty = big.NewInt(2e6), big.NewInt(5e6) })
@@ -91,6 +94,7 @@ func TestLPOpensWithoutTheUser(t *testing.T) {
 }
 
 func TestTimelockRefund(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	token := k.Contracts().Token
 	paid := k.payIn(token, nil)
@@ -134,6 +138,7 @@ func TestTimelockRefund(t *testing.T) {
 }
 
 func TestCooperativeRefund(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	s := k.payIn(Native, nil)
 	k.open(s, k.User)
@@ -165,6 +170,7 @@ func TestCooperativeRefund(t *testing.T) {
 }
 
 func TestOpeningIsGuarded(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	token := k.Contracts().Token
 	init := func(s wire.SwapData, sender *Account, auth chains.Auth) []wire.Call {
@@ -244,6 +250,7 @@ func TestOpeningIsGuarded(t *testing.T) {
 }
 
 func TestClaimingIsGuarded(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	s := k.payIn(Native, nil)
 	claim := func(witness []byte) wire.Call {
@@ -264,6 +271,7 @@ func TestClaimingIsGuarded(t *testing.T) {
 
 // Nobody can hold the other side up by refusing money.
 func TestRefusedNativePayoutsArriveWrapped(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	wallet := must[common.Address](t)(k.Deploy(k.ctx, "ContractWallet", k.User.Address))
 	k.stock(Native, 1e9)
@@ -275,6 +283,7 @@ func TestRefusedNativePayoutsArriveWrapped(t *testing.T) {
 }
 
 func TestContractWalletsAuthorise(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	wallet := must[common.Address](t)(k.Deploy(k.ctx, "ContractWallet", k.LP.Address))
 	s := k.payIn(Native, func(x *wire.Terms) { x.Claimer = wallet })
@@ -287,6 +296,7 @@ func TestContractWalletsAuthorise(t *testing.T) {
 }
 
 func TestLPBalance(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	for _, token := range []common.Address{Native, k.Contracts().Dollar} {
 		k.stock(token, 1000)
@@ -303,6 +313,7 @@ func TestLPBalance(t *testing.T) {
 
 // A reorganisation takes the escrow with it, and its hash is free again.
 func TestReorganisedEscrow(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	s := k.payIn(Native, nil)
 	k.open(s, k.User)

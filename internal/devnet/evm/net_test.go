@@ -46,6 +46,7 @@ func ok(t *testing.T, err error) {
 }
 
 func TestNetworkIsReady(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	began := time.Now()
 	n := start(t, Options{})
@@ -78,6 +79,7 @@ func TestNetworkIsReady(t *testing.T) {
 // A branch as long as what it replaces, or shorter, is the chain that is shown, and
 // what was in the old blocks is mined again.
 func TestBranchesOfAnyLength(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{FinalDepth: 2})
 	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
@@ -110,6 +112,7 @@ func TestBranchesOfAnyLength(t *testing.T) {
 }
 
 func TestTimeAndReorganisation(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{FinalDepth: 2})
 	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
@@ -150,6 +153,7 @@ func TestTimeAndReorganisation(t *testing.T) {
 }
 
 func TestMiningOnDemand(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{Manual: true})
 	call := wire.Call{To: common.Address{1}, Value: big.NewInt(1), Gas: 21_000}
@@ -179,12 +183,14 @@ func TestMiningOnDemand(t *testing.T) {
 }
 
 func TestBlocksByTheClock(t *testing.T) {
+	t.Parallel()
 	n := start(t, Options{BlockTime: 20 * time.Millisecond})
 	height := n.Head().Number.Uint64()
 	ok(t, waitFor(context.Background(), 10*time.Second, func() bool { return n.Head().Number.Uint64() > height+1 }))
 }
 
 func TestRefusalsSayWhy(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{})
 	call := must[wire.Call](t)(n.Withdraw(Native, big.NewInt(1), n.LP.Address))

@@ -9,6 +9,7 @@ import (
 
 // A token that stands where a client expects it is what a deployed one is.
 func TestPlacedTokens(t *testing.T) {
+	t.Parallel()
 	at := map[string]common.Address{"WBTC": common.HexToAddress("0xDF240DC08B0FdaD1d93b74d5048871232f6BEA3d"), "USDC": common.HexToAddress("0xE045e6c36cF77FAA2CfB54466D71A3aEF7bbE839")}
 	n, err := Start(Options{ChainID: 5115, Tokens: at})
 	if err != nil {

@@ -50,6 +50,7 @@ func solve(t testing.TB, on wire.StoredHeader, at, bits uint32, worked bool) wir
 const regtestBits = 0x207fffff
 
 func TestRelayFollowsBitcoin(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	must[[]btc.Hash](t)(k.Bitcoin().Mine(130)) // two transactions
 	ok(t, k.SyncRelay(k.ctx))
@@ -82,6 +83,7 @@ func TestRelayFollowsBitcoin(t *testing.T) {
 }
 
 func TestRelayIsGuarded(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	base := must[wire.StoredHeader](t)(k.StoredHeader(k.relayStart))
 	now := uint32(k.Time().Unix())
@@ -125,6 +127,7 @@ func (k kit) submitRaw(base wire.StoredHeader, bits uint32) wire.Call {
 }
 
 func TestLongForks(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	base := must[wire.StoredHeader](t)(k.StoredHeader(k.relayStart))
 	now := uint32(k.Time().Unix())
@@ -173,6 +176,7 @@ func TestLongForks(t *testing.T) {
 }
 
 func TestForkWhoseBaseIsGone(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	base := must[wire.StoredHeader](t)(k.StoredHeader(k.relayStart))
 	now := uint32(k.Time().Unix())
@@ -203,6 +207,7 @@ func TestForkWhoseBaseIsGone(t *testing.T) {
 
 // The relay computes stored headers as the client predicts them.
 func TestStoredHeadersAgree(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	easiest := must[*big.Int](t)(rawtx.Target(regtestBits))
 	rapid.Check(t, func(r *rapid.T) {
@@ -242,6 +247,7 @@ func crypto256(parts ...[]byte) common.Hash { return crypto.Keccak256Hash(parts.
 
 // The LP, a watchtower and a test may all want the relay to be up to date.
 func TestSyncRelayConcurrently(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{})
 	for range 3 {
 		must[[]btc.Hash](t)(k.Bitcoin().Mine(2))

@@ -22,6 +22,7 @@ import (
 )
 
 func TestServerMisbehaves(t *testing.T) {
+	t.Parallel()
 	n := start(t, Options{})
 	ok(t, n.Mine(3))
 	s := must[*Server](t)(n.Serve(""))
@@ -83,6 +84,7 @@ func TestServerMisbehaves(t *testing.T) {
 }
 
 func TestServerBehind(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{SafeDepth: 1})
 	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
@@ -131,6 +133,7 @@ func TestServerBehind(t *testing.T) {
 }
 
 func TestAnswerIsLostButTransactionIsNot(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{})
 	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
@@ -144,6 +147,7 @@ func TestAnswerIsLostButTransactionIsNot(t *testing.T) {
 }
 
 func TestBlocksCarryCitreasFee(t *testing.T) {
+	t.Parallel()
 	for _, rate := range []uint64{0, 123_456_789} {
 		n := start(t, Options{L1FeeRate: rate})
 		resp, err := http.Post(n.URL(), "application/json", bytes.NewBufferString(`{"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["latest",false]}`))
@@ -161,6 +165,7 @@ func TestBlocksCarryCitreasFee(t *testing.T) {
 }
 
 func TestTracesAreServed(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	k := newKit(t, Options{})
 	s := k.payIn(Native, nil)

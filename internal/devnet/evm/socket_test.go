@@ -14,6 +14,7 @@ import (
 
 // go-ethereum's own client hears of blocks and logs.
 func TestSubscriptions(t *testing.T) {
+	t.Parallel()
 	n, err := evm.Start(evm.Options{})
 	if err != nil {
 		t.Fatal(err)

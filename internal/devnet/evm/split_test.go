@@ -16,6 +16,7 @@ import (
 // Two nodes have one chain, then each its own, of the same heights and times, and then one
 // again: the one that is kept.
 func TestSplit(t *testing.T) {
+	t.Parallel()
 	for name, prevails := range map[string]bool{"the server prevails": true, "the server rejoins": false} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()

@@ -79,6 +79,7 @@ func (k vaultKit) claim(tx *wire.MsgTx) evmwire.Call {
 }
 
 func TestVaultPaysAWithdrawal(t *testing.T) {
+	t.Parallel()
 	k := newVaultKit(t)
 	to, token := must[*Account](t)(k.NewAccount()).Address, k.Contracts().Token
 	tx := k.withdraw(k.script(to, [2]uint64{100_000, 20_000}, nil), btc.FeeShares{Caller: 1000, Fronting: 500, Execution: 300})
@@ -112,6 +113,7 @@ func TestVaultPaysAWithdrawal(t *testing.T) {
 }
 
 func TestFronting(t *testing.T) {
+	t.Parallel()
 	k := newVaultKit(t)
 	to, token := must[*Account](t)(k.NewAccount()).Address, k.Contracts().Token
 	tx := k.withdraw(k.script(to, [2]uint64{100_000, 20_000}, nil), btc.FeeShares{Caller: 1000, Fronting: 500, Execution: 300})
@@ -156,6 +158,7 @@ func TestFronting(t *testing.T) {
 }
 
 func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
+	t.Parallel()
 	k := newVaultKit(t)
 	to := must[*Account](t)(k.NewAccount()).Address
 	token := k.Contracts().Token
@@ -220,6 +223,7 @@ func (k vaultKit) mineRaw(script []byte, shares btc.FeeShares) *wire.MsgTx {
 }
 
 func TestVaultClaimsAreGuarded(t *testing.T) {
+	t.Parallel()
 	k := newVaultKit(t)
 	tx := k.withdraw(k.script(k.User.Address, [2]uint64{10, 0}, nil), btc.FeeShares{})
 	w := must[chains.Withdrawal](t)(evmwire.ParseWithdrawal(tx))
@@ -255,6 +259,7 @@ func TestVaultClaimsAreGuarded(t *testing.T) {
 
 // A recipient that cannot be paid loses the payout; the vault goes on.
 func TestVaultsCannotBeBlocked(t *testing.T) {
+	t.Parallel()
 	k := newVaultKit(t)
 	token := k.Contracts().Token
 	wallet := must[common.Address](t)(k.Deploy(k.ctx, "ContractWallet", k.User.Address))
@@ -276,6 +281,7 @@ func TestVaultsCannotBeBlocked(t *testing.T) {
 
 // Tokens for a contract call wait in the execution contract, and their owner can take them.
 func TestWithdrawalsWithExecution(t *testing.T) {
+	t.Parallel()
 	k := newVaultKit(t)
 	token := k.Contracts().Token
 	action := common.Hash{1, 2, 3}
@@ -305,6 +311,7 @@ func TestWithdrawalsWithExecution(t *testing.T) {
 
 // The contract reads withdrawals as the client does, and refuses no more than the client.
 func TestWithdrawalsAreReadAlike(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Options{Manual: true})
 	a := must[artifact](t)(loadArtifact("VaultManager"))
 	type vaultTx struct {

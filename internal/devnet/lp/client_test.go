@@ -106,6 +106,7 @@ func (k *kit) eventually(what string, is func() bool) {
 }
 
 func TestInfoIsSigned(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	info := must[lpwire.Info](t)(k.client.Info(k.ctx, k.lp.URL()))
 	c := info.Chains[0]
@@ -123,6 +124,7 @@ func TestInfoIsSigned(t *testing.T) {
 }
 
 func TestToBTC(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	q := must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))
 	before := k.wallet.Balance()

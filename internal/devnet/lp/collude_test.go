@@ -12,6 +12,7 @@ import (
 // An LP that colludes with a node pays in the story of that node alone, and in the network's
 // chain again afterwards.
 func TestCollude(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, func(o *lp.Options) { o.Vaults, o.Deposit = 1, 1_000_000 })
 	token, account := k.evm.Contracts().Token, k.lp.Account()
 	split := must[*devnet.Split](t)(k.evm.Split(must[*devnet.Server](t)(k.evm.Serve(""))))

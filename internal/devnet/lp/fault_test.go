@@ -7,6 +7,7 @@ import (
 )
 
 func TestFaultsByName(t *testing.T) {
+	t.Parallel()
 	f, err := ParseFault("NeverPay, Withhold,Stall,Status")
 	if err != nil || !f.NeverPay || !f.Withhold || f.Stall != time.Hour || f.Status != 503 || f.Down {
 		t.Errorf("%+v, %v", f, err)
@@ -22,6 +23,7 @@ func TestFaultsByName(t *testing.T) {
 }
 
 func TestLiesAreOfTheTypeOfTheTruth(t *testing.T) {
+	t.Parallel()
 	answer := map[string]any{"data": map[string]any{"total": "5", "rate": json.Number("2"), "gone": "x", "word": json.Number("1")}}
 	for field, value := range map[string]string{"data.total": "6", "data.rate": "3", "data.gone": "", "data.word": "no number"} {
 		LieText("/tobtc", field, value)("/tobtc/payInvoice", answer)

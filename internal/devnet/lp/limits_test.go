@@ -27,6 +27,7 @@ func refusedWith(t *testing.T, err error) (code, status int) {
 }
 
 func TestSwapsUnderWayAreBounded(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, func(o *lp.Options) { o.Limits.Inflight = 1 })
 	q := must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))
 	must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})) // a quote is not under way
@@ -50,6 +51,7 @@ func TestSwapsUnderWayAreBounded(t *testing.T) {
 }
 
 func TestLPWithoutGasQuotesNothing(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, func(o *lp.Options) { o.Limits.Reserve = new(big.Int).Lsh(big.NewInt(1), 200) })
 	_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})
 	if code, _ := refusedWith(t, err); code != 20012 {
@@ -60,6 +62,7 @@ func TestLPWithoutGasQuotesNothing(t *testing.T) {
 // Limits by address are answered as texts with a status of their own, whatever
 // the endpoint.
 func TestVisitsAreBounded(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	k := newKit(t, func(o *lp.Options) { o.Limits.Requests, o.Limits.Open, o.Now = 300, 1, func() time.Time { return now } })
 	status := func() (int, string) {

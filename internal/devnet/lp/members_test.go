@@ -26,6 +26,7 @@ const (
 // A client that is not ours sends frames as they come and gets frames with the
 // protocol's members, or one JSON object with the same.
 func TestAnswersHaveTheProtocolsMembers(t *testing.T) {
+	t.Parallel()
 	k := newKit(t)
 	chain, user, token := k.evm.Network().Chain, k.evm.User.Address.Hex(), k.evm.Contracts().Token.Hex()
 	recipient := must[*lightning.Node](t)(k.ln.NewNode("recipient", 0))

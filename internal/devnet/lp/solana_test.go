@@ -146,6 +146,7 @@ func (s *solana) toBTC() lpwire.ToBTCQuote {
 }
 
 func TestInfoOnSolana(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *solana) {
 		info := must[lpwire.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
 		c := info.Chains[0]
@@ -170,6 +171,7 @@ func TestInfoOnSolana(t *testing.T) {
 }
 
 func TestToBTCFromSolana(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *solana) {
 		q := s.toBTC()
 		d := s.data(q.Escrow)
@@ -204,6 +206,7 @@ func TestToBTCFromSolana(t *testing.T) {
 }
 
 func TestToBTCLNFromSolana(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *solana) {
 		recipient := must[*lightning.Node](t)(s.ln.NewNode("recipient", 0))
 		preimage, _ := lightning.Preimage(t.Name())
@@ -227,6 +230,7 @@ func (s *solana) fromBTC(sequence uint64) lpwire.FromBTCQuote {
 }
 
 func TestFromBTCToSolana(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *solana) {
 		q := s.fromBTC(7)
 		d := s.data(q.Escrow)
@@ -263,6 +267,7 @@ func (s *solana) fromBTCLN(name string) (lpwire.FromBTCLNQuote, [32]byte, [32]by
 }
 
 func TestFromBTCLNToSolana(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *solana) {
 		promised := func(hash [32]byte) (*solwire.SwapData, chains.Auth) {
 			var status lpwire.Status
@@ -298,6 +303,7 @@ func TestFromBTCLNToSolana(t *testing.T) {
 }
 
 func TestAutoOnSolana(t *testing.T) {
+	t.Parallel()
 	for version, offered := range map[string]bool{solwire.V1: false, solwire.V2: true} {
 		s := newSolana(t, version, false)
 		preimage, hash := lightning.Preimage(t.Name())
@@ -326,6 +332,7 @@ func TestAutoOnSolana(t *testing.T) {
 }
 
 func TestGasOnSolana(t *testing.T) {
+	t.Parallel()
 	s := newSolana(t, solwire.V1, false)
 	to := solwire.DataKey([]byte("somebody"), sha256.Sum256(nil)).PublicKey()
 	q := must[lpwire.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "SOLANA", Address: to.String(), Amount: big.NewInt(2e7), Token: solwire.WSOL.String()}))

@@ -146,6 +146,7 @@ func (s *starknet) toBTC() lpwire.ToBTCQuote {
 }
 
 func TestInfoOnStarknet(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	check := func() bool {
 		info := must[lpwire.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
@@ -173,6 +174,7 @@ func TestInfoOnStarknet(t *testing.T) {
 }
 
 func TestToBTCFromStarknet(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	q := s.toBTC()
 	d := s.data(q.Escrow)
@@ -212,6 +214,7 @@ func TestToBTCFromStarknet(t *testing.T) {
 }
 
 func TestToBTCLNFromStarknet(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	recipient := must[*lightning.Node](t)(s.ln.NewNode("recipient", 0))
 	preimage, _ := lightning.Preimage(t.Name())
@@ -227,6 +230,7 @@ func TestToBTCLNFromStarknet(t *testing.T) {
 }
 
 func TestAutoOnStarknet(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	gas, bounty := big.NewInt(1e18), big.NewInt(1e17)
 	auto := func(name string) (lpwire.FromBTCLNAutoQuote, [32]byte, starkwire.SwapData) {
@@ -270,6 +274,7 @@ func TestAutoOnStarknet(t *testing.T) {
 // A payment that came while the LP was at work on another swap is not given back because of the blocks that
 // were mined meanwhile.
 func TestAutoOnStarknetWhileBlocksCome(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	_, hash := lightning.Preimage(t.Name())
 	q := must[lpwire.FromBTCLNAutoQuote](t)(s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), lpwire.FromBTCLNAutoRequest{Chain: "STARKNET", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
@@ -324,6 +329,7 @@ func (s *starknet) withdrawal(q lpwire.SPVQuote, v chains.Vault, recipient strin
 // Withdrawals of both tokens of a vault, the gas drop included. What nobody else claims
 // the LP claims, all in one transaction.
 func TestVaultsOnStarknet(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	vaults := must[[]chains.Vault](t)(s.lp.Vaults(s.ctx))
 	if len(vaults) != 3 || !vaults[0].OurRelay || vaults[0].Owner != starkwire.Hex64(s.me.Address()) {
@@ -362,6 +368,7 @@ func TestVaultsOnStarknet(t *testing.T) {
 }
 
 func TestGasOnStarknet(t *testing.T) {
+	t.Parallel()
 	s := newStarknet(t)
 	to, amount := contracts.KeyOf("a newcomer").Address(), new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))
 	q := must[lpwire.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: amount, Token: starkwire.Hex64(starkwire.STRK)}))

@@ -13,6 +13,7 @@ import (
 // An LP with several vaults for a token offers them in turn, so that several users
 // at once get different ones.
 func TestVaultsAreOfferedInTurn(t *testing.T) {
+	t.Parallel()
 	const vaults = 3
 	k := newKit(t, func(o *lp.Options) { o.Vaults, o.Deposit = vaults, 500_000_000 })
 	var first []string

@@ -39,6 +39,7 @@ func outcome(err error) any {
 }
 
 func TestVectorsConvert(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "lp-protocol", "convert-lp", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Sats, Token       num
@@ -71,6 +72,7 @@ func (in quoteInput) terms() Terms {
 }
 
 func TestVectorsQuoteToBitcoin(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "lp-protocol", "lp-quote-tobtc", func(t *testing.T, c *vectors.Case) {
 		var in quoteInput
 		c.Input(t, &in)
@@ -86,6 +88,7 @@ func TestVectorsQuoteToBitcoin(t *testing.T) {
 }
 
 func TestVectorsQuoteFromBitcoin(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "lp-protocol", "lp-quote-frombtc", func(t *testing.T, c *vectors.Case) {
 		var in quoteInput
 		c.Input(t, &in)
@@ -108,6 +111,7 @@ func TestVectorsQuoteFromBitcoin(t *testing.T) {
 }
 
 func TestVectorsDerived(t *testing.T) {
+	t.Parallel()
 	text := func(n int64) string { return big.NewInt(n).String() }
 	vectors.Each(t, "lp-protocol", "lp-derived", func(t *testing.T, c *vectors.Case) {
 		var in struct {

@@ -18,6 +18,7 @@ import (
 )
 
 func TestVectorsInfoServer(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "lp-protocol", "info-server", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Body   json.RawMessage

@@ -63,6 +63,7 @@ func throwCall(raw json.RawMessage) error {
 }
 
 func TestVectorsServerStream(t *testing.T) {
+	t.Parallel()
 	vectors.Each(t, "lp-protocol", "server-stream", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Method, Handler string

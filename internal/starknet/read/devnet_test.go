@@ -77,6 +77,7 @@ func (g *ground) hashLock(secret [32]byte, sequence uint64) wire.SwapData {
 
 // An escrow's whole life, as a client sees it.
 func TestEscrowOnANetwork(t *testing.T) {
+	t.Parallel()
 	each(t, starknet.Options{}, func(g *ground) {
 		ctx := g.Context()
 		if err := g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)); err != nil {
@@ -153,6 +154,7 @@ func TestEscrowOnANetwork(t *testing.T) {
 
 // What is only pre-confirmed counts for the next nonce and for nothing else, and may vanish.
 func TestPreConfirmedOnANetwork(t *testing.T) {
+	t.Parallel()
 	each(t, starknet.Options{Manual: true}, func(g *ground) {
 		ctx := g.Context()
 		g.net.Mine(1)
@@ -207,6 +209,7 @@ func TestPreConfirmedOnANetwork(t *testing.T) {
 
 // Who signed something is for an account to say; one that is not there has signed nothing.
 func TestSignaturesOnANetwork(t *testing.T) {
+	t.Parallel()
 	g := start(t, starknet.Options{})
 	data := []byte("an announcement")
 	signature := need[string](g)(g.net.LP.Key.SignMessage(g.net.Network().DataMessage(data)))
@@ -232,6 +235,7 @@ func TestSignaturesOnANetwork(t *testing.T) {
 
 // The relay's headers, and vaults.
 func TestRelayOnANetwork(t *testing.T) {
+	t.Parallel()
 	g := start(t, starknet.Options{})
 	ctx := g.Context()
 	g.net.Bitcoin().Mine(5)
@@ -279,6 +283,7 @@ func TestRelayOnANetwork(t *testing.T) {
 // A server that misbehaves, alone where its faults are limits, and in front of an honest
 // one where they are not: what a client is told is the same.
 func TestFaultyServers(t *testing.T) {
+	t.Parallel()
 	g := start(t, starknet.Options{})
 	ctx := g.Context()
 	if err := g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)); err != nil {

@@ -16,6 +16,7 @@ import (
 
 // One node says once that an open escrow was claimed long ago.
 func TestALieOfOneNodeIsForgotten(t *testing.T) {
+	t.Parallel()
 	liar, honest := newStub(t), newStub(t)
 	d := deployment(t)
 	data := swap(t, d, 1)
@@ -73,6 +74,7 @@ func contradicted(err error) bool {
 // Neither the first nor the second of two nodes decides alone that an escrow is open, which
 // is what a preimage is shown for.
 func TestOneNodeDoesNotDecide(t *testing.T) {
+	t.Parallel()
 	d := deployment(t)
 	data := swap(t, d, 1)
 	hash := hashOfSwap(t, data)
@@ -138,6 +140,7 @@ func TestOneNodeDoesNotDecide(t *testing.T) {
 // The vault that a signed Bitcoin transaction is handed out for does not hold what one of
 // two nodes says.
 func TestOneNodeDoesNotFillAVault(t *testing.T) {
+	t.Parallel()
 	first, second, r := pair(t)
 	d := r.Deployment
 	vault := func(raw uint64) func(callJSON) any {
@@ -163,6 +166,7 @@ func TestOneNodeDoesNotFillAVault(t *testing.T) {
 
 // What vaults pay, and what other transactions do, is asked of both nodes.
 func TestOneOfTwoNodesDoesNotPay(t *testing.T) {
+	t.Parallel()
 	first, _, r := pair(t)
 	to := wire.FeltOf(0xbeef)
 	first.receipts["0x77"] = map[string]any{"transaction_hash": "0x77", "execution_status": "SUCCEEDED", "finality_status": "ACCEPTED_ON_L2", "block_number": 4990, "block_hash": hashOf(4990),
@@ -179,6 +183,7 @@ func TestOneOfTwoNodesDoesNotPay(t *testing.T) {
 
 // A node that is down or slow keeps the others from nothing for longer than a second.
 func TestANodeThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	d := deployment(t)
 	data := swap(t, d, 1)
 	query := []chains.EscrowQuery{{Escrow: escrowOf(t, d, data), Settled: true}}
@@ -214,6 +219,7 @@ func TestANodeThatDoesNotAnswer(t *testing.T) {
 // An account's no to a signature is proven by two nodes, and never by one: another that
 // objects, is silent, or does not exist leaves it open.
 func TestOneNodeDoesNotProveAForgery(t *testing.T) {
+	t.Parallel()
 	answers := func(good bool) func(callJSON) any {
 		return func(callJSON) any {
 			if good {

@@ -17,6 +17,7 @@ import (
 
 // The rate to offer after a block, which is read once in five seconds.
 func TestVectorsFeeRate(t *testing.T) {
+	t.Parallel()
 	vectors.Load(t, "chain-starknet", "fees").Of(t, "getFeeRate").Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct{ L1GasPriceFri, L2GasPriceFri, L1DataGasPriceFri string }
 		c.Input(t, &in)
@@ -48,6 +49,7 @@ func TestVectorsFeeRate(t *testing.T) {
 // Whether an account says that a signature is its own, in every way in which accounts and
 // nodes put it.
 func TestVectorsAccountAnswers(t *testing.T) {
+	t.Parallel()
 	vectors.Load(t, "chain-starknet", "signatures").Of(t, "checkInit", "checkRefund").Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Fn, Sender                 string
@@ -126,6 +128,7 @@ func TestVectorsAccountAnswers(t *testing.T) {
 
 // Polls: what is delivered, and where the next one begins.
 func TestVectorsPoll(t *testing.T) {
+	t.Parallel()
 	vectors.Load(t, "chain-starknet", "events").Of(t, "poll").Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			State json.RawMessage
@@ -184,6 +187,7 @@ func TestVectorsPoll(t *testing.T) {
 
 // An event that is not in a block is none.
 func TestVectorsEventWithoutBlock(t *testing.T) {
+	t.Parallel()
 	for _, c := range vectors.Load(t, "chain-starknet", "events").Of(t, "escrowEvent").Cases {
 		if c.Name != "event without block number is refused" {
 			continue

@@ -96,6 +96,7 @@ func (s *stub) open(d wire.Deployment, data wire.SwapData, height uint64, tx str
 // Ten thousand escrows are read in two round trips: their states, and what happened to
 // those that were opened. What is buried is not asked for again.
 func TestManyEscrowsTakeTwoTrips(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	r := s.reader()
 	d := r.Deployment
@@ -134,6 +135,7 @@ func TestManyEscrowsTakeTwoTrips(t *testing.T) {
 
 // What happened lately is asked about along with the state, until it is buried.
 func TestRecentEscrowTakesOneTrip(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	r := s.reader()
 	d, data := r.Deployment, swap(t, r.Deployment, 1)
@@ -188,6 +190,7 @@ func TestRecentEscrowTakesOneTrip(t *testing.T) {
 
 // A state without its event is an error of its escrow alone.
 func TestEscrowWithoutEvent(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	r := s.reader()
 	d, lost, there := r.Deployment, swap(t, r.Deployment, 1), swap(t, r.Deployment, 2)
@@ -205,6 +208,7 @@ func TestEscrowWithoutEvent(t *testing.T) {
 // An escrow is found by its claim hash: the newest of this deployment. What cannot be
 // read is an error and not nothing.
 func TestFindByClaimHash(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	r := s.reader()
 	d := r.Deployment
@@ -269,6 +273,7 @@ func TestFindByClaimHash(t *testing.T) {
 
 // An authorisation is over only if the escrow is not open at the very block that says so.
 func TestAuthorisationOver(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	r := s.reader()
 	d, data := r.Deployment, swap(t, r.Deployment, 1)
@@ -312,6 +317,7 @@ func TestAuthorisationOver(t *testing.T) {
 
 // Pages, pages without events, and tokens that a node has forgotten.
 func TestEventPages(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	s.pageSize = 3
 	r := s.reader()
@@ -367,6 +373,7 @@ func TestEventPages(t *testing.T) {
 
 // What a node cannot have meant is no answer: the next node is asked.
 func TestMisbehavingNode(t *testing.T) {
+	t.Parallel()
 	d := deployment(t)
 	data := swap(t, d, 1)
 	hash := hashOfSwap(t, data)
@@ -470,6 +477,7 @@ func TestMisbehavingNode(t *testing.T) {
 // Accounts that are deployed, that are not, and that are being deployed; those that a
 // contract made have the nonce 0.
 func TestAccount(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"0.7.1", "0.8.1", "0.9.0", "0.10.0"} {
 		s := newStub(t)
 		s.version = version
@@ -499,6 +507,7 @@ func TestAccount(t *testing.T) {
 
 // The time of the block that is being made, in the words of each version.
 func TestBlockTime(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"0.7.1", "0.8.1", "0.9.0"} {
 		s := newStub(t)
 		s.version = version
@@ -513,6 +522,7 @@ var errStop = errors.New("stop")
 
 // Polls go on where they were, also when the chain took another course and after a pause.
 func TestPoll(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	r := s.reader()
 	d := r.Deployment
@@ -581,6 +591,7 @@ func TestPoll(t *testing.T) {
 // A node that once names a height that no chain has does not cost the events of all the time
 // until the chain is so high.
 func TestPollAfterALie(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	r := s.reader()
 	at := Cursor{}
@@ -618,6 +629,7 @@ func TestPollAfterALie(t *testing.T) {
 // A header that was stored long ago is found in few trips, and not looked for before it
 // can have been stored.
 func TestRelaySearchGoesBack(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	s.height, s.onL1 = 1_000_000, 999_000
 	r := s.reader()
@@ -686,6 +698,7 @@ func TestRelaySearchGoesBack(t *testing.T) {
 
 // How far the relay is most nodes say, the higher of two.
 func TestRelayTipOfSeveralNodes(t *testing.T) {
+	t.Parallel()
 	d := deployment(t)
 	for _, c := range []struct {
 		said []string
@@ -711,6 +724,7 @@ func TestRelayTipOfSeveralNodes(t *testing.T) {
 
 // A reader is shared by all swaps.
 func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	r := s.reader()
 	d := r.Deployment
@@ -760,6 +774,7 @@ func TestConcurrentUse(t *testing.T) {
 
 // What became of a withdrawal is remembered once it is buried and was read twice, not before.
 func TestWithdrawalIsRemembered(t *testing.T) {
+	t.Parallel()
 	s := newStub(t)
 	r := s.reader()
 	tx, recipient := bitcoin.Hash{1, 2, 3}, wire.FeltOf(0x77)

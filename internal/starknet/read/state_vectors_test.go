@@ -151,6 +151,7 @@ func ended(t testing.TB, d wire.Deployment, s wire.SwapData, height uint64, tx s
 // What a client makes of a node's answers about escrows: their state with the transactions
 // that led to it, in the reference's names.
 func TestVectorsEscrowStatus(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "chain-starknet", "state").Of(t, "getCommitStatus", "getCommitStatusEventMissing", "getCommitStatuses")
 	f.Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {
@@ -259,6 +260,7 @@ func TestVectorsEscrowStatus(t *testing.T) {
 
 // Funds, balances, transactions, nonces, blocks and networks.
 func TestVectorsNodeReads(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "chain-starknet", "state").Of(t, "lpReads", "lpReputation", "getTxIdStatus", "getFinalizedBlock", "verifyNetwork", "getNonce")
 	f.Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {

@@ -37,6 +37,7 @@ const addInvoke = "starknet_addInvokeTransaction"
 func (s *stub) takes(answer any) { s.methods[addInvoke] = func(json.RawMessage) any { return answer } }
 
 func TestSend(t *testing.T) {
+	t.Parallel()
 	tx, id := invoke(t)
 	took := map[string]string{"transaction_hash": id}
 	for name, c := range map[string]struct {
@@ -106,6 +107,7 @@ func receiptOf(id, execution, finality string, height int) map[string]any {
 // What is only in the block that is being made is pending in every version, whatever a
 // node calls it.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	tx, id := invoke(t)
 	signed := []chains.Signed{{ID: wire.Hex64(felt(t, id)), From: wire.Hex64(tx.Sender), Nonce: tx.Nonce}}
 	unknown := refusal{Code: 29, Text: "Transaction hash not found"}
@@ -186,6 +188,7 @@ func TestStatus(t *testing.T) {
 
 // What a transaction paid in STRK counts once it is in a block.
 func TestPaid(t *testing.T) {
+	t.Parallel()
 	transfer := wire.Hex(wire.SelectorTransfer)
 	events := []any{
 		map[string]any{"from_address": wire.Hex(wire.STRK), "keys": []string{transfer, "0x1", "0x22"}, "data": []string{"0x5", "0x0"}},
@@ -218,6 +221,7 @@ func TestPaid(t *testing.T) {
 
 // What transactions would use and do, in the words of versions 0.7 and later.
 func TestEstimateAndSimulate(t *testing.T) {
+	t.Parallel()
 	tx, _ := invoke(t)
 	for version, fee := range map[string]map[string]any{
 		"0.7.1":  {"gas_consumed": "0x1", "gas_price": "0x2", "data_gas_consumed": "0x3", "data_gas_price": "0x4", "overall_fee": "0xe", "unit": "FRI"},
@@ -292,6 +296,7 @@ func TestEstimateAndSimulate(t *testing.T) {
 // What each node makes of the fee rate; one that does not tell the price of L2 gas is not
 // asked where another does.
 func TestFeeRates(t *testing.T) {
+	t.Parallel()
 	first, second := newStub(t), newStub(t)
 	first.methods["starknet_getBlockWithTxHashes"] = func(json.RawMessage) any {
 		b := first.block(json.RawMessage(`"latest"`)).(map[string]any)

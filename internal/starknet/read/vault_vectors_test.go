@@ -36,6 +36,7 @@ func (x btcTxJSON) withdrawal(t testing.TB) chains.Withdrawal {
 // What a client makes of a node's events about withdrawals, and of the contract's answers
 // about them.
 func TestVectorsWithdrawals(t *testing.T) {
+	t.Parallel()
 	vault := chains.VaultID{Owner: "0x7", ID: wire.Number(wire.FeltOf(2))} // of all cases
 	f := vectors.Load(t, "chain-starknet", "state").Of(t, "getWithdrawalState", "getWithdrawalStates", "getFronterAddress", "checkWithdrawalTx")
 	f.Each(t, func(t *testing.T, c *vectors.Case) {
@@ -147,6 +148,7 @@ func TestVectorsWithdrawals(t *testing.T) {
 
 // A signer's swaps, rebuilt from events and traces.
 func TestVectorsHistory(t *testing.T) {
+	t.Parallel()
 	vectors.Load(t, "chain-starknet", "state").Of(t, "getHistoricalSwaps").Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Now              int64
@@ -203,6 +205,7 @@ func TestVectorsHistory(t *testing.T) {
 
 // Headers of the relay: its tip, one of a block, the newest that is Bitcoin's too.
 func TestVectorsRelayLookups(t *testing.T) {
+	t.Parallel()
 	f := vectors.Load(t, "chain-starknet", "btcrelay").Of(t, "getTipData", "retrieveLogAndBlockheight", "retrieveLatestKnownBlockLog")
 	f.Each(t, func(t *testing.T, c *vectors.Case) {
 		var in struct {
