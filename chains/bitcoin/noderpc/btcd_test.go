@@ -71,10 +71,21 @@ func soon(t testing.TB, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(t.Context(), end, fmt.Errorf("not done within %s", time.Until(end).Round(time.Second)))
 }
 
+// built is the path of btcd, once it is built.
+var built struct {
+	sync.Mutex
+	path string
+}
+
 // buildBtcd builds btcd, which is one of the tools of this module, unless the build cache
 // has it, and returns the path of the program.
 func buildBtcd(t testing.TB) string {
 	t.Helper()
+	built.Lock()
+	defer built.Unlock()
+	if built.path != "" {
+		return built.path
+	}
 	ctx, cancel := soon(t, buildTime)
 	defer cancel()
 	build := exec.CommandContext(ctx, "go", "tool", "-modfile="+filepath.Join("tools", "go.mod"), "-n", "github.com/btcsuite/btcd")
@@ -85,7 +96,8 @@ func buildBtcd(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("btcd cannot be built here, so the RPC backend stays untested: %v (%v)\n%s", err, context.Cause(ctx), build.Stderr)
 	}
-	return strings.TrimSpace(string(out))
+	built.path = strings.TrimSpace(string(out))
+	return built.path
 }
 
 // startBtcd runs btcd with the given flags.
