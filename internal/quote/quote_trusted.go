@@ -159,6 +159,9 @@ func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record
 }
 
 func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, error) {
+	if _, err := o.Reader.Index(); err != nil { // before anybody is asked: the payment would not be seen
+		return nil, err
+	}
 	own := o.bitcoinRates(ctx)
 	var before *async.Future[[]*bitcoin.Tx] // an address that was paid to before tells nothing about this payment
 	ask := func(ctx context.Context, url string, request lp.TrustedRequest) (lp.TrustedBTCQuote, error) {

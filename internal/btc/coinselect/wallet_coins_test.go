@@ -13,7 +13,6 @@ import (
 
 // coinBackend answers only what WalletCoins asks.
 type coinBackend struct {
-	bitcoin.Backend
 	utxos []bitcoin.UTXO
 	err   error
 	cpfp  map[bitcoin.Hash]bitcoin.Result[*bitcoin.CPFP]
@@ -32,6 +31,8 @@ func (b *coinBackend) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Res
 	}
 	return out
 }
+
+func (b *coinBackend) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock, error) { return nil, nil }
 
 func TestWalletCoins(t *testing.T) {
 	a, err := bitcoin.NewAddress(bitcoin.P2TR, vectors.Unhex(t, "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"), bitcoin.Regtest)
@@ -60,6 +61,9 @@ func TestWalletCoins(t *testing.T) {
 	b.cpfp[bitcoin.Hash{3}] = bitcoin.Result[*bitcoin.CPFP]{Err: errors.New("down")}
 	if _, err := WalletCoins(t.Context(), b, a); err == nil {
 		t.Error("an unknown parent was taken for none")
+	}
+	if got, err := WalletCoins(t.Context(), struct{ coinLister }{b}, a); err != nil || len(got) != len(b.utxos) || got[0].CPFP != nil {
+		t.Errorf("of a backend that does not know the mempool: %v, %v", got, err)
 	}
 	b.err, b.asked = bitcoin.ErrNotFound, nil
 	if _, err := WalletCoins(t.Context(), b, a); !errors.Is(err, bitcoin.ErrNotFound) || b.asked != nil {
