@@ -74,7 +74,11 @@ func (v *verifier) fromBitcoin(o *opened, t *terms, in swapper.CreateSwapInput) 
 	if _, err := io.ReadFull(v.config.Rand, t.Seed[:]); err != nil {
 		return fmt.Errorf("make a seed: %w", err)
 	}
-	return v.received(o, t, in)
+	if err := v.received(o, t, in); err != nil || t.Type != swapper.SwapFromBTC {
+		return err
+	}
+	_, err := o.reader.Index() // the payment is found by it
+	return fault.At("srcToken", err)
 }
 
 // fromLightning reads what a request says of a swap from Lightning, and makes its secret
