@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/fleet"
@@ -142,7 +143,7 @@ func (c *Client) open(ctx context.Context) error {
 	c.fleet = fleet.New(fleet.Options{Leaser: leaser, Log: c.config.Logger})
 	c.reader = chainio.New(c.byID, c.config.Bitcoin, c.lps)
 	c.reader.MaxMinerFeePPM = c.config.Policy.MaxMinerFeePPM
-	if _, err := c.reader.Index(); err != nil {
+	if _, err := single.Index(c.config.Bitcoin); err != nil {
 		c.config.Logger.Warn("swaps that are paid to an address on Bitcoin are refused", "types", []SwapType{SwapFromBTC, SwapTrustedFromBTC}, "error", err)
 	}
 	if _, ok := c.config.Bitcoin.(bitcoin.MempoolReader); !ok {

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -77,7 +78,7 @@ func (v *verifier) fromBitcoin(o *opened, t *terms, in swapper.CreateSwapInput) 
 	if err := v.received(o, t, in); err != nil || t.Type != swapper.SwapFromBTC {
 		return err
 	}
-	_, err := o.reader.Index() // the payment is found by it
+	_, err := single.Index(v.config.Bitcoin) // the payment is found by it
 	return fault.At("srcToken", err)
 }
 

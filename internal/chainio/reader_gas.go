@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -52,22 +53,13 @@ func (rd *Reader) GasPayout(ctx context.Context, chain string, q swap.GasAsk) (s
 // mostLooked bounds what is looked at to find payments of one amount among others.
 const mostLooked = 2000
 
-// Index is the backend's list of an address's transactions, in which payments to an address
-// are found.
-func (rd *Reader) Index() (bitcoin.AddressIndex, error) {
-	if b, ok := rd.Bitcoin.(bitcoin.AddressIndex); ok {
-		return b, nil
-	}
-	return nil, fault.New(fault.Unsupported, "payments to an address on Bitcoin cannot be found: the Bitcoin backend has no address index (bitcoin.AddressIndex)")
-}
-
 // Received implements engine.Reader.
 func (rd *Reader) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin.Tx, error) {
 	a, err := bitcoin.ParseAddress(q.Address, rd.Bitcoin.Network())
 	if err != nil {
 		return nil, err
 	}
-	index, err := rd.Index()
+	index, err := single.Index(rd.Bitcoin)
 	if err != nil {
 		return nil, err
 	}

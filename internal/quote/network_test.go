@@ -87,7 +87,10 @@ func TestPaymentsToAnAddressNeedAnIndex(t *testing.T) {
 	b.Reader.Bitcoin = struct{ bitcoin.Backend }{b.Reader.Bitcoin}
 	b.net.LPs[0].Misbehave(devlp.Fault{Down: true})
 	for name, create := range map[string]func() error{
-		"FROM_BTC": func() error { _, err := b.Create(t.Context(), b.ask("BITCOIN-BTC", "SOLANA-WBTC", 200_000, true)); return err },
+		"FROM_BTC": func() error {
+			_, err := b.Create(t.Context(), b.ask("BITCOIN-BTC", "SOLANA-WBTC", 200_000, true))
+			return err
+		},
 		"TRUSTED_FROM_BTC": func() error {
 			_, err := b.CreateGas(t.Context(), GasRequest{Src: b.coin("BITCOIN-BTC"), Chain: "CITREA", Amount: big.NewInt(1e14), Address: b.user("CITREA"), LP: b.net.LPs[0].URL()})
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
@@ -159,7 +160,7 @@ func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record
 }
 
 func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, error) {
-	if _, err := o.Reader.Index(); err != nil { // before anybody is asked: the payment would not be seen
+	if _, err := single.Index(o.Reader.Bitcoin); err != nil { // before anybody is asked: the payment would not be seen
 		return nil, err
 	}
 	own := o.bitcoinRates(ctx)

@@ -32,7 +32,9 @@ func (b *coinBackend) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Res
 	return out
 }
 
-func (b *coinBackend) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock, error) { return nil, nil }
+func (b *coinBackend) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock, error) {
+	return nil, nil
+}
 
 func TestWalletCoins(t *testing.T) {
 	a, err := bitcoin.NewAddress(bitcoin.P2TR, vectors.Unhex(t, "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"), bitcoin.Regtest)

@@ -27,6 +27,15 @@ func Outspend(ctx context.Context, b interface {
 	return r.Value, r.Err
 }
 
+// Index is a backend as the list of an address's transactions, in which payments to an address
+// are found. The code of its error is Unsupported.
+func Index(backend any) (bitcoin.AddressIndex, error) {
+	if b, ok := backend.(bitcoin.AddressIndex); ok {
+		return b, nil
+	}
+	return nil, fault.New(fault.Unsupported, "payments to an address on Bitcoin cannot be found: the Bitcoin backend has no address index (bitcoin.AddressIndex)")
+}
+
 // Mempool is what a backend knows of the mempool: nothing, unless it is a [bitcoin.MempoolReader].
 func Mempool(backend any) bitcoin.MempoolReader {
 	if b, ok := backend.(bitcoin.MempoolReader); ok {
