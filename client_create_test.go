@@ -45,7 +45,10 @@ func (c constantChain) Address(s string) (string, error) { return c.address(s) }
 
 func (constantChain) Contract(string) (chains.Contract, bool) { return nil, false }
 
-type mainnet struct{ bitcoin.Backend }
+type mainnet struct {
+	bitcoin.Backend
+	bitcoin.AddressIndex
+}
 
 func (mainnet) Network() bitcoin.Network { return bitcoin.Mainnet }
 

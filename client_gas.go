@@ -3,6 +3,8 @@ package swapper
 import (
 	"context"
 	"math/big"
+	"slices"
+	"strings"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
@@ -19,7 +21,9 @@ type CreateGasSwapInput struct {
 	Amount        *big.Int // base units of the native token to pay out
 	DstAddress    string   // recipient
 	RefundAddress string   // for BITCOIN-BTC: where the provider returns a payment that it cannot use; can be set later
-	LP            string   // base URL of the provider; "": Config.LPs.Trusted
+	// LP is the base URL of the provider; "": Config.LPs.Trusted. A caller ([WithCaller]) can name
+	// only providers that the service uses.
+	LP string
 	// IdempotencyKey makes a repeated call of the same caller return the swap
 	// of the first; "" for none. See [WithCaller].
 	IdempotencyKey string
@@ -42,16 +46,15 @@ func (in *CreateGasSwapInput) Validate() error {
 	)
 }
 
-// CreateGasSwap makes a swap of the type TRUSTED_FROM_BTC or
+// CreateGasSwap implements [Service]: it makes a swap of the type TRUSTED_FROM_BTC or
 // TRUSTED_FROM_BTCLN. No contract secures it: the provider is trusted to pay
 // out once it has the bitcoin, so the amount should be small. Its price and
 // fees are verified all the same, and a payout or refund counts only once the
 // chain shows it.
 //
-// No operation of [Service] makes such a swap (protocol:
-// swap-flows-spv-and-core.md B); GetSwapStatus works on it as on any other
-// swap, and so does SubmitTransaction where the user signs with a Bitcoin
-// wallet.
+// GetSwapStatus works on it as on any other swap (protocol:
+// swap-flows-spv-and-core.md B), and so does SubmitTransaction where the user signs
+// with a Bitcoin wallet.
 //
 // Errors: [fault.InvalidInput] names the field; [fault.AmountOutOfBounds] has the
 // provider's Min and Max, which GetSwapLimits does not tell; [fault.Upstream] names the
@@ -71,8 +74,13 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 	}
 	q := quote.GasRequest{Src: src, Chain: in.ChainID, Amount: in.Amount, Address: in.DstAddress,
 		RefundAddress: address.Strip(in.RefundAddress), LP: in.LP, Caller: CallerOf(ctx), Owner: newOwner(ctx), Key: in.IdempotencyKey}
-	if q.LP == "" {
+	switch _, called := callOf(ctx); {
+	case q.LP == "":
 		q.LP = c.config.LPs.Trusted
+	case called:
+		if err := c.mayName(ctx, q.LP); err != nil {
+			return nil, err
+		}
 	}
 	if q.LP == "" {
 		return nil, fault.Invalid("lp", "is required: %s has no default provider for trusted gas swaps", c.config.Network)
@@ -82,6 +90,24 @@ func (c *Client) CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (_ *C
 		return nil, err
 	}
 	return c.created(ctx, m), nil
+}
+
+// mayName refuses a provider that the service does not use: whoever is asked gets requests that
+// the service signs, and is asked from where the service is.
+func (c *Client) mayName(ctx context.Context, lp string) error {
+	same := func(url string) bool { return strings.TrimRight(url, "/") == strings.TrimRight(lp, "/") }
+	if c.config.LPs.Trusted != "" && same(c.config.LPs.Trusted) || slices.ContainsFunc(c.config.LPs.URLs, same) {
+		return nil
+	}
+	if err := c.loaded(ctx); err != nil {
+		return err
+	}
+	for _, p := range c.offers.LPs() {
+		if same(p.URL) {
+			return nil
+		}
+	}
+	return fault.Invalid("lp", "is none of the service's providers")
 }
 
 // SetGasRefundAddress sets the address to which the bitcoin of a

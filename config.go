@@ -51,8 +51,11 @@ type Config struct {
 	// everything that is needed. Package noderpc uses a node: btcd with both
 	// indexes offers everything but a Graph. Bitcoin Core also lacks an address
 	// index, so that a spendable balance requires a scan of all outputs and
-	// leaves out unconfirmed ones, and gas swaps paid with on-chain bitcoin
-	// ([Client.CreateGasSwap]) are not tracked.
+	// leaves out unconfirmed ones. What a backend can do besides are interfaces that it
+	// implements: without [bitcoin.AddressIndex] swaps of types FROM_BTC and
+	// TRUSTED_FROM_BTC are refused with [fault.Unsupported], and without
+	// [bitcoin.MempoolReader] fees of unconfirmed parents are not made up for. The log names
+	// what is missing.
 	Bitcoin bitcoin.Backend
 	// Graph looks up nodes of the public Lightning network, to check the
 	// invoices of swaps from Lightning. nil means the Bitcoin backend, if it

@@ -38,12 +38,14 @@
 //
 // # Operations
 //
-// [Service] is the interface of eleven operations; [Client] implements it, and
+// [Service] is the interface of the operations; [Client] implements it, and
 // package httpapi serves it over HTTP, and has a client for a remote one.
 // docs/api.md describes each operation and every type in full.
 //
 //   - [Client.CreateSwap] asks providers for quotes, verifies them, keeps the best and
 //     stores the swap.
+//   - [Client.CreateGasSwap] buys a small amount of a chain's native token from a trusted
+//     provider, for users who have none.
 //   - [Client.GetSwapStatus] brings a swap up to date and says what to do next.
 //   - [Client.SubmitTransaction] takes the transactions that the user has signed.
 //   - [Client.SettleWithLnurl] has a swap's invoice paid through an LNURL-withdraw link.
@@ -53,8 +55,7 @@
 //   - [Client.ParseAddress] says what an address, invoice or link is.
 //   - [Client.GetSpendableBalance] says how much of a balance can be swapped.
 //
-// In addition, [Client.CreateGasSwap] buys a small amount of a chain's native
-// token from a trusted provider for users who have none, [Client.Recover]
+// In addition, [Client.Recover]
 // rebuilds a signer's swaps from the chain, [Client.Import] takes over the swaps
 // of the reference service, [Client.Subscribe] reports changes, [Client.Changes] reports
 // those that were missed, and [Client.Ready] reports which parts cannot be used now.

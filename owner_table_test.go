@@ -377,8 +377,8 @@ func TestRefundAddressIsForTheOwner(t *testing.T) {
 func TestWhoseSwapItIs(t *testing.T) {
 	t.Parallel()
 	checks := map[string]func(*walk, string, person){
-		"`createSwap`":    nil, // of a new swap, in no state yet: e2e.TestLinksAreForTheirOwner
-		"`getSwapStatus`": (*walk).status, "`getSwapStatus` with the preimage as `secret`": (*walk).withSecret,
+		"`createSwap`, `createGasSwap`": nil, // of a new swap, in no state yet: e2e.TestLinksAreForTheirOwner
+		"`getSwapStatus`":               (*walk).status, "`getSwapStatus` with the preimage as `secret`": (*walk).withSecret,
 		"`listSwaps`, `listPendingSwaps`": (*walk).lists, "`subscribe` and webhooks": (*walk).told, "`submitTransaction`": (*walk).submit,
 		"`settleWithLnurl` with the swap's own link": (*walk).settle,
 		"`settleWithLnurl` with another link":        nil, // of a swap without one: swap.TestWhatRowsStore

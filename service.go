@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// Service has the eleven operations of the API (docs/api.md, protocol:
-// utilities.md §1). [Client], the remote client of httpapi.NewClient and test doubles
+// Service has the operations of the API (docs/api.md): the eleven of the published
+// interface (protocol: utilities.md §1) and CreateGasSwap. [Client], the remote client of httpapi.NewClient and test doubles
 // implement it, and httpapi.New serves any implementation over HTTP.
 //
 // An implementation checks its input with the input's Validate method, returns
@@ -15,6 +15,10 @@ import (
 type Service interface {
 	// CreateSwap asks for a quote, stores the swap and returns its first state.
 	CreateSwap(ctx context.Context, in CreateSwapInput) (*CreateSwapOutput, error)
+	// CreateGasSwap buys a small amount of a chain's native token from a provider who is
+	// trusted, stores the swap and returns its first state. It is an addition to the
+	// published interface; a service without it fails with [fault.Unsupported].
+	CreateGasSwap(ctx context.Context, in CreateGasSwapInput) (*CreateSwapOutput, error)
 	// GetSwapStatus brings the swap up to date with the chains and returns its
 	// state and what its user has to do next. It fails with [fault.NotFound] if
 	// the swap does not exist; expired quotes are deleted after a while.

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/fleet"
@@ -142,6 +143,12 @@ func (c *Client) open(ctx context.Context) error {
 	c.fleet = fleet.New(fleet.Options{Leaser: leaser, Log: c.config.Logger})
 	c.reader = chainio.New(c.byID, c.config.Bitcoin, c.lps)
 	c.reader.MaxMinerFeePPM = c.config.Policy.MaxMinerFeePPM
+	if _, err := single.Index(c.config.Bitcoin); err != nil {
+		c.config.Logger.Warn("swaps that are paid to an address on Bitcoin are refused", "types", []SwapType{SwapFromBTC, SwapTrustedFromBTC}, "error", err)
+	}
+	if _, ok := c.config.Bitcoin.(bitcoin.MempoolReader); !ok {
+		c.config.Logger.Warn("fees of unconfirmed parents are not made up for, and waits for a first confirmation not estimated: the Bitcoin backend does not know the mempool (bitcoin.MempoolReader)")
+	}
 	flows := swap.Flows()
 	if c.config.Claimer != nil {
 		swap.Claimed(flows)

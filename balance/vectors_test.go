@@ -33,6 +33,8 @@ type backend struct {
 	err     error
 }
 
+var _ bitcoin.MempoolReader = (*backend)(nil)
+
 func (b *backend) Network() bitcoin.Network { return bitcoin.Mainnet }
 
 func (b *backend) FeeRates(context.Context) (bitcoin.FeeRates, error) { return b.rates, b.err }
@@ -48,6 +50,8 @@ func (b *backend) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[
 	}
 	return out
 }
+
+func (b *backend) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock, error) { return nil, nil }
 
 // chain is a smart chain with one wallet on it. Addresses, fee rates and data
 // lengths are read as the real chain reads them.

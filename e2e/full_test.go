@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
@@ -91,7 +92,7 @@ func (s *crampedStore) witness(c *swapper.Config) {
 	for i, f := range c.Chains {
 		c.Chains[i] = seenFactory{f, s}
 	}
-	c.Bitcoin = seenBitcoin{c.Bitcoin, s}
+	c.Bitcoin = seenBitcoin{c.Bitcoin.(*mempoolspace.Client), s}
 	c.Messenger = seenMessenger{c.Messenger, s}
 	c.LPs.Transport = seenTransport{lphttp.NewTransport(lphttp.TransportOptions{AllowLocal: true}), s}
 }
@@ -131,13 +132,13 @@ func (c seenChain) Send(ctx context.Context, tx chains.Signed) error {
 func (c seenChain) Close() error { return c.Chain.(io.Closer).Close() }
 
 type seenBitcoin struct {
-	bitcoin.Backend
+	*mempoolspace.Client
 	s *crampedStore
 }
 
 func (b seenBitcoin) Broadcast(ctx context.Context, raw []byte) (bitcoin.Hash, error) {
 	b.s.known("a Bitcoin transaction", func(r *swap.Record) bool { return r.Bitcoin != nil && string(r.Bitcoin.Tx) == string(raw) })
-	return b.Backend.Broadcast(ctx, raw)
+	return b.Client.Broadcast(ctx, raw)
 }
 
 type seenMessenger struct {

@@ -97,17 +97,20 @@ func (w *world) pay(to bitcoin.Address, sats int64) *wire.MsgTx {
 }
 
 // at returns what an address on Bitcoin holds, in sats.
-func (w *world) at(a bitcoin.Address) int64 {
+func (w *world) at(a bitcoin.Address) (sats int64) {
 	w.t.Helper()
 	b, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{w.net.Bitcoin.URL()}, TipAge: -1})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	confirmed, waiting, err := b.AddressBalance(w.t.Context(), a)
+	list, err := b.AddressUTXOs(w.t.Context(), a)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return confirmed + waiting
+	for _, u := range list {
+		sats += u.Value
+	}
+	return sats
 }
 
 // listed reports in which lists of its recipient a swap is.

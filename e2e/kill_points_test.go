@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -107,13 +108,13 @@ func (c mortalChain) Close() error { return c.Chain.(io.Closer).Close() }
 
 // mortalBitcoin passes a point before and after each broadcast.
 type mortalBitcoin struct {
-	bitcoin.Backend
+	*mempoolspace.Client
 	*points
 }
 
 func (b mortalBitcoin) Broadcast(ctx context.Context, raw []byte) (bitcoin.Hash, error) {
 	defer b.around("broadcast")()
-	return b.Backend.Broadcast(ctx, raw)
+	return b.Client.Broadcast(ctx, raw)
 }
 
 // mortalMessenger passes a point before and after each publication.

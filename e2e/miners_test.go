@@ -13,19 +13,20 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 )
 
 // greedy is a Bitcoin backend in league with a miner: asked to, it says of all coins that
 // their parents are unconfirmed, heavy and pay nothing, or names fee rates that nobody pays.
 type greedy struct {
-	bitcoin.Backend
+	*mempoolspace.Client
 	parents atomic.Int64 // vB; 0: the truth
 	rate    atomic.Int64 // sat/vB; 0: the truth
 }
 
 func (g *greedy) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin.UTXO, error) {
-	list, err := g.Backend.AddressUTXOs(ctx, a)
+	list, err := g.Client.AddressUTXOs(ctx, a)
 	if g.parents.Load() > 0 {
 		for i := range list {
 			list[i].Height = 0
@@ -37,7 +38,7 @@ func (g *greedy) AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin
 func (g *greedy) CPFPs(ctx context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.CPFP] {
 	size := g.parents.Load()
 	if size == 0 {
-		return g.Backend.CPFPs(ctx, ids)
+		return g.Client.CPFPs(ctx, ids)
 	}
 	out := make([]bitcoin.Result[*bitcoin.CPFP], len(ids))
 	for i := range out {
@@ -50,7 +51,7 @@ func (g *greedy) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
 	if rate := g.rate.Load(); rate > 0 {
 		return bitcoin.FeeRates{Fastest: float64(rate), Minimum: 1}, nil
 	}
-	return g.Backend.FeeRates(ctx)
+	return g.Client.FeeRates(ctx)
 }
 
 // What the user pays Bitcoin's miners stands in the quote, in the action and, once it is
@@ -59,7 +60,7 @@ func (g *greedy) FeeRates(ctx context.Context) (bitcoin.FeeRates, error) {
 func TestMinersFeeIsShownAndBounded(t *testing.T) {
 	t.Parallel()
 	liar := &greedy{}
-	w := start(t, options{slow: true, config: func(c *swapper.Config) { liar.Backend, c.Bitcoin = c.Bitcoin, liar }})
+	w := start(t, options{slow: true, config: func(c *swapper.Config) { liar.Client, c.Bitcoin = c.Bitcoin.(*mempoolspace.Client), liar }})
 	for name, id := range map[string]string{
 		"a vault swap":  w.withdrawal("WBTC").SwapID,
 		"a gas payment": w.gas(w.gasInput("BITCOIN-BTC", w.newcomer())).SwapID,

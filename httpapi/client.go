@@ -80,11 +80,14 @@ func usual(d Deadlines) time.Duration { return d.Default }
 func (c *client) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
 	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.CreateSwap })
 	defer cancel()
-	out, err := object[swapper.CreateSwapOutput](send(ctx, c, post, "createSwap", createSwapFields, &in))
-	if err == nil && out.SwapKey != "" {
-		c.keys.Add(out.SwapID, out.SwapKey)
-	}
-	return out, err
+	return c.keep(object[swapper.CreateSwapOutput](send(ctx, c, post, "createSwap", createSwapFields, &in)))
+}
+
+// CreateGasSwap implements [swapper.Service].
+func (c *client) CreateGasSwap(ctx context.Context, in swapper.CreateGasSwapInput) (*swapper.CreateSwapOutput, error) {
+	ctx, cancel := withDeadline(ctx, func(d Deadlines) time.Duration { return d.CreateSwap })
+	defer cancel()
+	return c.keep(object[swapper.CreateSwapOutput](send(ctx, c, post, "createGasSwap", createGasSwapFields, &in)))
 }
 
 // GetSwapStatus implements [swapper.Service]. A secret is sent in the body of a

@@ -19,7 +19,7 @@ func TestCosts(t *testing.T) {
 	for _, base := range []string{"/api", "", "/a/b/"} {
 		cost, prefix := httpapi.Cost(base), strings.TrimRight(base, "/")
 		for path, want := range map[string]int64{
-			"createSwap": 10, "listSwaps": 5, "listPendingSwaps": 5, "getSpendableBalance": 5, "settleWithLnurl": 5, "subscribe": 5, "submitTransaction": 2, "parseAddress": 1,
+			"createSwap": 10, "createGasSwap": 10, "listSwaps": 5, "listPendingSwaps": 5, "getSpendableBalance": 5, "settleWithLnurl": 5, "subscribe": 5, "submitTransaction": 2, "parseAddress": 1,
 			"getSwapStatus": 1, "getSwapLimits": 1, "getSupportedTokens": 1, "getSwapCounterTokens": 1, "openapi.json": 1,
 		} {
 			if got := cost(httptest.NewRequest("GET", prefix+"/"+path, nil)); got != want {

@@ -6,7 +6,7 @@ import "time"
 // default.
 type Deadlines struct {
 	Default           time.Duration // all operations not listed below; 30 s
-	CreateSwap        time.Duration // queries several liquidity providers; 1 min
+	CreateSwap        time.Duration // queries several liquidity providers; 1 min, of createGasSwap too
 	SubmitTransaction time.Duration // returns within 15 s by itself; 30 s
 	SettleWithLnurl   time.Duration // waits for a Lightning payment; 10 min
 }

@@ -3,8 +3,8 @@
 //	mux := http.NewServeMux()
 //	httpapi.Mount(mux, "/api", service, httpapi.Options{})
 //
-// answers GET /api/parseAddress?address=..., POST /api/createSwap and the nine
-// other operations of the interface (docs/api.md), and describes them at GET
+// answers GET /api/parseAddress?address=..., POST /api/createSwap and the
+// other operations (docs/api.md), and describes them at GET
 // /api/openapi.json. [NewClient] returns a [swapper.Service] that calls the same
 // operations of a remote server.
 //

@@ -15,7 +15,7 @@ import (
 // samples are a value of each field that some operation requires.
 var samples = map[string]any{
 	"srcToken": "BITCOIN-BTC", "dstToken": "CITREA-CBTC", "token": "BITCOIN-BTC", "amount": "100", "amountType": "EXACT_IN", "dstAddress": "x",
-	"swapId": "x", "signer": "x", "side": "INPUT", "address": "x", "wallet": "x", "signedTxs": []any{"x"},
+	"swapId": "x", "chainId": "CITREA", "signer": "x", "side": "INPUT", "address": "x", "wallet": "x", "signedTxs": []any{"x"},
 }
 
 // TestEmpty holds the document to the handler: a text or list whose schema says that

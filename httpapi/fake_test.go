@@ -159,6 +159,11 @@ func (f *fake) CreateSwap(_ context.Context, in swapper.CreateSwapInput) (*swapp
 	return answer(f.told(in, in.SrcToken), &out)
 }
 
+func (f *fake) CreateGasSwap(_ context.Context, in swapper.CreateGasSwapInput) (*swapper.CreateSwapOutput, error) {
+	out := swapper.CreateSwapOutput{SwapOutputBase: base("gas"), SwapKey: "0f1e2d3c4b5a69788796a5b4c3d2e1f1"}
+	return answer(f.told(in, in.SrcToken), &out)
+}
+
 func (f *fake) GetSwapStatus(_ context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	if err := f.told(in, in.SwapID); err != nil {
 		return nil, err

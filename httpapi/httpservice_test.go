@@ -17,7 +17,7 @@ import (
 
 // methods are the methods of every operation.
 var methods = map[string]string{
-	"createSwap": "POST", "submitTransaction": "POST", "settleWithLnurl": "POST", "getSwapStatus": "GET HEAD POST",
+	"createSwap": "POST", "createGasSwap": "POST", "submitTransaction": "POST", "settleWithLnurl": "POST", "getSwapStatus": "GET HEAD POST",
 	"listSwaps": "GET HEAD", "listPendingSwaps": "GET HEAD", "getSupportedTokens": "GET HEAD", "getSwapCounterTokens": "GET HEAD",
 	"getSwapLimits": "GET HEAD", "parseAddress": "GET HEAD", "getSpendableBalance": "GET HEAD",
 }

@@ -27,6 +27,16 @@ var createSwapFields = []field[swapper.CreateSwapInput]{
 	textField("idempotencyKey", func(in *swapper.CreateSwapInput) *string { return &in.IdempotencyKey }),
 }
 
+var createGasSwapFields = []field[swapper.CreateGasSwapInput]{
+	textField("srcToken", func(in *swapper.CreateGasSwapInput) *string { return &in.SrcToken }).must(),
+	textField("chainId", func(in *swapper.CreateGasSwapInput) *string { return &in.ChainID }).must(),
+	bigIntField("amount", func(in *swapper.CreateGasSwapInput) **big.Int { return &in.Amount }).must(),
+	textField("dstAddress", func(in *swapper.CreateGasSwapInput) *string { return &in.DstAddress }).must(),
+	textField("refundAddress", func(in *swapper.CreateGasSwapInput) *string { return &in.RefundAddress }),
+	textField("lp", func(in *swapper.CreateGasSwapInput) *string { return &in.LP }),
+	textField("idempotencyKey", func(in *swapper.CreateGasSwapInput) *string { return &in.IdempotencyKey }),
+}
+
 var getSwapStatusFields = []field[swapper.GetSwapStatusInput]{
 	textField("swapId", func(in *swapper.GetSwapStatusInput) *string { return &in.SwapID }).must(),
 	textField("secret", func(in *swapper.GetSwapStatusInput) *swapper.Secret { return &in.Secret }),

@@ -71,12 +71,16 @@ func many[In, Out any](f func(swapper.Service, context.Context, In) ([]Out, erro
 	}
 }
 
-// operations returns the eleven operations, in the order of the document.
+// operations returns the operations, in the order of the document.
 func operations() []operation {
 	ops := []operation{{
 		name: "createSwap", cost: 10, post: true,
 		deadline: func(d Deadlines) time.Duration { return d.CreateSwap },
-		read:     reader(createSwapFields, createSwap),
+		read:     reader(createSwapFields, making(swapper.Service.CreateSwap)),
+	}, {
+		name: "createGasSwap", cost: 10, post: true,
+		deadline: func(d Deadlines) time.Duration { return d.CreateSwap },
+		read:     reader(createGasSwapFields, making(swapper.Service.CreateGasSwap)),
 	}, {
 		name: "getSwapStatus", get: true, post: true, keyed: true,
 		read: reader(getSwapStatusFields, one(swapper.Service.GetSwapStatus)),

@@ -63,7 +63,7 @@ func TestOneMoreOperation(t *testing.T) {
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if item := doc.Paths.Find("/more"); item == nil || item.Get.OperationID != "more" || doc.Paths.Len() != 12 || doc.Servers[0].URL != "/api" {
+	if item := doc.Paths.Find("/more"); item == nil || item.Get.OperationID != "more" || doc.Paths.Len() != 13 || doc.Servers[0].URL != "/api" {
 		t.Errorf("%d paths, %+v", doc.Paths.Len(), item)
 	}
 }

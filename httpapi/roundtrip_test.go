@@ -41,6 +41,11 @@ func createSwap(in swapper.CreateSwapInput) trial {
 		func(key string) trial { in.SrcToken = key; return createSwap(in) }}
 }
 
+func createGasSwap(in swapper.CreateGasSwapInput) trial {
+	return trial{"createGasSwap", func(ctx context.Context, s swapper.Service) (any, error) { return s.CreateGasSwap(ctx, in) },
+		func(key string) trial { in.SrcToken = key; return createGasSwap(in) }}
+}
+
 func getSwapStatus(in swapper.GetSwapStatusInput) trial {
 	return trial{"getSwapStatus", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapStatus(ctx, in) },
 		func(key string) trial { in.SwapID = key; return getSwapStatus(in) }}
@@ -98,6 +103,8 @@ func trials() []trial {
 			GasAmount: big.NewInt(7), PaymentHash: preimage, LightningInvoiceDescription: "æ—日", LightningInvoiceDescriptionHash: preimage,
 			LightningPaymentHTLCTimeout: new(5 * 24 * time.Hour), LightningPaymentMaxHTLCTimeout: new(10 * 24 * time.Hour), IdempotencyKey: "key 1"}),
 		createSwap(swapper.CreateSwapInput{SrcToken: "a", DstToken: "b", Amount: big.NewInt(1), AmountType: swapper.ExactIn, DstAddress: "d"}),
+		createGasSwap(swapper.CreateGasSwapInput{SrcToken: "a", ChainID: "CITREA", Amount: huge, DstAddress: "d\u2028\"\\", RefundAddress: "bc1 <&>", LP: "https://lp.example/?a=1&b=2", IdempotencyKey: "key 2"}),
+		createGasSwap(swapper.CreateGasSwapInput{SrcToken: "a", ChainID: "b", Amount: big.NewInt(1), DstAddress: "d"}),
 		getSwapStatus(swapper.GetSwapStatusInput{SwapID: "send", Secret: preimage, BitcoinAddress: "bc1", BitcoinPublicKey: preimage, BitcoinFeeRate: new(1e-7), Signer: "s&s=+%"}),
 		submitTransaction(swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"0x00", `{"signed":{"a":1}}`}}),
 		settleWithLnurl(swapper.SettleWithLnurlInput{SwapID: "a", LnurlWithdraw: "lnurlw://x.example/?a=1&b=2"}),

@@ -39,14 +39,16 @@ type created struct {
 	SwapKey string `json:"swapKey,omitempty"`
 }
 
-// createSwap runs the operation.
-func createSwap(s swapper.Service, ctx context.Context, in swapper.CreateSwapInput) (any, error) {
-	out, err := one(swapper.Service.CreateSwap)(s, ctx, in)
-	if err != nil {
-		return nil, err
+// making adapts an operation that makes a swap.
+func making[In any](f func(swapper.Service, context.Context, In) (*swapper.CreateSwapOutput, error)) func(swapper.Service, context.Context, In) (any, error) {
+	return func(s swapper.Service, ctx context.Context, in In) (any, error) {
+		out, err := one(f)(s, ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		made := out.(*swapper.CreateSwapOutput)
+		return &created{made.SwapOutputBase, made.SwapKey.Reveal()}, nil
 	}
-	made := out.(*swapper.CreateSwapOutput)
-	return &created{made.SwapOutputBase, made.SwapKey.Reveal()}, nil
 }
 
 // named returns the request's context with who calls.
@@ -75,6 +77,14 @@ func peer(r *http.Request) netip.Addr {
 
 // keysKept is how many swaps' keys a remote client remembers; the latest used stay.
 const keysKept = 65_536
+
+// keep remembers the key of a swap that was made.
+func (c *client) keep(made *swapper.CreateSwapOutput, err error) (*swapper.CreateSwapOutput, error) {
+	if err == nil && made.SwapKey != "" {
+		c.keys.Add(made.SwapID, made.SwapKey)
+	}
+	return made, err
+}
 
 // keyFor returns the key of a swap: the given one, or the one that this client was told
 // when it created the swap.

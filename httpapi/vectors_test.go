@@ -434,6 +434,10 @@ func (r *recorder) CreateSwap(_ context.Context, in swapper.CreateSwapInput) (*s
 	return record[swapper.CreateSwapInput, *swapper.CreateSwapOutput](r, createSwapFields, in)
 }
 
+func (r *recorder) CreateGasSwap(_ context.Context, in swapper.CreateGasSwapInput) (*swapper.CreateSwapOutput, error) {
+	return record[swapper.CreateGasSwapInput, *swapper.CreateSwapOutput](r, createGasSwapFields, in)
+}
+
 func (r *recorder) GetSwapStatus(_ context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	return record[swapper.GetSwapStatusInput, *swapper.GetSwapStatusOutput](r, getSwapStatusFields, in)
 }
@@ -477,6 +481,7 @@ func (r *recorder) GetSpendableBalance(_ context.Context, in swapper.GetSpendabl
 // fieldNames are the fields of every operation.
 var fieldNames = map[string][]string{
 	"createSwap":           namesOf(createSwapFields),
+	"createGasSwap":        namesOf(createGasSwapFields),
 	"getSwapStatus":        namesOf(getSwapStatusFields),
 	"submitTransaction":    namesOf(submitTransactionFields),
 	"settleWithLnurl":      namesOf(settleWithLnurlFields),

@@ -194,7 +194,7 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	if q.Fees.NetworkOutput != nil {
 		network = *q.Fees.NetworkOutput
 	}
-	if t.receives() && slices.Contains(slices.Concat(types(o.byID[t.Dst.Chain], t.Src), v.trusted(o, *t)), got.SwapType) {
+	if t.receives() && !t.trusts() && slices.Contains(slices.Concat(types(o.byID[t.Dst.Chain], t.Src), v.trusted(o, *t)), got.SwapType) {
 		t.Type = got.SwapType // the service's choice
 	}
 	if err := errors.Join(

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -74,7 +75,11 @@ func (v *verifier) fromBitcoin(o *opened, t *terms, in swapper.CreateSwapInput) 
 	if _, err := io.ReadFull(v.config.Rand, t.Seed[:]); err != nil {
 		return fmt.Errorf("make a seed: %w", err)
 	}
-	return v.received(o, t, in)
+	if err := v.received(o, t, in); err != nil || t.Type != swapper.SwapFromBTC {
+		return err
+	}
+	_, err := single.Index(v.config.Bitcoin) // the payment is found by it
+	return fault.At("srcToken", err)
 }
 
 // fromLightning reads what a request says of a swap from Lightning, and makes its secret

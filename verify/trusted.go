@@ -6,9 +6,12 @@ import (
 	"math/big"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/tokens"
@@ -29,6 +32,77 @@ func (v *verifier) trusted(o *opened, t terms) []swapper.SwapType {
 		return []swapper.SwapType{swapper.SwapTrustedFromLN}
 	}
 	return []swapper.SwapType{swapper.SwapTrustedFromBTC}
+}
+
+// CreateGasSwap implements [swapper.Service], within [Config.MaxTrustedSats]. What it returns is
+// what was verified and is stored. The market is asked while the service is.
+func (v *verifier) CreateGasSwap(ctx context.Context, in swapper.CreateGasSwapInput) (*swapper.CreateSwapOutput, error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	o, err := v.chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want, err := v.wantedGas(o, in)
+	if err != nil {
+		return nil, err
+	}
+	asked := in
+	asked.Amount = new(big.Int).Set(in.Amount) // a service in this process cannot change what it is compared with
+	var got *swapper.CreateSwapOutput
+	var market *big.Int
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { got, err = v.service.CreateGasSwap(gctx, asked); return err })
+	g.Go(func() (err error) { market, err = v.config.Prices.Price(gctx, want.Dst); return err })
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if got == nil {
+		return nil, fault.New(fault.Upstream, "the service gave no answer")
+	}
+	if err := v.take(o, &want, swapper.CreateSwapInput{Amount: in.Amount, AmountType: swapper.ExactOut}, got.SwapOutputBase, market); err != nil {
+		return nil, err
+	}
+	t, err := v.agree(ctx, got.SwapID, want)
+	if err != nil {
+		return nil, err
+	}
+	return &swapper.CreateSwapOutput{SwapOutputBase: t.base(got.SwapID, asTold(got.State)), SwapKey: got.SwapKey}, nil
+}
+
+// wantedGas reads what a request for gas says of the swap's terms. It refuses what the wallet
+// does not trust anybody with, before the service is asked.
+func (v *verifier) wantedGas(o *opened, in swapper.CreateGasSwapInput) (t terms, err error) {
+	t = terms{Schema: termsSchema, Key: in.IdempotencyKey, CreatedAt: swapper.Timestamp(v.config.Now().UnixMilli())}
+	if t.Src, err = o.tokens.Resolve(in.SrcToken); err != nil {
+		return t, fault.At("srcToken", err)
+	}
+	chain := o.byID[in.ChainID]
+	if chain == nil {
+		return t, fault.Invalid("chainId", "%s is not configured", in.ChainID)
+	}
+	t.Dst = chain.Info().Native
+	switch allowed := v.trusted(o, t); {
+	case t.Src != tokens.BTC() && t.Src != tokens.LightningBTC():
+		return t, fault.At("srcToken", fault.New(fault.Unsupported, "gas can only be bought with bitcoin on Bitcoin or Lightning, not with %s", t.Src.ID()))
+	case len(allowed) == 0:
+		return t, fault.New(fault.Unsupported, "no contract secures a swap for gas, and the wallet trusts no provider (verify.Config.MaxTrustedSats)")
+	default:
+		t.Type = allowed[0]
+	}
+	if err := v.reachesFrom(t.Src); err != nil {
+		return t, fault.At("srcToken", err)
+	}
+	if in.RefundAddress != "" {
+		if _, err := bitcoin.ParseAddress(address.Strip(in.RefundAddress), v.config.Network); err != nil {
+			return t, fault.Invalid("refundAddress", "%w", err)
+		}
+	}
+	t.Recipient, err = chain.Address(address.Strip(in.DstAddress))
+	return t, fault.At("dstAddress", err)
 }
 
 // mayTrust refuses a swap that no contract secures above what the wallet wants to risk.

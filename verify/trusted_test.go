@@ -89,6 +89,86 @@ func TestTrustedSwapsNeedAPolicy(t *testing.T) {
 	}
 }
 
+// gasOf is the request for gas by its own operation, where onTrust makes one by createSwap.
+func gasOf(in swapper.CreateSwapInput) swapper.CreateGasSwapInput {
+	return swapper.CreateGasSwapInput{SrcToken: in.SrcToken, ChainID: coin.Chain, Amount: in.Amount, DstAddress: in.DstAddress}
+}
+
+// Gas is bought within what the wallet trusts a provider with, and the service is not asked
+// for what is refused anyway.
+func TestGasNeedsAPolicy(t *testing.T) {
+	for _, typ := range trusted {
+		for most, code := range map[int64]fault.Code{0: fault.Unsupported, 10_299: fault.Upstream, 10_300: ""} {
+			in, s := onTrust(t, typ)
+			got, err := trusting(t, s, most).CreateGasSwap(t.Context(), gasOf(in))
+			if code != fault.CodeOf(err) && (code != "" || err != nil) || (s.asked > 0) != (most > 0) {
+				t.Errorf("%s, at most %d: got %v, asked %d times; want %q", typ, most, err, s.asked, code)
+			}
+			if err == nil && (got.SwapType != typ || got.Quote.OutputAddress != "moon1" || got.Quote.OutputAmount.RawAmount.Cmp(in.Amount) != 0) {
+				t.Errorf("%s: got %+v", typ, got)
+			}
+		}
+		for field, change := range map[string]func(*swapper.CreateGasSwapInput){
+			"chainId":       func(in *swapper.CreateGasSwapInput) { in.ChainID = "SUN" },
+			"dstAddress":    func(in *swapper.CreateGasSwapInput) { in.DstAddress = "sun1" },
+			"srcToken":      func(in *swapper.CreateGasSwapInput) { in.SrcToken = coin.ID() },
+			"refundAddress": func(in *swapper.CreateGasSwapInput) { in.RefundAddress = "bc1q" },
+			"amount":        func(in *swapper.CreateGasSwapInput) { in.Amount = nil },
+		} {
+			in, s := onTrust(t, typ)
+			bad := gasOf(in)
+			change(&bad)
+			_, err := trusting(t, s, 20_000).CreateGasSwap(t.Context(), bad)
+			if e, _ := errors.AsType[*fault.Error](err); e == nil || e.Field != field || s.asked != 0 {
+				t.Errorf("%s: %s: got %v, asked %d times", typ, field, err, s.asked)
+			}
+		}
+	}
+}
+
+// Each leaf of the answer to a request for gas is changed: it is refused, or makes no difference
+// but where the answer is marked as the service's word.
+func TestEveryLeafOfAGasQuoteIsVerified(t *testing.T) {
+	harmless := map[string]string{"/swapId": "the service's choice", "/quote/expiry": "the service's choice",
+		"/state/number": "marked as the service's word", "/state/name": "marked as the service's word", "/state/description": "marked as the service's word",
+		"/quote/inputAmount/rawAmount": "within the policy", "/quote/inputAmount/amount": "follows from it",
+		"/quote/fees/swap/rawAmount": "within the policy", "/quote/fees/swap/amount": "follows from it"}
+	for _, typ := range trusted {
+		in, s := onTrust(t, typ)
+		honest, err := trusting(t, s, 20_000).CreateGasSwap(t.Context(), gasOf(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, refused := leaves(t, honest), 0
+		all := changes(t, []byte(asText(t, s.created)))
+		for _, other := range []swapper.SwapType{swapper.SwapSPVVaultFromBTC, swapper.SwapFromBTCLNAuto, swapper.SwapToBTC} {
+			changed := *s.created
+			changed.SwapType = other
+			all["/swapType "+string(other)] = []byte(asText(t, changed))
+		}
+		for path, changed := range all {
+			s.created = new(swapper.CreateSwapOutput)
+			if json.Unmarshal(changed, s.created) != nil {
+				refused++
+				continue
+			}
+			got, err := trusting(t, s, 20_000).CreateGasSwap(t.Context(), gasOf(in))
+			if err != nil {
+				refused++
+				continue
+			}
+			for leaf, is := range leaves(t, got) {
+				if is != want[leaf] && harmless[leaf] == "" {
+					t.Errorf("%s: %s: %s is believed: %s, want %s", typ, path, leaf, is, want[leaf])
+				}
+			}
+		}
+		if len(all) < 60 || refused < 30 {
+			t.Errorf("%s: %d changes were tried and %d refused, want at least 60 and 30", typ, len(all), refused)
+		}
+	}
+}
+
 // harmlessOnTrust are the parts of a trusted swap's status that the service can change.
 var harmlessOnTrust = map[string]string{
 	"/state/number": "marked as the service's word", "/state/name": "marked as the service's word", "/state/description": "marked as the service's word",
@@ -140,29 +220,16 @@ func TestEveryLeafOfATrustedSwapIsVerified(t *testing.T) {
 	}
 }
 
-// sells is a service that sells gas by its own operation.
-type sells struct{ *swapper.Client }
-
-func (s sells) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
-	chain, _, _ := strings.Cut(in.DstToken, "-")
-	return s.CreateGasSwap(ctx, swapper.CreateGasSwapInput{SrcToken: in.SrcToken, ChainID: chain, Amount: in.Amount, DstAddress: in.DstAddress})
-}
-
 // Gas is bought of a provider who is trusted, and arrives.
 func trustsProviders(w *world) {
 	c := w.net.Config()
-	s := sells{w.service.Service.(*swapper.Client)}
-	v, err := verify.Wrap(s, verify.Config{Network: c.Network, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: new(storage.Memory), MaxTrustedSats: 100_000})
+	v, err := verify.Wrap(w.service, verify.Config{Network: c.Network, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: new(storage.Memory), MaxTrustedSats: 100_000})
 	if err != nil {
 		w.Fatal(err)
 	}
-	gas := map[string]struct { // worth some ten thousand sats
-		token  string
-		amount *big.Int
-	}{"CITREA": {"CITREA-CBTC", big.NewInt(2e14)}, "SOLANA": {"SOLANA-SOL", big.NewInt(1e8)}, "STARKNET": {"STARKNET-STRK", new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))}}[w.chain]
+	gas := map[string]*big.Int{"CITREA": big.NewInt(2e14), "SOLANA": big.NewInt(1e8), "STARKNET": new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))}[w.chain] // worth some ten thousand sats
 	for _, from := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
-		in := swapper.CreateSwapInput{SrcToken: from, DstToken: gas.token, Amount: gas.amount, AmountType: swapper.ExactOut, DstAddress: w.net.User.Address(w.chain)}
-		made, err := v.CreateSwap(w.Context(), in)
+		made, err := v.CreateGasSwap(w.Context(), swapper.CreateGasSwapInput{SrcToken: from, ChainID: w.chain, Amount: gas, DstAddress: w.net.User.Address(w.chain)})
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -74,6 +74,11 @@ func (s *service) CreateSwap(context.Context, swapper.CreateSwapInput) (*swapper
 	return s.created, nil
 }
 
+func (s *service) CreateGasSwap(context.Context, swapper.CreateGasSwapInput) (*swapper.CreateSwapOutput, error) {
+	s.asked++
+	return s.created, nil
+}
+
 func (s *service) GetSwapStatus(_ context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	s.asked++
 	if in.Secret != "" {

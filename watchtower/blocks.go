@@ -63,7 +63,7 @@ func (c *claimer) search(ctx context.Context, from bitcoin.BlockReader, all []*a
 	if err != nil {
 		return err
 	}
-	hash, err := c.config.Bitcoin.BlockHash(ctx, tip)
+	hash, err := from.BlockHash(ctx, tip)
 	if err != nil {
 		return err
 	}

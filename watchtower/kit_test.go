@@ -25,7 +25,7 @@ type kit struct {
 	testing.TB
 	*devnet.Net
 	*side
-	backend  bitcoin.Backend
+	backend  *mempoolspace.Client
 	chain    chains.Chain
 	contract chains.Contract
 	store    storage.Store
@@ -109,9 +109,8 @@ func newKit(t testing.TB, f family) *kit {
 	n := must[*devnet.Net](t)(devnet.Start(t.Context(), f.on))
 	t.Cleanup(func() { _ = n.Close() })
 	k := &kit{TB: t, Net: n, side: f.side(t, n), store: &storage.Memory{}}
-	backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))
-	t.Cleanup(func() { _ = backend.Close() })
-	k.backend = backend
+	k.backend = must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))
+	t.Cleanup(func() { _ = k.backend.Close() })
 	k.chain = must[chains.Chain](t)(k.factory.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))
 	if closer, ok := k.chain.(interface{ Close() error }); ok {

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/storage"
@@ -30,7 +31,7 @@ type payer struct {
 
 // counted counts the blocks that are read of a backend.
 type counted struct {
-	bitcoin.Backend
+	*mempoolspace.Client
 	mu     sync.Mutex
 	read   map[bitcoin.Hash]int
 	failed int
@@ -38,7 +39,7 @@ type counted struct {
 }
 
 func (c *counted) Block(ctx context.Context, hash bitcoin.Hash) (*wire.MsgBlock, error) {
-	b, err := c.Backend.(bitcoin.BlockReader).Block(ctx, hash)
+	b, err := c.Client.Block(ctx, hash)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.away {
@@ -63,7 +64,7 @@ func (c *counted) most() (most, blocks, failed int) {
 func newPayer(t testing.TB, f family) *payer {
 	t.Helper()
 	p := &payer{kit: newKit(t, f)}
-	p.blocks = &counted{Backend: p.backend, read: map[bitcoin.Hash]int{}}
+	p.blocks = &counted{Client: p.backend, read: map[bitcoin.Hash]int{}}
 	p.wallet = must[*devbitcoin.Wallet](t)(p.Bitcoin.NewWallet(bitcoin.P2WPKH))
 	must[bitcoin.OutPoint](t)(p.Bitcoin.Faucet(p.wallet.Address, 10_000_000))
 	p.mined(1)

@@ -67,7 +67,11 @@ type Result[T any] struct {
 	Err   error
 }
 
-// Backend reads one Bitcoin network and broadcasts transactions to it.
+// Backend reads one Bitcoin network and broadcasts transactions to it. It is what swaps of any
+// type need, and what every full node can tell. What only some can tell is an interface of its
+// own, which a backend implements only if it can: [AddressIndex], [MempoolReader], [BlockReader],
+// [Listener], [LightningGraph]. A backend that wraps another one has to pass those on, or it lacks
+// them.
 //
 // Implementations are safe for concurrent use and hold no keys. They verify what
 // they return as far as possible without being a full node: headers hash to their
@@ -89,17 +93,12 @@ type Result[T any] struct {
 // data may come from a bounded cache; the tip may be a few seconds old. Returned
 // values may be shared: callers must not modify what they point to.
 type Backend interface {
-	// Network returns the network that the backend was created for. It sends no request.
+	// Network returns the network that the backend was created for. It sends no request. The
+	// other methods check that a source serves it before they use its first answer.
 	Network() Network
-	// CheckNetwork asks for block 0 and returns an error unless it is the genesis
-	// block of Network. The other methods check each source themselves before
-	// they use its first answer.
-	CheckNetwork(ctx context.Context) error
 
 	// TipHeight returns the height of the best block.
 	TipHeight(ctx context.Context) (uint32, error)
-	// BlockHash returns the hash of the block at a height of the best chain, or ErrNotFound.
-	BlockHash(ctx context.Context, height uint32) (Hash, error)
 	// Header returns the header of a block, or ErrNotFound. The block need not
 	// be in the best chain. The header is checked to hash to block; its height
 	// is not checked.
@@ -128,27 +127,34 @@ type Backend interface {
 	// whether the transaction was sent. Sending the same bytes again is safe.
 	Broadcast(ctx context.Context, raw []byte) (Hash, error)
 
-	// AddressTxs yields the transactions that pay to or spend from an address,
-	// unconfirmed ones first, then by falling height, fetching pages as the
-	// caller iterates. An error ends the sequence.
-	AddressTxs(ctx context.Context, a Address) iter.Seq2[*Tx, error]
 	// AddressUTXOs returns the unspent outputs of an address in no particular
 	// order, without those that an unconfirmed transaction spends.
 	AddressUTXOs(ctx context.Context, a Address) ([]UTXO, error)
-	// AddressBalance returns the balance of an address in sats: the sum of its
-	// confirmed outputs, and the change that unconfirmed transactions would
-	// make to it (negative when they spend).
-	AddressBalance(ctx context.Context, a Address) (confirmed, unconfirmed int64, err error)
 
 	// FeeRates returns the recommended fee rates in sat/vB. Rates that
 	// cannot be, by [FeeRates.Check], are refused.
 	FeeRates(ctx context.Context) (FeeRates, error)
+}
+
+// AddressIndex is implemented by backends that can list the transactions of an address. Swaps
+// that are paid to an address on Bitcoin need one: FROM_BTC and TRUSTED_FROM_BTC.
+type AddressIndex interface {
+	// AddressTxs yields the transactions that pay to or spend from an address,
+	// unconfirmed ones first, then by falling height, fetching pages as the
+	// caller iterates. An error ends the sequence.
+	AddressTxs(ctx context.Context, a Address) iter.Seq2[*Tx, error]
+}
+
+// MempoolReader is implemented by backends that know what waits in the mempool, and what it pays.
+// With others, the fees of unconfirmed parents are not made up for, and there is no estimate of
+// when a transaction will be confirmed.
+type MempoolReader interface {
 	// CPFPs returns the effective fee rates of unconfirmed transactions
 	// together with their ancestors; nil for a transaction that is confirmed or
-	// unknown, or if the backend has no such data.
+	// unknown, or of which the server that was asked tells nothing.
 	CPFPs(ctx context.Context, ids []Hash) []Result[*CPFP]
 	// ProjectedBlocks returns the blocks that the mempool would fill now, the
-	// next one first; empty when the mempool is empty or the backend has no such data.
+	// next one first; empty when the mempool is empty or the server that was asked tells nothing of it.
 	ProjectedBlocks(ctx context.Context) ([]ProjectedBlock, error)
 }
 
@@ -181,6 +187,8 @@ type Subscription struct {
 
 // BlockReader is implemented by backends that can read whole blocks.
 type BlockReader interface {
+	// BlockHash returns the hash of the block at a height of the best chain, or ErrNotFound.
+	BlockHash(ctx context.Context, height uint32) (Hash, error)
 	// Block returns a block, in the best chain or not, as [ParseBlock] checks it, or
 	// ErrNotFound. Nothing of it is kept for the next call.
 	Block(ctx context.Context, block Hash) (*wire.MsgBlock, error)

@@ -24,7 +24,7 @@ var commands = []command{
 	{"status", "<swap>", "show the state of a swap, and what its user has to do now", "-watch <swap>", statusFlags, (*cli).status},
 	{"submit", "<swap> [transaction ...]", "hand in what was signed; without transactions they are read from the input, one a line", "<swap> < signed.txt", nil, (*cli).submit},
 	{"settle", "<swap> [link]", "have a swap's invoice paid through an LNURL-withdraw link; without one through the link that it was created with", "<swap> lnurl1...", nil, (*cli).settle},
-	{"gas", "<chain> <recipient>", "buy a little of a chain's own token, for its fees, from a provider who has to be trusted; with -store, and -running or -lp", "-store swaps.db -running local.json -out 0.0001 CITREA 0x...", gasFlags, (*cli).buyGas},
+	{"gas", "<chain> <recipient>", "buy a little of a chain's own token, for its fees, from a provider who has to be trusted; with -store, also -running or -lp", "-store swaps.db -running local.json -out 0.0001 CITREA 0x...", gasFlags, (*cli).buyGas},
 	{"recover", "<signer>", "find the swaps of a wallet on its chain that the store has lost; with -store", "-store swaps.db 0x...", nil, (*cli).recover},
 	{"list", "<signer>", "list the swaps of a wallet on a smart chain", "-pending 0x...", listFlags, (*cli).list},
 }
@@ -317,10 +317,6 @@ func (c *cli) own(name string) (*swapper.Client, error) {
 }
 
 func (c *cli) buyGas(ctx context.Context, r *request) error {
-	client, err := c.own("gas")
-	if err != nil {
-		return err
-	}
 	chain := strings.ToUpper(r.args[0])
 	if r.out == "" {
 		return misuse{errors.New("-out is required: how much is received")}
@@ -329,7 +325,7 @@ func (c *cli) buyGas(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	s, err := client.CreateGasSwap(ctx, swapper.CreateGasSwapInput{SrcToken: strings.ToUpper(r.from), ChainID: chain, Amount: amount, DstAddress: r.args[1]})
+	s, err := c.swaps.CreateGasSwap(ctx, swapper.CreateGasSwapInput{SrcToken: strings.ToUpper(r.from), ChainID: chain, Amount: amount, DstAddress: r.args[1]})
 	return c.begun(ctx, r, s, err)
 }
 

@@ -32,9 +32,18 @@ func (c *cli) keysFile() (string, error) {
 	return filepath.Join(folder, "swapper", "keys"), nil
 }
 
-// CreateSwap implements [swapper.Service]. The key is on disk before the swap is shown.
+// CreateSwap implements [swapper.Service].
 func (k keyed) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swapper.CreateSwapOutput, error) {
-	s, err := k.Service.CreateSwap(ctx, in)
+	return k.keep(k.Service.CreateSwap(ctx, in))
+}
+
+// CreateGasSwap implements [swapper.Service].
+func (k keyed) CreateGasSwap(ctx context.Context, in swapper.CreateGasSwapInput) (*swapper.CreateSwapOutput, error) {
+	return k.keep(k.Service.CreateGasSwap(ctx, in))
+}
+
+// keep writes the key of a swap to disk, before the swap is shown.
+func (k keyed) keep(s *swapper.CreateSwapOutput, err error) (*swapper.CreateSwapOutput, error) {
 	if err != nil || s.SwapKey == "" {
 		return s, err
 	}

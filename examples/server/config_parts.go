@@ -25,8 +25,10 @@ type bitcoinConfig struct {
 		PasswordEnv string // variable with the password
 		CookieFile  string // of Bitcoin Core, in place of user and password
 		CertFile    string // PEM, as btcd's rpc.cert
-		LongPoll    bool   // one request waits at Bitcoin Core all the time for the next block
-		WebSocket   string `secret:"url"` // ws or wss URL of btcd, which tells of blocks
+		// AddressIndex says that it is a btcd that runs with --addrindex, which swaps that are paid to an address need.
+		AddressIndex bool
+		LongPoll     bool   // one request waits at Bitcoin Core all the time for the next block
+		WebSocket    string `secret:"url"` // ws or wss URL of btcd, which tells of blocks
 	}
 	// WebSocket are ws or wss URLs of mempool.space servers that tell of blocks, beside urls.
 	WebSocket []string `secret:"url"`
@@ -62,6 +64,9 @@ func (c bitcoinConfig) backend(on bitcoin.Network, path func(string) string, tra
 			CookieFile: path(c.Node.CookieFile), CertFile: path(c.Node.CertFile), LongPoll: c.Node.LongPoll, WebSocket: c.Node.WebSocket, Logger: log})
 		if err != nil {
 			return nil, fmt.Errorf("node: %w", err)
+		}
+		if c.Node.AddressIndex {
+			return b.Indexed(), nil
 		}
 		return b, nil
 	}

@@ -156,7 +156,7 @@ func TestRequestsAreCountedByOperation(t *testing.T) {
 	if strings.Contains(text, "xxxx") || strings.Contains(text, "abcdef") {
 		t.Error("a stranger's text is in a label")
 	}
-	if len(m.operations.Names) != 11 {
+	if len(m.operations.Names) != 12 {
 		t.Errorf("operations: %v", m.operations)
 	}
 }

@@ -54,6 +54,10 @@ func TestWaitForConfirmations(t *testing.T) {
 		"rate unknown":           {func(s *scene, _ *bitcoin.Tx) { s.ledger.silent["cpfp"] = true }, -1, false},
 		"not found":              {func(s *scene, tx *bitcoin.Tx) { delete(s.ledger.txs, tx.ID) }, -1, false},
 		"silent":                 {func(s *scene, _ *bitcoin.Tx) { s.ledger.silent["txs"] = true }, -1, false},
+		"no mempool":             {func(s *scene, _ *bitcoin.Tx) { s.Bitcoin = struct{ bitcoin.Backend }{s.ledger} }, -1, true},
+		"no mempool, confirmed": {func(s *scene, tx *bitcoin.Tx) {
+			s.Bitcoin, tx.Confirmations = struct{ bitcoin.Backend }{s.ledger}, 1
+		}, block, true},
 	} {
 		s := newScene(t)
 		tx := s.ledger.pay(&wire.TxOut{Value: 5})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"math/big"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -214,6 +215,17 @@ func TestReceived(t *testing.T) {
 	l.broken = false
 	if all, err := s.Received(t.Context(), swap.ReceivedAsk{Address: "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"}); err == nil {
 		t.Errorf("of an address of another network: %+v", all)
+	}
+}
+
+// A backend that does not list the transactions of an address is not asked for them, and the
+// error says what it lacks.
+func TestReceivedNeedsAnIndex(t *testing.T) {
+	s := newScene(t)
+	s.Bitcoin = struct{ bitcoin.Backend }{s.ledger}
+	all, err := s.Received(t.Context(), swap.ReceivedAsk{Address: s.record.Bitcoin.Address})
+	if fault.CodeOf(err) != fault.Unsupported || !strings.Contains(err.Error(), "bitcoin.AddressIndex") || all != nil {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -58,9 +59,13 @@ func (rd *Reader) Received(ctx context.Context, q swap.ReceivedAsk) ([]*bitcoin.
 	if err != nil {
 		return nil, err
 	}
+	index, err := single.Index(rd.Bitcoin)
+	if err != nil {
+		return nil, err
+	}
 	var all []*bitcoin.Tx
 	fitting, others, looked := 0, 0, 0
-	for tx, err := range rd.Bitcoin.AddressTxs(ctx, a) {
+	for tx, err := range index.AddressTxs(ctx, a) {
 		if err != nil {
 			return nil, err
 		}

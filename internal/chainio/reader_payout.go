@@ -72,9 +72,10 @@ func (rd *Reader) ETA(ctx context.Context, q swap.ETAAsk) (int, error) {
 	var blocks []bitcoin.ProjectedBlock
 	var unsure error
 	var g errgroup.Group
+	mempool := single.Mempool(rd.Bitcoin)
 	g.Go(func() (err error) { tx, err = single.Tx(ctx, rd.Bitcoin, q.TxID); return err })
-	g.Go(func() (err error) { blocks, err = rd.Bitcoin.ProjectedBlocks(ctx); return err })
-	g.Go(func() error { standing, unsure = single.CPFP(ctx, rd.Bitcoin, q.TxID); return nil })
+	g.Go(func() (err error) { blocks, err = mempool.ProjectedBlocks(ctx); return err })
+	g.Go(func() error { standing, unsure = single.CPFP(ctx, mempool, q.TxID); return nil })
 	err := g.Wait()
 	switch {
 	case tx == nil:

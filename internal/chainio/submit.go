@@ -173,7 +173,7 @@ func (rd *Reader) parents(ctx context.Context, ops []bitcoin.OutPoint, agreed *p
 		}
 		agreed.Prevouts[op] = out
 	}
-	for i, res := range rd.Bitcoin.CPFPs(ctx, unconfirmed) {
+	for i, res := range single.Mempool(rd.Bitcoin).CPFPs(ctx, unconfirmed) {
 		if res.Err != nil {
 			return res.Err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/chainio"
@@ -77,6 +78,30 @@ func open(t *testing.T) *bank {
 	b.Quoter = &Quoter{Engine: e, Reader: reader, Offers: discovery.NewDirectory(b.setup), LPs: lps, Prices: n.Prices.Market(),
 		LNURL: lnurl.New(lnurl.Config{Network: n.Bitcoin.Network(), AllowLocal: true, Now: n.Clock.Now}), Policy: verify.Policy{AnyNode: true}, Rand: rand.Reader}
 	return b
+}
+
+// Swaps that are paid to an address on Bitcoin are refused, before anybody is asked, where the
+// backend could not find the payment; others are not.
+func TestPaymentsToAnAddressNeedAnIndex(t *testing.T) {
+	b := open(t)
+	b.Reader.Bitcoin = struct{ bitcoin.Backend }{b.Reader.Bitcoin}
+	b.net.LPs[0].Misbehave(devlp.Fault{Down: true})
+	for name, create := range map[string]func() error{
+		"FROM_BTC": func() error {
+			_, err := b.Create(t.Context(), b.ask("BITCOIN-BTC", "SOLANA-WBTC", 200_000, true))
+			return err
+		},
+		"TRUSTED_FROM_BTC": func() error {
+			_, err := b.CreateGas(t.Context(), GasRequest{Src: b.coin("BITCOIN-BTC"), Chain: "CITREA", Amount: big.NewInt(1e14), Address: b.user("CITREA"), LP: b.net.LPs[0].URL()})
+			return err
+		},
+	} {
+		if err := create(); fault.CodeOf(err) != fault.Unsupported || !strings.Contains(err.Error(), "bitcoin.AddressIndex") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	b.net.LPs[0].Misbehave(devlp.Fault{})
+	b.create(b.ask("BITCOIN-BTC", "CITREA-WBTC", 200_000, true))
 }
 
 func (b *bank) coin(name string) tokens.Token {

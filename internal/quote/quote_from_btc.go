@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
@@ -20,6 +21,9 @@ import (
 // fromBTC quotes a swap whose escrow the user opens before paying bitcoin to the LP
 // (protocol: lp-protocol.md §5.5, §6.4).
 func (o *order) fromBTC(ctx context.Context) (*swap.Record, error) {
+	if _, err := single.Index(o.Reader.Bitcoin); err != nil { // before anybody is asked: the payment would not be seen
+		return nil, err
+	}
 	var random [8]byte
 	if _, err := io.ReadFull(o.Rand, random[:]); err != nil {
 		return nil, fmt.Errorf("read randomness: %w", err)

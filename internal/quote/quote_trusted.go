@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
@@ -159,6 +160,9 @@ func (o *order) gasForLightning(ctx context.Context, q GasRequest) (*swap.Record
 }
 
 func (o *order) gasForBitcoin(ctx context.Context, q GasRequest) (*swap.Record, error) {
+	if _, err := single.Index(o.Reader.Bitcoin); err != nil { // before anybody is asked: the payment would not be seen
+		return nil, err
+	}
 	own := o.bitcoinRates(ctx)
 	var before *async.Future[[]*bitcoin.Tx] // an address that was paid to before tells nothing about this payment
 	ask := func(ctx context.Context, url string, request lp.TrustedRequest) (lp.TrustedBTCQuote, error) {

@@ -143,6 +143,13 @@ func (g given) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (*swa
 	return g.Service.CreateSwap(ctx, in)
 }
 
+func (g given) CreateGasSwap(ctx context.Context, in swapper.CreateGasSwapInput) (*swapper.CreateSwapOutput, error) {
+	if text, ok := ctx.Value(givenKey{}).(string); ok {
+		return readGiven[swapper.CreateSwapOutput](text)
+	}
+	return g.Service.CreateGasSwap(ctx, in)
+}
+
 // GetSwapStatus asks the service if it has to hear a secret, whatever is given.
 func (g given) GetSwapStatus(ctx context.Context, in swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
 	if text, ok := ctx.Value(givenKey{}).(string); ok && in.Secret == "" {

@@ -19,6 +19,17 @@ export type CreateSwapInput = {
   idempotencyKey?: string | undefined;
 };
 
+export type CreateGasSwapInput = {
+  srcToken: string;
+  chainId: string;
+  /** base units of the chain's native token */
+  amount: string;
+  dstAddress: string;
+  refundAddress?: string | undefined;
+  lp?: string | undefined;
+  idempotencyKey?: string | undefined;
+};
+
 export type Swap = {
   swapId: string;
   swapType: string;
@@ -123,11 +134,13 @@ export declare class RefusedError extends Error {
 export interface Verifier {
   /** Asks the service and verifies its answer; the secret of a swap from Lightning is made here. */
   call(operation: 'createSwap', input: CreateSwapInput): Promise<Swap>;
+  /** Gas of a provider who is trusted, within maxTrustedSats. */
+  call(operation: 'createGasSwap', input: CreateGasSwapInput): Promise<Swap>;
   call(operation: 'getSwapStatus', input: GetSwapStatusInput): Promise<Status>;
   call(operation: 'submitTransaction', input: { swapId: string; signedTxs: string[]; swapKey?: string | undefined }): Promise<{ txHashes: string[] }>;
   call(operation: string, input?: object): Promise<unknown>;
   /** Verifies what the wallet already has: the answer to its request, and an action. Sign what it promises, not what was given. */
-  verify(request: CreateSwapInput, swap: Swap, action?: Action | null, more?: Omit<GetSwapStatusInput, 'swapId'>): Promise<Status>;
+  verify(request: CreateSwapInput | CreateGasSwapInput, swap: Swap, action?: Action | null, more?: Omit<GetSwapStatusInput, 'swapId'>): Promise<Status>;
 }
 
 export declare function memory(): Store;

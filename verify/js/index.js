@@ -12,7 +12,7 @@ export class RefusedError extends Error {
 }
 
 // Operations that are asked by POST; the others have few and short inputs.
-const posted = new Set(['createSwap', 'getSwapStatus', 'submitTransaction', 'settleWithLnurl']);
+const posted = new Set(['createSwap', 'createGasSwap', 'getSwapStatus', 'submitTransaction', 'settleWithLnurl']);
 
 // memory is a store that ends with the page.
 export function memory() {
@@ -75,23 +75,23 @@ export async function load({ store = memory(), prices, now, fetch: asking = glob
   // What was asked for is kept beside what was agreed on, so that a swap of one request is
   // not taken for that of another.
   const asked = (input) => JSON.stringify(Object.entries(input).filter(([, v]) => v !== undefined && v !== null).sort(([a], [b]) => (a < b ? -1 : 1)));
-  async function create(input, given) {
-    const made = await request('createSwap', input, given);
+  async function create(operation, input, given) {
+    const made = await request(operation, input, given);
     await Promise.resolve().then(() => store.set(`request ${made.swapId}`, asked(input))).catch((e) => { throw failed(e); });
     return made;
   }
 
   return {
     // call asks the service through the verifier: the operations, inputs and outputs of docs/api.md.
-    call: (operation, input) => (operation === 'createSwap' ? create(input) : request(operation, input)),
+    call: (operation, input) => (operation === 'createSwap' || operation === 'createGasSwap' ? create(operation, input) : request(operation, input)),
 
     // verify judges what the wallet already has of the service: the answer of createSwap to a
-    // request, and an action of the swap. More are members of getSwapStatus's input, such as the
+    // request, or of createGasSwap, whose requests name no dstToken, and an action of the swap. More are members of getSwapStatus's input, such as the
     // wallet that pays bitcoin. It promises the swap's status as it was verified.
     async verify(input, swap, action, more = {}) {
       const before = await Promise.resolve().then(() => store.get(`request ${swap.swapId}`)).catch((e) => { throw failed(e); });
       if (before && before !== asked(input)) throw new RefusedError({ error: 'the swap was agreed on for another request', code: 'upstream', field: 'swapId' });
-      if (!before) await create(input, swap);
+      if (!before) await create(input.dstToken ? 'createSwap' : 'createGasSwap', input, swap);
       return request('getSwapStatus', { ...more, swapId: swap.swapId }, { ...swap, currentAction: action ?? null });
     },
   };

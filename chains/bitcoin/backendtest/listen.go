@@ -39,7 +39,8 @@ type listening struct {
 
 func testListening(t *testing.T, s Setup) {
 	if s.Listening == nil {
-		t.Skip("the backend is told of nothing")
+		testDeaf(t, s)
+		return
 	}
 	backend, spoil := s.Listening(t)
 	b, ok := backend.(hearing)
@@ -95,6 +96,22 @@ func testListening(t *testing.T, s Setup) {
 	spoil(Trouble{})
 	l.hears()
 	l.payment()
+}
+
+// testDeaf tests a backend that nothing tells of blocks: if it is a bitcoin.Listener, it says so.
+func testDeaf(t *testing.T, s Setup) {
+	b, ok := s.Backend.(bitcoin.Listener)
+	if !ok {
+		t.Skip("the backend is told of nothing")
+	}
+	op := s.Chain.Pay(t, s.Chain.Address(t, bitcoin.P2WPKH), 50_000)
+	tx := getTx(t, s, op.Hash)
+	if err := b.Follow(t.Context(), func([]bitcoin.Hash) {}); err != nil {
+		t.Errorf("following nothing ended with %v", err)
+	}
+	if asOf, ok := b.Unchanged(tx, b.Heard()); b.Heard() != 0 || len(b.Subscriptions()) != 0 || ok || asOf != 0 {
+		t.Errorf("mark %d, subscriptions %+v, unchanged %t as of %d; want nothing", b.Heard(), b.Subscriptions(), ok, asOf)
+	}
 }
 
 // eventually waits for up to three minutes, in which a busy machine gets everything done.

@@ -46,9 +46,9 @@ type Setup struct {
 	// a bitcoin.Listener, and what spoils the server that tells it. nil: it cannot.
 	Listening func(t *testing.T) (b bitcoin.Backend, spoil func(Trouble))
 
-	// Limitations of the backend. Where the interface allows, the method must report them.
+	// Limitations of the backend. Where the interface allows, the method must report them. What a
+	// backend does not implement is not tested; what it implements, it must be able to do.
 	NoSpenders    bool // cannot name the confirmed transaction that spends an output
-	NoAddressTxs  bool // cannot list the transactions of an address: Unsupported
 	ConfirmedOnly bool // omits unconfirmed outputs of an address
 	MostWaiting   int  // how many unconfirmed transactions of an address it can list; Unsupported follows after that many; 0 means no limit
 }
@@ -71,11 +71,13 @@ func Run(t *testing.T, s Setup) {
 		{"address pages", testAddressPages},
 		{"crowded address", testCrowdedAddress},
 		{"fees", testFees},
+		{"mempool", testMempool},
 		{"reorganisation", testReorg},
 		{"replacement", testReplacement},
 		{"cancellation", testCancellation},
 		{"concurrent use", testConcurrentUse},
 		{"listening", testListening},
+		{"Lightning graph", testGraph},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
 	}
@@ -87,12 +89,9 @@ func testNetwork(t *testing.T, s Setup) {
 	if !s.Backend.Network().Valid() {
 		t.Errorf("network %d", s.Backend.Network())
 	}
-	if err := s.Backend.CheckNetwork(t.Context()); err != nil {
-		t.Error(err)
-	}
 	genesis := s.Backend.Network().Params().GenesisHash
-	if h, err := s.Backend.BlockHash(t.Context(), 0); err != nil || h.String() != genesis {
-		t.Errorf("block 0 is %s, error %v", h, err)
+	if list, err := s.Backend.HeadersFrom(t.Context(), 0, 1); err != nil || len(list) != 1 || list[0].Hash().String() != genesis {
+		t.Errorf("block 0 is %+v, error %v", list, err)
 	}
 }
 
@@ -101,12 +100,6 @@ func testBlocks(t *testing.T, s Setup) {
 	height, hash := s.Chain.Tip(t)
 	if got, err := s.Backend.TipHeight(t.Context()); err != nil || got != height {
 		t.Errorf("tip %d, error %v; want %d", got, err, height)
-	}
-	if got, err := s.Backend.BlockHash(t.Context(), height); err != nil || got != hash {
-		t.Errorf("hash of block %d: %s, error %v; want %s", height, got, err, hash)
-	}
-	if _, err := s.Backend.BlockHash(t.Context(), height+1000); !errors.Is(err, bitcoin.ErrNotFound) {
-		t.Errorf("block far above the tip: %v", err)
 	}
 	if got, err := s.Backend.Header(t.Context(), hash); err != nil || got != s.Chain.Header(t, height) {
 		t.Errorf("header %+v, error %v", got, err)
@@ -130,6 +123,12 @@ func testWholeBlocks(t *testing.T, s Setup) {
 	paid := s.Chain.Pay(t, s.Chain.Address(t, bitcoin.P2WPKH), 12_345)
 	s.Chain.Mine(t, 1)
 	height, hash := s.Chain.Tip(t)
+	if got, err := b.BlockHash(t.Context(), height); err != nil || got != hash {
+		t.Errorf("hash of block %d: %s, error %v; want %s", height, got, err, hash)
+	}
+	if _, err := b.BlockHash(t.Context(), height+1000); !errors.Is(err, bitcoin.ErrNotFound) {
+		t.Errorf("block far above the tip: %v", err)
+	}
 	read := func() {
 		t.Helper()
 		whole, err := b.Block(t.Context(), hash)
@@ -198,20 +197,34 @@ func testCancellation(t *testing.T, s Setup) {
 			t.Errorf("%s with an ended context: %v", name, err)
 		}
 	}
+	index, indexed := s.Backend.(bitcoin.AddressIndex)
 	foreign, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, a := range map[string]bitcoin.Address{"of another network": foreign, "none": {}} {
-		_, err := s.Backend.AddressUTXOs(t.Context(), a)
-		_, _, balanceErr := s.Backend.AddressBalance(t.Context(), a)
-		if fault.CodeOf(err) != fault.InvalidInput || fault.CodeOf(balanceErr) != fault.InvalidInput {
-			t.Errorf("address %s: %v, %v", name, err, balanceErr)
+		if _, err := s.Backend.AddressUTXOs(t.Context(), a); fault.CodeOf(err) != fault.InvalidInput {
+			t.Errorf("address %s: %v", name, err)
 		}
-		for _, err := range s.Backend.AddressTxs(t.Context(), a) { // one turn, whatever else the backend cannot tell
+		if !indexed {
+			continue
+		}
+		for _, err := range index.AddressTxs(t.Context(), a) { // one turn
 			if fault.CodeOf(err) != fault.InvalidInput {
 				t.Errorf("transactions of address %s: %v", name, err)
 			}
 		}
+	}
+}
+
+// testGraph tests a backend that is a bitcoin.LightningGraph: of a node without public channels it
+// knows nothing, which is an answer.
+func testGraph(t *testing.T, s Setup) {
+	graph, ok := s.Backend.(bitcoin.LightningGraph)
+	if !ok {
+		t.Skip("the backend does not know the Lightning network")
+	}
+	if node, err := graph.NodeLiquidity(t.Context(), "02"+unknown.String()); node != nil || !errors.Is(err, bitcoin.ErrNotFound) {
+		t.Errorf("an unknown node: %+v, %v", node, err)
 	}
 }

@@ -161,15 +161,6 @@ func (j statsJSON) balance() (int64, error) {
 	return 0, errors.New("address statistics add up to more than 21 million bitcoin")
 }
 
-// AddressBalance returns the balance of an address in sats. It sends one request.
-func (c *Client) AddressBalance(ctx context.Context, a bitcoin.Address) (confirmed, unconfirmed int64, err error) {
-	if err := single.CheckAddress(a, c.network); err != nil {
-		return 0, 0, err
-	}
-	sums, err := c.addressSums(ctx, a)
-	return sums.confirmed, sums.unconfirmed, err
-}
-
 // addressSums is the summary that a server gives for an address.
 type addressSums struct {
 	confirmed, unconfirmed int64 // sats

@@ -9,7 +9,6 @@ package mempoolspace
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,7 +70,7 @@ const (
 	finalAge   = 10 * time.Minute
 )
 
-// Client is a [bitcoin.Backend] and a [bitcoin.LightningGraph]. The first
+// Client is a [bitcoin.Backend] with all that some backends can tell besides. The first
 // request to each URL comes with another one for its genesis block; apart from
 // that, each method documents how many requests it sends. It is safe for
 // concurrent use. Create one with [New].
@@ -97,6 +96,8 @@ type Client struct {
 
 var (
 	_ bitcoin.Backend        = (*Client)(nil)
+	_ bitcoin.AddressIndex   = (*Client)(nil)
+	_ bitcoin.MempoolReader  = (*Client)(nil)
 	_ bitcoin.LightningGraph = (*Client)(nil)
 	_ bitcoin.Listener       = (*Client)(nil)
 	_ bitcoin.BlockReader    = (*Client)(nil)
@@ -187,18 +188,3 @@ func (c *Client) Close() error {
 
 // Network returns Options.Network. It sends no request.
 func (c *Client) Network() bitcoin.Network { return c.network }
-
-// CheckNetwork asks the URLs for block 0 until one returns the genesis block of the
-// network. It sends one request per URL asked, or none if a URL is already known to
-// serve the network.
-func (c *Client) CheckNetwork(ctx context.Context) error {
-	for _, s := range c.sources {
-		if s.isProven() {
-			return nil
-		}
-	}
-	_, err := ask(ctx, c, "GET block-height/0", func(ctx context.Context, s *source) (struct{}, error) {
-		return struct{}{}, s.prove(ctx)
-	})
-	return err
-}

@@ -60,12 +60,10 @@ func (n town) calls(ctx context.Context, b *mempoolspace.Client) map[string]func
 		"MerkleProof":     func() error { _, err := b.MerkleProof(ctx, n.op.Hash, n.block); return err },
 		"Outspends":       func() error { _, err := single.Outspend(ctx, b, n.op); return err },
 		"AddressUTXOs":    func() error { _, err := b.AddressUTXOs(ctx, n.wallet.Address); return err },
-		"AddressBalance":  func() error { _, _, err := b.AddressBalance(ctx, n.wallet.Address); return err },
 		"FeeRates":        func() error { _, err := b.FeeRates(ctx); return err },
 		"CPFPs":           func() error { _, err := single.CPFP(ctx, b, n.op.Hash); return err },
 		"ProjectedBlocks": func() error { _, err := b.ProjectedBlocks(ctx); return err },
 		"NodeLiquidity":   func() error { _, err := b.NodeLiquidity(ctx, lightningKey); return err },
-		"CheckNetwork":    func() error { return b.CheckNetwork(ctx) },
 		"AddressTxs": func() error {
 			for _, err := range b.AddressTxs(ctx, n.wallet.Address) {
 				if err != nil {
@@ -201,7 +199,7 @@ func TestNoURLIsWell(t *testing.T) {
 	}
 	b := client(t, mempoolspace.Options{URLs: urls, Hedge: 10 * time.Millisecond, Timeout: 300 * time.Millisecond,
 		Attempts: 2, RetryDelay: time.Millisecond})
-	for _, call := range []string{"TipHeight", "AddressTxs", "CheckNetwork"} {
+	for _, call := range []string{"TipHeight", "AddressTxs", "FeeRates"} {
 		err := n.calls(t.Context(), b)[call]()
 		if fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("%s: code %s of %v", call, fault.CodeOf(err), err)
@@ -268,9 +266,6 @@ func TestTrips(t *testing.T) {
 	}
 	height, newest := n.Tip()
 	b := client(t, mempoolspace.Options{URLs: []string{n.URL()}, TipAge: time.Hour})
-	if err := b.CheckNetwork(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := b.TipHeight(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -279,8 +274,8 @@ func TestTrips(t *testing.T) {
 		call        string
 		first, then int
 	}{
-		{"TipHeight", 0, 0}, {"CheckNetwork", 0, 0}, {"BlockHash", 1, 0}, {"Header", 1, 0}, {"HeadersFrom", 3, 3}, {"InMainChain", 1, 1},
-		{"Txs", 1, 0}, {"MerkleProof", 1, 1}, {"Outspends", 1, 1}, {"AddressUTXOs", 1, 1}, {"AddressBalance", 1, 1},
+		{"TipHeight", 0, 0}, {"BlockHash", 1, 0}, {"Header", 1, 0}, {"HeadersFrom", 3, 3}, {"InMainChain", 1, 1},
+		{"Txs", 1, 0}, {"MerkleProof", 1, 1}, {"Outspends", 1, 1}, {"AddressUTXOs", 1, 1},
 		{"AddressTxs", 1, 1}, {"FeeRates", 1, 0}, {"CPFPs", 1, 1}, {"ProjectedBlocks", 1, 0}, {"NodeLiquidity", 1, 1},
 	} {
 		for i, want := range []int{test.first, test.then} {

@@ -120,9 +120,9 @@ func everyCall(t *testing.T, c *Client, address bitcoin.Address) {
 			t.Errorf("%+v, %v", u, err)
 		}
 	}
-	confirmed, unconfirmed, err := c.AddressBalance(ctx, address)
-	if coded("AddressBalance", err); err == nil && (confirmed < 0 || confirmed > rawtx.MaxMoney || unconfirmed < -rawtx.MaxMoney || unconfirmed > rawtx.MaxMoney) {
-		t.Errorf("balance %d and %d", confirmed, unconfirmed)
+	sums, err := c.addressSums(ctx, address)
+	if coded("addressSums", err); err == nil && (sums.confirmed < 0 || sums.confirmed > rawtx.MaxMoney || sums.unconfirmed < -rawtx.MaxMoney || sums.unconfirmed > rawtx.MaxMoney) {
+		t.Errorf("%+v", sums)
 	}
 	rates, err := c.FeeRates(ctx)
 	if coded("FeeRates", err); err == nil && !(believable(rates.Fastest) && believable(rates.Minimum)) {

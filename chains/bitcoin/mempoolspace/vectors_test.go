@@ -325,13 +325,13 @@ func checkFeeRate(t *testing.T, a *apiCase) {
 }
 
 func checkBalances(t *testing.T, a *apiCase) {
-	var confirmed, unconfirmed int64
+	var sums addressSums
 	address, err := a.address(t)
 	if err == nil {
-		confirmed, unconfirmed, err = a.client.AddressBalance(t.Context(), address)
+		sums, err = a.client.addressSums(t.Context(), address)
 	}
 	a.same(t, map[string]string{
-		"confirmedBalance": strconv.FormatInt(confirmed, 10), "unconfirmedBalance": strconv.FormatInt(unconfirmed, 10),
+		"confirmedBalance": strconv.FormatInt(sums.confirmed, 10), "unconfirmedBalance": strconv.FormatInt(sums.unconfirmed, 10),
 	}, err)
 }
 

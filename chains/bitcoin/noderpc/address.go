@@ -18,11 +18,14 @@ const (
 	addressLimit = 20_000 // transactions of one address that outputs are summed up from
 )
 
-// AddressTxs yields the transactions of an address. btcd: one request per 100
+// AddressTxs yields the transactions of an address. It sends one request per 100
 // transactions and one for block headers that are not cached; if more than 100 are
-// unconfirmed, further requests until one answer holds all of them. Core:
-// Unsupported.
-func (c *Client) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
+// unconfirmed, further requests until one answer holds all of them.
+func (i *Indexed) AddressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
+	return i.addressTxs(ctx, a)
+}
+
+func (c *Client) addressTxs(ctx context.Context, a bitcoin.Address) iter.Seq2[*bitcoin.Tx, error] {
 	return func(yield func(*bitcoin.Tx, error) bool) {
 		n, err := c.addressNode(ctx, a)
 		if err == nil && !n.btcd {
@@ -134,90 +137,48 @@ func (c *Client) searchAddress(ctx context.Context, a bitcoin.Address, skip, cou
 }
 
 // AddressUTXOs returns the unspent outputs of an address. btcd: the requests of
-// [Client.AddressTxs] for all of its transactions. Core: a scan of all unspent
+// [Indexed.AddressTxs] for all of its transactions. Core: a scan of all unspent
 // outputs, which takes from seconds to minutes, and one request for those that the
 // mempool spends; outputs that are not confirmed yet are missing.
 func (c *Client) AddressUTXOs(ctx context.Context, a bitcoin.Address) (_ []bitcoin.UTXO, err error) {
 	defer func() { err = c.blamed(ctx, err) }()
 	n, err := c.addressNode(ctx, a)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case n.btcd:
+		return c.indexed(ctx, a)
 	}
-	var books books
-	if n.btcd {
-		books, err = c.indexed(ctx, a)
-	} else {
-		books, err = c.scanned(ctx, a)
-	}
-	return books.unspent, err
+	return c.scanned(ctx, a)
 }
 
-// AddressBalance returns the balance of an address in sats. The requests are
-// those of [Client.AddressUTXOs]; from Core, unconfirmed counts only what the
-// mempool spends.
-func (c *Client) AddressBalance(ctx context.Context, a bitcoin.Address) (confirmed, unconfirmed int64, err error) {
-	defer func() { err = c.blamed(ctx, err) }()
-	n, err := c.addressNode(ctx, a)
-	if err != nil {
-		return 0, 0, err
-	}
-	var books books
-	if n.btcd {
-		books, err = c.indexed(ctx, a)
-	} else {
-		books, err = c.scanned(ctx, a)
-	}
-	return books.confirmed, books.unconfirmed, err
-}
-
-// books are what an address holds.
-type books struct {
-	unspent                []bitcoin.UTXO
-	confirmed, unconfirmed int64
-}
-
-// indexed adds up all transactions of an address.
-func (c *Client) indexed(ctx context.Context, a bitcoin.Address) (books, error) {
+// indexed finds the unspent outputs in all transactions of an address.
+func (c *Client) indexed(ctx context.Context, a bitcoin.Address) ([]bitcoin.UTXO, error) {
 	var txs []*bitcoin.Tx
-	for tx, err := range c.AddressTxs(ctx, a) {
+	for tx, err := range c.addressTxs(ctx, a) {
 		if err != nil {
-			return books{}, err
+			return nil, err
 		}
 		if txs = append(txs, tx); len(txs) > addressLimit {
-			return books{}, unsupported("the outputs of an address with more than %d transactions", addressLimit)
+			return nil, unsupported("the outputs of an address with more than %d transactions", addressLimit)
 		}
 	}
-	spentBy := make(map[bitcoin.OutPoint]*bitcoin.Tx)
+	spent := make(map[bitcoin.OutPoint]bool)
 	for _, tx := range txs {
 		for _, in := range tx.Msg.TxIn {
-			spentBy[in.PreviousOutPoint] = tx
+			spent[in.PreviousOutPoint] = true
 		}
 	}
-	b := books{unspent: []bitcoin.UTXO{}}
+	unspent := []bitcoin.UTXO{}
 	script := a.Script()
 	for _, tx := range txs {
 		for i, out := range tx.Msg.TxOut {
-			if !bytes.Equal(out.PkScript, script) {
-				continue
-			}
-			op := bitcoin.OutPoint{Hash: tx.ID, Index: uint32(i)}
-			b.book(out.Value, tx.Confirmed())
-			if by := spentBy[op]; by != nil {
-				b.book(-out.Value, by.Confirmed())
-			} else {
-				b.unspent = append(b.unspent, bitcoin.UTXO{OutPoint: op, Value: out.Value, Height: tx.Height})
+			if op := (bitcoin.OutPoint{Hash: tx.ID, Index: uint32(i)}); bytes.Equal(out.PkScript, script) && !spent[op] {
+				unspent = append(unspent, bitcoin.UTXO{OutPoint: op, Value: out.Value, Height: tx.Height})
 			}
 		}
 	}
-	return b, nil
-}
-
-func (b *books) book(value int64, confirmed bool) {
-	if confirmed {
-		b.confirmed += value
-	} else {
-		b.unconfirmed += value
-	}
+	return unspent, nil
 }
 
 // scanJSON is Core's answer to scantxoutset.
@@ -232,49 +193,46 @@ type scanJSON struct {
 }
 
 // scanned lets Core look through all unspent outputs.
-func (c *Client) scanned(ctx context.Context, a bitcoin.Address) (books, error) {
+func (c *Client) scanned(ctx context.Context, a bitcoin.Address) ([]bitcoin.UTXO, error) {
 	select {
 	case c.scan <- struct{}{}:
 	case <-ctx.Done():
-		return books{}, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	answers, err := c.send(ctx, c.o.ScanTimeout, []call{method("scantxoutset", "start", []any{"addr(" + a.String() + ")"})})
 	<-c.scan
 	if err != nil {
-		return books{}, err
+		return nil, err
 	}
 	var j scanJSON
 	if err := answers[0].decode(&j); err != nil {
-		return books{}, fmt.Errorf("scan for the outputs of %s: %w", a, err)
+		return nil, fmt.Errorf("scan for the outputs of %s: %w", a, err)
 	}
 	if !j.Success {
-		return books{}, errors.New("scan for the outputs of an address was interrupted")
+		return nil, errors.New("scan for the outputs of an address was interrupted")
 	}
 	var all []bitcoin.UTXO
 	var ops []bitcoin.OutPoint
 	for _, u := range j.Unspents {
 		id, err := bitcoin.ParseHash(u.TxID)
 		if err != nil {
-			return books{}, err
+			return nil, err
 		}
 		value, err := sats(u.Amount)
 		if err != nil {
-			return books{}, err
+			return nil, err
 		}
 		op := bitcoin.OutPoint{Hash: id, Index: u.Vout}
 		all, ops = append(all, bitcoin.UTXO{OutPoint: op, Value: value, Height: u.Height}), append(ops, op)
 	}
-	b := books{unspent: []bitcoin.UTXO{}}
+	unspent := []bitcoin.UTXO{}
 	for i, r := range c.Outspends(ctx, ops) {
 		if r.Err != nil {
-			return books{}, r.Err
+			return nil, r.Err
 		}
-		b.book(all[i].Value, true)
 		if r.Value.State == bitcoin.Unspent {
-			b.unspent = append(b.unspent, all[i])
-		} else {
-			b.book(-all[i].Value, r.Value.State == bitcoin.SpentConfirmed)
+			unspent = append(unspent, all[i])
 		}
 	}
-	return b, nil
+	return unspent, nil
 }

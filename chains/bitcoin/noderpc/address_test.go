@@ -66,7 +66,7 @@ func TestAddressHistoryMoves(t *testing.T) {
 				t.Fatal(err)
 			}
 			seen := map[bitcoin.Hash]int{}
-			for tx, err := range b.AddressTxs(t.Context(), a) {
+			for tx, err := range b.Indexed().AddressTxs(t.Context(), a) {
 				if err != nil {
 					if test.code == "" || fault.CodeOf(err) != test.code {
 						t.Fatal(err)

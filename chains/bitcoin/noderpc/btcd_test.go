@@ -27,7 +27,7 @@ import (
 
 // btcd is a real btcd process on regtest.
 type btcd struct {
-	*noderpc.Client
+	*noderpc.Indexed
 	options noderpc.Options
 	log     *words
 	ended   chan struct{} // closed when the process has ended
@@ -140,7 +140,7 @@ func startBtcd(t testing.TB, flags ...string) *btcd {
 			t.Logf("btcd said:\n%s", b.log)
 		}
 	})
-	b.Client = b.connect(t)
+	b.Indexed = b.connect(t).Indexed()
 	return b
 }
 
@@ -152,7 +152,7 @@ func (b *btcd) connect(t testing.TB) *noderpc.Client {
 	for {
 		c, err := noderpc.New(b.options)
 		if err == nil {
-			if err = c.CheckNetwork(ctx); err == nil {
+			if _, err = c.TipHeight(ctx); err == nil {
 				t.Cleanup(func() { _ = c.Close() })
 				return c
 			}

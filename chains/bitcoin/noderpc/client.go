@@ -15,11 +15,12 @@
 //	transaction
 //	spends in the mempool Core 24 and later                   btcd 0.24.2 and later
 //
-// Neither knows the Lightning network: on mainnet and testnet3 the client's
-// configuration also needs a [bitcoin.LightningGraph]. Methods return an error
-// with code Unsupported for what the node cannot provide. If you need address
-// queries with Core, run an Esplora server on top of it and use package
-// mempoolspace.
+// So there are two backends: [Client], for either node, and [Indexed], for a btcd
+// with an address index. Neither knows the Lightning network: on mainnet and testnet3
+// the client's configuration also needs a [bitcoin.LightningGraph]. Methods return an
+// error with code Unsupported for what a node that is older, or lacks an index that is
+// named above, cannot provide. If you need an address index with Core, run an Esplora
+// server on top of it and use package mempoolspace.
 package noderpc
 
 import (
@@ -66,7 +67,7 @@ type Options struct {
 	FallbackFeeRate float64       // sat/vB, used when the node has no estimate; 0 means the node's minimum on regtest and an error elsewhere
 }
 
-// Client is a [bitcoin.Backend]. The first call sends one request to identify the
+// Client is a [bitcoin.Backend], without an address index. The first call sends one request to identify the
 // node; apart from that, each method documents how many requests it sends. It is
 // safe for concurrent use. Create one with [New].
 type Client struct {
@@ -90,10 +91,20 @@ type Client struct {
 }
 
 var (
-	_ bitcoin.Backend     = (*Client)(nil)
-	_ bitcoin.Listener    = (*Client)(nil)
-	_ bitcoin.BlockReader = (*Client)(nil)
+	_ bitcoin.Backend       = (*Client)(nil)
+	_ bitcoin.MempoolReader = (*Client)(nil)
+	_ bitcoin.Listener      = (*Client)(nil)
+	_ bitcoin.BlockReader   = (*Client)(nil)
+	_ bitcoin.AddressIndex  = (*Indexed)(nil)
 )
+
+// Indexed is the [Client] of a btcd that runs with --addrindex, which is a
+// [bitcoin.AddressIndex] too.
+type Indexed struct{ *Client }
+
+// Indexed returns the client as one of a btcd that runs with --addrindex. It sends no request:
+// with another node, what needs the index returns an error with code Unsupported.
+func (c *Client) Indexed() *Indexed { return &Indexed{c} }
 
 // New returns a client. It sends no request, but reads CertFile.
 func New(o Options) (*Client, error) {
@@ -175,13 +186,6 @@ func (c *Client) Close() error {
 
 // Network returns Options.Network. It sends no request.
 func (c *Client) Network() bitcoin.Network { return c.o.Network }
-
-// CheckNetwork compares the node's genesis block with that of the network. It
-// sends one request, or none once the check has passed.
-func (c *Client) CheckNetwork(ctx context.Context) error {
-	_, err := c.learn(ctx)
-	return err
-}
 
 // named is the node in an error, for the log.
 func (c *Client) named() string { return " " + c.name }

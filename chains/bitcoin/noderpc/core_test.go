@@ -374,7 +374,7 @@ func TestConformanceWithCoreDialect(t *testing.T) {
 	t.Parallel()
 	c, server := newCore(t)
 	backendtest.Run(t, backendtest.Setup{Chain: devnet.NewPlayground(c.net), Backend: coreClient(t, noderpc.Options{URL: server.URL}),
-		NoSpenders: true, NoAddressTxs: true, ConfirmedOnly: true,
+		NoSpenders: true, ConfirmedOnly: true,
 		Listening: func(t *testing.T) (bitcoin.Backend, func(backendtest.Trouble)) {
 			return coreClient(t, noderpc.Options{URL: server.URL, LongPoll: true}), c.spoil
 		}})
@@ -556,7 +556,7 @@ func TestBadAnswers(t *testing.T) {
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
 		b := coreClient(t, noderpc.Options{URL: server.URL, Attempts: 1})
-		if err := b.CheckNetwork(t.Context()); fault.CodeOf(err) != fault.Upstream {
+		if _, err := b.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("%s: %v", name, err)
 		}
 		server.Close()

@@ -20,9 +20,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer backend.Close()
-	if err := backend.CheckNetwork(context.Background()); err != nil {
-		log.Fatal(err)
-	}
 	height, err := backend.TipHeight(context.Background())
 	if err != nil {
 		log.Fatal(err)

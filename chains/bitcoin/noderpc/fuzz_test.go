@@ -108,7 +108,7 @@ func FuzzResults(f *testing.F) {
 		if coded("MerkleProof", err); err == nil {
 			t.Errorf("a proof of nothing: %+v", p)
 		}
-		for tx, err := range c.AddressTxs(ctx, address) {
+		for tx, err := range c.Indexed().AddressTxs(ctx, address) {
 			if coded("AddressTxs", err); err == nil && tx.Msg.TxHash() != tx.ID {
 				t.Errorf("%+v", tx)
 			}
@@ -123,8 +123,6 @@ func FuzzResults(f *testing.F) {
 				t.Errorf("%+v, %v", u, err)
 			}
 		}
-		_, _, err = c.AddressBalance(ctx, address)
-		coded("AddressBalance", err)
 		_, err = c.FeeRates(ctx)
 		coded("FeeRates", err)
 		standing, err := single.CPFP(ctx, c, id)

@@ -12,7 +12,7 @@ import (
 
 // Outspends returns what spends each output. It sends one request for all
 // outputs that are unspent or spent in the mempool; for the others, the
-// requests of [Client.Txs] and, with btcd, those of [Client.AddressTxs] to find
+// requests of [Client.Txs] and, with btcd, those of [Indexed.AddressTxs] to find
 // the spender of a confirmed output. Core cannot name that spender: its id and
 // height stay zero.
 func (c *Client) Outspends(ctx context.Context, ops []bitcoin.OutPoint) []bitcoin.Result[bitcoin.Spend] {
@@ -112,7 +112,7 @@ func (c *Client) settle(ctx context.Context, n *node, op bitcoin.OutPoint, paren
 	if !n.btcd || err != nil {
 		return spend, nil
 	}
-	for tx, err := range c.AddressTxs(ctx, a) {
+	for tx, err := range c.addressTxs(ctx, a) {
 		if err != nil {
 			return bitcoin.Spend{}, err
 		}

@@ -5,12 +5,18 @@ import (
 	"fmt"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/btc/single"
 )
 
-// WalletCoins asks a backend for the coins of an address, and for the
+// coinLister lists the coins of an address; every [bitcoin.Backend] is one.
+type coinLister interface {
+	AddressUTXOs(ctx context.Context, a bitcoin.Address) ([]bitcoin.UTXO, error)
+}
+
+// WalletCoins asks a backend for the coins of an address, and, if it is a [bitcoin.MempoolReader], for the
 // standing of the unconfirmed ones among them: at most two round trips. Coins
 // keep the backend's order, which decides between equally good ones.
-func WalletCoins(ctx context.Context, b bitcoin.Backend, a bitcoin.Address) ([]Coin, error) {
+func WalletCoins(ctx context.Context, b coinLister, a bitcoin.Address) ([]Coin, error) {
 	utxos, err := b.AddressUTXOs(ctx, a)
 	if err != nil {
 		return nil, fmt.Errorf("coins of %s: %w", a, err)
@@ -25,7 +31,7 @@ func WalletCoins(ctx context.Context, b bitcoin.Backend, a bitcoin.Address) ([]C
 	}
 	var unconfirmed []bitcoin.Result[*bitcoin.CPFP]
 	if len(ids) > 0 {
-		unconfirmed = b.CPFPs(ctx, ids)
+		unconfirmed = single.Mempool(b).CPFPs(ctx, ids)
 	}
 	coins := make([]Coin, len(utxos))
 	for i, u := range utxos {

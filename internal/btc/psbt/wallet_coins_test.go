@@ -13,7 +13,6 @@ import (
 
 // coinBackend answers only what WalletCoins asks.
 type coinBackend struct {
-	bitcoin.Backend
 	utxos []bitcoin.UTXO
 	err   error
 	cpfp  map[bitcoin.Hash]bitcoin.Result[*bitcoin.CPFP]
@@ -31,6 +30,10 @@ func (b *coinBackend) CPFPs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Res
 		out = append(out, b.cpfp[id])
 	}
 	return out
+}
+
+func (b *coinBackend) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock, error) {
+	return nil, nil
 }
 
 func TestWalletCoins(t *testing.T) {
@@ -60,6 +63,9 @@ func TestWalletCoins(t *testing.T) {
 	b.cpfp[bitcoin.Hash{3}] = bitcoin.Result[*bitcoin.CPFP]{Err: errors.New("down")}
 	if _, err := WalletCoins(t.Context(), b, a); err == nil {
 		t.Error("an unknown parent was taken for none")
+	}
+	if got, err := WalletCoins(t.Context(), struct{ coinLister }{b}, a); err != nil || len(got) != len(b.utxos) || got[0].CPFP != nil {
+		t.Errorf("of a backend that does not know the mempool: %v, %v", got, err)
 	}
 	b.err, b.asked = bitcoin.ErrNotFound, nil
 	if _, err := WalletCoins(t.Context(), b, a); !errors.Is(err, bitcoin.ErrNotFound) || b.asked != nil {

@@ -90,7 +90,7 @@ func (f *Forks) Of(op Op) (short bool, number uint64) {
 // stored header, T a transaction to the relay.
 type Syncer[S, T any] struct {
 	Chain   string // the smart chain, as errors name it
-	Bitcoin bitcoin.Backend
+	Bitcoin proofSource
 	Network bitcoin.Network
 	Rules   Rules
 

@@ -9,7 +9,14 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
 
-// headerSource gives headers of Bitcoin's best chain. Every [bitcoin.Backend] is one.
+// proofSource gives what proofs are made of. Every [bitcoin.Backend] is one.
+type proofSource interface {
+	headerSource
+	// MerkleProof returns the proof that a transaction is in a block of the best chain.
+	MerkleProof(ctx context.Context, id, block bitcoin.Hash) (bitcoin.MerkleProof, error)
+}
+
+// headerSource gives headers of Bitcoin's best chain.
 type headerSource interface {
 	// HeadersFrom returns headers from a height on, ascending and linked, at
 	// most max; none means that the tip is below the height.

@@ -12,7 +12,6 @@ import (
 )
 
 type rateTeller struct {
-	bitcoin.Backend
 	rates bitcoin.FeeRates
 	err   error
 }

@@ -59,7 +59,7 @@ func Trace(ctx context.Context, fetch func(context.Context, bitcoin.Hash) (*bitc
 // transaction, which is one of them, oldest first: what has to be claimed, in this order. The
 // code of its errors is [fault.InvalidState] where the chain of withdrawals says that nothing can
 // be claimed.
-func Unclaimed(ctx context.Context, backend bitcoin.Backend, onChain bitcoin.OutPoint, id bitcoin.Hash) ([]Tx, error) {
+func Unclaimed(ctx context.Context, backend single.Transactions, onChain bitcoin.OutPoint, id bitcoin.Hash) ([]Tx, error) {
 	fetch := func(ctx context.Context, id bitcoin.Hash) (*bitcoin.Tx, error) {
 		return single.Tx(ctx, backend, id)
 	}

@@ -106,6 +106,11 @@ const trusting = async (maxTrustedSats) => load({ ...config, maxTrustedSats, pri
 await refused((await trusting(undefined)).verify(gas, sold), /TRUSTED_FROM_BTCLN/);
 await refused((await trusting(10_299)).verify(gas, sold), /10300/);
 assert.equal((await (await trusting(10_300)).verify(gas, sold)).swapType, sold.swapType);
+const bought = { srcToken: gas.srcToken, chainId: chain, amount: gas.amount, dstAddress: address };
+await refused((await trusting(10_299)).verify(bought, sold), /10300/);
+assert.equal((await (await trusting(10_300)).verify(bought, sold)).swapType, sold.swapType);
+await refused((await trusting(10_300)).verify({ ...bought, amount: '1' }, sold), /quote/);
+await refused((await trusting(undefined)).call('createGasSwap', bought), /^unsupported .*MaxTrustedSats/);
 
 // The wallet itself asks the services behind links; the swap service hears of invoices alone.
 const heard = [];
