@@ -48,6 +48,7 @@ func TestProgramsRefuseStrayArguments(t *testing.T) {
 		"import":   {{"-dry-run", "CHAIN_atomiqsdk-0-CITREA.sqlite3"}},
 		"licences": {{}, {"-check"}},
 		"move":     {{}, {"-from", "a.db", "-to", "b.db"}},
+		"testnet4": {{"tobtc"}, {"fromlightning", "-network", "local"}},
 		"server":   {{}, {"-check"}, {"-new-key"}, {"-config", "config.yaml"}},
 	}
 	for _, program := range all {

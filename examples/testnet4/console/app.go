@@ -89,7 +89,15 @@ func Main(programs map[string]Program) {
 // choose runs the program that the first argument names.
 func choose(ctx context.Context, c Command, programs map[string]Program) error {
 	names := strings.Join(slices.Sorted(maps.Keys(programs)), ", ")
-	if len(c.Args) == 0 {
+	flags := flag.NewFlagSet(c.Name, flag.ContinueOnError) // none comes before the name
+	flags.SetOutput(c.Out)
+	flags.Usage = func() {
+		fmt.Fprintf(c.Out, "Usage: %s PROGRAM [flags], with one of %s; PROGRAM -help lists the flags.\n", c.Name, names)
+	}
+	if err := flags.Parse(c.Args); err != nil {
+		return misuse{err}
+	}
+	if flags.NArg() == 0 {
 		return misuse{fmt.Errorf("the first argument must be one of %s; -help after it lists the flags", names)}
 	}
 	p, ok := programs[c.Args[0]]

@@ -146,7 +146,8 @@ func TestWhichProgram(t *testing.T) {
 		want string // in the error
 	}{
 		{nil, "the first argument must be one of frombtc, tobtc"},
-		{[]string{"-yes"}, `"-yes" is not a program: the first argument must be one of frombtc, tobtc`},
+		{[]string{"-yes"}, "flag provided but not defined: -yes"},
+		{[]string{"-help"}, "help requested"},
 		{[]string{"bridge", "-yes"}, `"bridge" is not a program`},
 		{[]string{"tobtc", "-dir", t.TempDir()}, ""},
 	} {
