@@ -30,19 +30,19 @@ func (a *App) Follow(ctx context.Context, id string) error {
 		if s.ActionError != nil {
 			a.once("problem", "    not yet possible: %s", s.ActionError.Error)
 		}
-		switch action := s.CurrentAction; {
-		case action == nil:
-		case action.SendToAddress != nil:
+		switch action := s.CurrentAction.(type) {
+		case nil:
+		case *swapper.SendToAddress:
 			expected = 0 // it is the user's turn
-			tx := action.SendToAddress.Txs[0]
+			tx := action.Txs[0]
 			if asked != tx.Address {
 				asked = tx.Address
 				if err := a.deposit(tx); err != nil {
 					return err
 				}
 			}
-		case action.Wait != nil:
-			expected = time.Duration(action.Wait.PollTimeSeconds * float64(time.Second))
+		case *swapper.Wait:
+			expected = action.PollTime
 		default:
 			if ctx.Err() != nil { // the user has stopped the program
 				return context.Cause(ctx)
@@ -65,8 +65,8 @@ func (a *App) status(ctx context.Context, id string) (*swapper.GetSwapStatusOutp
 		BitcoinAddress: a.Keys.Address("BITCOIN"), BitcoinPublicKey: a.Keys.BitcoinPublicKey()})
 }
 
-func (a *App) sign(ctx context.Context, id string, action *swapper.Action) error {
-	if s := action.SignSmartChainTransaction; s != nil && s.Name == "Settle manually" {
+func (a *App) sign(ctx context.Context, id string, action swapper.Action) error {
+	if s, ok := action.(*swapper.SignSmartChainTransaction); ok && s.Name == "Settle manually" {
 		native, _ := tokens.Native(s.Chain)
 		if err := a.Balance(ctx, native.ID()); err != nil { // for the fee of the claim
 			return err
@@ -102,8 +102,8 @@ func (a *App) progress(s *swapper.GetSwapStatusOutput) {
 	for i, step := range s.Steps {
 		if c := step.Confirmations; c != nil && c.Current < c.Target {
 			eta := "time unknown"
-			if c.ETASeconds >= 0 {
-				eta = "about " + (time.Duration(c.ETASeconds) * time.Second).String()
+			if c.ETA >= 0 {
+				eta = "about " + c.ETA.String()
 			}
 			a.once(fmt.Sprint("confirmations ", i), "    %d of %d confirmations, %s", c.Current, c.Target, eta)
 		}
@@ -170,7 +170,7 @@ func (a *App) Resume(ctx context.Context, types ...swapper.SwapType) (done bool,
 		if s.IsFinished {
 			continue
 		}
-		a.say("\nThe swap %s of %s is not over:", p.SwapID, time.UnixMilli(int64(p.CreatedAt)).Format("2006-01-02 15:04:05 MST"))
+		a.say("\nThe swap %s of %s is not over:", p.SwapID, p.CreatedAt.Local().Format("2006-01-02 15:04:05 MST"))
 		if isOffer(s) && !a.Accept(&s.SwapOutputBase) {
 			continue
 		}
