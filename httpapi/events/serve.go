@@ -117,7 +117,7 @@ func (s *Streams) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer end()
-	if !out.begin(r, s.Retry) || gap && !out.send(fmt.Appendf(nil, "event: reset\ndata: {\"since\":%d}\n\n", q.last.at)) {
+	if !out.begin(r, s.Retry) || gap && !out.send(fmt.Appendf(nil, "event: reset\ndata: {\"since\":%d}\n\n", q.last.at.UnixMilli())) {
 		return nil
 	}
 	for _, id := range present {

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"

@@ -192,14 +192,13 @@ func isOffer(s *swapper.GetSwapStatusOutput) bool {
 			return step.Status == "awaiting" // the first of them comes first
 		}
 	}
-	switch c := s.CurrentAction; { // a service's steps are not shown
-	case c == nil:
-		return false
-	case c.SignSmartChainTransaction != nil:
-		return c.SignSmartChainTransaction.Name == "Initiate swap"
-	default:
-		return c.SendToAddress != nil || c.SignPSBT != nil
+	switch c := s.CurrentAction.(type) { // a service's steps are not shown
+	case *swapper.SignSmartChainTransaction:
+		return c.Name == "Initiate swap"
+	case *swapper.SendToAddress, *swapper.SignPSBT:
+		return true
 	}
+	return false
 }
 
 // refundAll signs every refund that is possible now, and waits for those that are under way.
@@ -241,8 +240,9 @@ func (a *App) refundAll(ctx context.Context) error {
 // refundable reports whether a swap is to be refunded by a signature, or its refund was
 // signed and is under way.
 func refundable(s *swapper.GetSwapStatusOutput) bool {
-	if c := s.CurrentAction; c != nil {
-		return c.SignSmartChainTransaction != nil && c.SignSmartChainTransaction.Name == "Refund"
+	if s.CurrentAction != nil {
+		sign, ok := s.CurrentAction.(*swapper.SignSmartChainTransaction)
+		return ok && sign.Name == "Refund"
 	}
 	if len(s.Steps) == 0 { // a service's are not shown
 		return s.ActionError == nil && comesBack(s)
