@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // The types of actions in JSON.
@@ -14,13 +15,43 @@ const (
 	actionWait                      = "Wait"
 )
 
-// Action is what the user, or the user's wallet, has to do next
-// (SerializedAction). Exactly one member is set.
-type Action struct {
-	SendToAddress             *SendToAddress
-	SignPSBT                  *SignPSBT
-	SignSmartChainTransaction *SignSmartChainTransaction
-	Wait                      *Wait
+// Action is what the user, or the user's wallet, has to do next (SerializedAction): a
+// [*SendToAddress], [*SignPSBT], [*SignSmartChainTransaction] or [*Wait].
+type Action interface {
+	// Type returns the type of the action in JSON, which is the name of its Go type.
+	Type() string
+	action()
+}
+
+// UnmarshalAction reads an action from its JSON, for those who get it without the rest of
+// the [GetSwapStatusOutput]; null is nil. An action of an unknown type is an error: a
+// program must not skip an action that it does not understand.
+func UnmarshalAction(text []byte) (Action, error) {
+	var head *struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil || head == nil {
+		return nil, err
+	}
+	var a Action
+	switch head.Type {
+	case actionSendToAddress:
+		a = new(SendToAddress)
+	case actionSignPSBT:
+		a = new(SignPSBT)
+	case actionSignSmartChainTransaction:
+		a = new(SignSmartChainTransaction)
+	case actionWait:
+		a = new(Wait)
+	case "":
+		return nil, errors.New("action has no type")
+	default:
+		return nil, fmt.Errorf("unknown action type %.40q", head.Type)
+	}
+	if err := json.Unmarshal(text, a); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // SendToAddress asks for a payment from any wallet.
@@ -49,87 +80,76 @@ type SignSmartChainTransaction struct {
 	RequiredSigner string       `json:"requiredSigner"` // address whose key signs
 }
 
-// Wait says that the user has nothing to do for now.
+// Wait says that the user has nothing to do for now. Its times are numbers of seconds in
+// JSON, -1 for a negative one; they are read to the millisecond.
 type Wait struct {
-	Name                string  `json:"name"` // Awaiting LP payout, Automatic settlement, Bitcoin confirmations
-	Description         string  `json:"description"`
-	ExpectedTimeSeconds float64 `json:"expectedTimeSeconds"` // -1 when unknown
-	PollTimeSeconds     float64 `json:"pollTimeSeconds"`     // time until the next getSwapStatus
+	Name         string // Awaiting LP payout, Automatic settlement, Bitcoin confirmations
+	Description  string
+	ExpectedTime time.Duration // negative when unknown
+	PollTime     time.Duration // time until the next getSwapStatus
 }
 
-// Type returns the type of the action in JSON, which is the name of its member, and the empty
-// string if none is set.
-func (a Action) Type() string {
-	switch {
-	case a.SendToAddress != nil:
-		return actionSendToAddress
-	case a.SignPSBT != nil:
-		return actionSignPSBT
-	case a.SignSmartChainTransaction != nil:
-		return actionSignSmartChainTransaction
-	case a.Wait != nil:
-		return actionWait
-	}
-	return ""
+type waitJSON struct {
+	Type         string  `json:"type"`
+	Name         string  `json:"name"`
+	Description  string  `json:"description"`
+	ExpectedTime float64 `json:"expectedTimeSeconds"`
+	PollTime     float64 `json:"pollTimeSeconds"`
 }
 
-// MarshalJSON implements [json.Marshaler]. It fails unless exactly one member is set.
-func (a Action) MarshalJSON() ([]byte, error) {
-	set := 0
-	for _, is := range []bool{a.SendToAddress != nil, a.SignPSBT != nil, a.SignSmartChainTransaction != nil, a.Wait != nil} {
-		if is {
-			set++
-		}
-	}
-	if set != 1 {
-		return nil, fmt.Errorf("action has %d members, expected exactly one", set)
-	}
-	t := a.Type()
-	switch t {
-	case actionSendToAddress:
-		return marshal(struct {
-			Type string `json:"type"`
-			*SendToAddress
-		}{t, a.SendToAddress})
-	case actionSignPSBT:
-		return a.SignPSBT.marshal()
-	case actionSignSmartChainTransaction:
-		return marshal(struct {
-			Type string `json:"type"`
-			*SignSmartChainTransaction
-		}{t, a.SignSmartChainTransaction})
-	default:
-		return marshal(struct {
-			Type string `json:"type"`
-			*Wait
-		}{t, a.Wait})
-	}
-}
+func (*SendToAddress) action()             {}
+func (*SignPSBT) action()                  {}
+func (*SignSmartChainTransaction) action() {}
+func (*Wait) action()                      {}
 
-// UnmarshalJSON implements [json.Unmarshaler]. An action of an unknown type is
-// an error: a program must not skip an action that it does not understand.
-func (a *Action) UnmarshalJSON(text []byte) error {
-	var head struct {
+// Type implements [Action].
+func (*SendToAddress) Type() string { return actionSendToAddress }
+
+// Type implements [Action].
+func (*SignPSBT) Type() string { return actionSignPSBT }
+
+// Type implements [Action].
+func (*SignSmartChainTransaction) Type() string { return actionSignSmartChainTransaction }
+
+// Type implements [Action].
+func (*Wait) Type() string { return actionWait }
+
+// MarshalJSON implements [json.Marshaler].
+func (s SendToAddress) MarshalJSON() ([]byte, error) {
+	type plain SendToAddress
+	return marshal(struct {
 		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
+		plain
+	}{actionSendToAddress, plain(s)})
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (s SignSmartChainTransaction) MarshalJSON() ([]byte, error) {
+	type plain SignSmartChainTransaction
+	return marshal(struct {
+		Type string `json:"type"`
+		plain
+	}{actionSignSmartChainTransaction, plain(s)})
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (w Wait) MarshalJSON() ([]byte, error) {
+	return marshal(waitJSON{actionWait, w.Name, w.Description, seconds(w.ExpectedTime), seconds(w.PollTime)})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *Wait) UnmarshalJSON(text []byte) error {
+	var in waitJSON
+	err := json.Unmarshal(text, &in)
+	if err != nil {
 		return err
 	}
-	*a = Action{}
-	switch head.Type {
-	case actionSendToAddress:
-		return json.Unmarshal(text, &a.SendToAddress)
-	case actionSignPSBT:
-		a.SignPSBT = new(SignPSBT)
-		return a.SignPSBT.unmarshal(text)
-	case actionSignSmartChainTransaction:
-		return json.Unmarshal(text, &a.SignSmartChainTransaction)
-	case actionWait:
-		return json.Unmarshal(text, &a.Wait)
-	case "":
-		return errors.New("action has no type")
+	*w = Wait{Name: in.Name, Description: in.Description}
+	if w.ExpectedTime, err = duration("expectedTimeSeconds", in.ExpectedTime); err != nil {
+		return err
 	}
-	return fmt.Errorf("unknown action type %.40q", head.Type)
+	w.PollTime, err = duration("pollTimeSeconds", in.PollTime)
+	return err
 }
 
 // SignPSBT asks for signatures on Bitcoin transactions, which then go to
@@ -210,7 +230,8 @@ func typed[T interface{ typed() any }](all []T) []any {
 	return out
 }
 
-func (s *SignPSBT) marshal() ([]byte, error) {
+// MarshalJSON implements [json.Marshaler]. It fails unless either Funded or Raw is not empty.
+func (s SignPSBT) MarshalJSON() ([]byte, error) {
 	switch {
 	case len(s.Funded) > 0 && len(s.Raw) == 0:
 		return marshal(signPSBTJSON[any]{actionSignPSBT, s.Name, s.Description, s.Chain, typed(s.Funded)})
@@ -220,7 +241,8 @@ func (s *SignPSBT) marshal() ([]byte, error) {
 	return nil, fmt.Errorf("action has both funded and raw transactions (%d and %d)", len(s.Funded), len(s.Raw))
 }
 
-func (s *SignPSBT) unmarshal(text []byte) error {
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *SignPSBT) UnmarshalJSON(text []byte) error {
 	var w signPSBTJSON[json.RawMessage]
 	if err := json.Unmarshal(text, &w); err != nil {
 		return err

@@ -2,7 +2,6 @@ package swapper
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -23,17 +22,32 @@ func (in *ParseAddressInput) Validate() error {
 type ParseAddressOutput struct {
 	Address string  `json:"address"` // without scheme and query
 	Type    string  `json:"type"`    // BITCOIN, LIGHTNING, LNURL or a chain identifier
-	LNURL   *LNURL  `json:"lnurl,omitempty"`
+	LNURL   LNURL   `json:"lnurl,omitempty"`
 	Min     *Amount `json:"min,omitempty"` // LNURL with a variable amount
 	Max     *Amount `json:"max,omitempty"`
 	Amount  *Amount `json:"amount,omitempty"` // amount that an invoice, URI or LNURL fixes
 }
 
-// LNURL is what the service behind an LNURL offers (ApiLNURL). Exactly one
-// member is set.
-type LNURL struct {
-	Pay      *LNURLPay
-	Withdraw *LNURLWithdraw
+// UnmarshalJSON implements [json.Unmarshaler].
+func (o *ParseAddressOutput) UnmarshalJSON(text []byte) error {
+	type plain ParseAddressOutput
+	in := struct {
+		*plain
+		LNURL json.RawMessage `json:"lnurl"`
+	}{plain: (*plain)(o)}
+	err := json.Unmarshal(text, &in)
+	if err == nil && in.LNURL != nil {
+		o.LNURL, err = unmarshalLNURL(in.LNURL)
+	}
+	return err
+}
+
+// LNURL is what the service behind an LNURL offers (ApiLNURL): a [*LNURLPay] or
+// [*LNURLWithdraw].
+type LNURL interface {
+	// Type returns the type in JSON: pay or withdraw.
+	Type() string
+	lnurl()
 }
 
 // LNURLPay is a service that accepts payments.
@@ -86,37 +100,51 @@ const (
 	lnurlWithdraw = "withdraw"
 )
 
-// MarshalJSON implements [json.Marshaler]. It fails unless exactly one member is set.
-func (l LNURL) MarshalJSON() ([]byte, error) {
-	switch {
-	case l.Pay != nil && l.Withdraw == nil:
-		return marshal(struct {
-			Type string `json:"type"`
-			*LNURLPay
-		}{lnurlPay, l.Pay})
-	case l.Withdraw != nil && l.Pay == nil:
-		return marshal(struct {
-			Type string `json:"type"`
-			*LNURLWithdraw
-		}{lnurlWithdraw, l.Withdraw})
-	}
-	return nil, errors.New("LNURL must have exactly one member")
+func (*LNURLPay) lnurl()      {}
+func (*LNURLWithdraw) lnurl() {}
+
+// Type implements [LNURL].
+func (*LNURLPay) Type() string { return lnurlPay }
+
+// Type implements [LNURL].
+func (*LNURLWithdraw) Type() string { return lnurlWithdraw }
+
+// MarshalJSON implements [json.Marshaler].
+func (l LNURLPay) MarshalJSON() ([]byte, error) {
+	type plain LNURLPay
+	return marshal(struct {
+		Type string `json:"type"`
+		plain
+	}{lnurlPay, plain(l)})
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (l *LNURL) UnmarshalJSON(text []byte) error {
-	var head struct {
+// MarshalJSON implements [json.Marshaler].
+func (l LNURLWithdraw) MarshalJSON() ([]byte, error) {
+	type plain LNURLWithdraw
+	return marshal(struct {
+		Type string `json:"type"`
+		plain
+	}{lnurlWithdraw, plain(l)})
+}
+
+func unmarshalLNURL(text []byte) (LNURL, error) {
+	var head *struct {
 		Type string `json:"type"`
 	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return err
+	if err := json.Unmarshal(text, &head); err != nil || head == nil {
+		return nil, err
 	}
-	*l = LNURL{}
+	var l LNURL
 	switch head.Type {
 	case lnurlPay:
-		return json.Unmarshal(text, &l.Pay)
+		l = new(LNURLPay)
 	case lnurlWithdraw:
-		return json.Unmarshal(text, &l.Withdraw)
+		l = new(LNURLWithdraw)
+	default:
+		return nil, fmt.Errorf("unknown LNURL type %.40q", head.Type)
 	}
-	return fmt.Errorf("unknown LNURL type %.40q", head.Type)
+	if err := json.Unmarshal(text, l); err != nil {
+		return nil, err
+	}
+	return l, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"time"
 
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -96,12 +95,6 @@ type Token struct {
 func TokenOf(t tokens.Token) Token {
 	return Token{ID: t.ID(), ChainID: t.Chain, Ticker: t.Ticker, Name: t.Name, Decimals: t.Decimals, Address: t.Address}
 }
-
-// Timestamp is a time in milliseconds since the Unix epoch, an integer in JSON.
-type Timestamp int64
-
-// Time returns the timestamp as a time.
-func (t Timestamp) Time() time.Time { return time.UnixMilli(int64(t)) }
 
 // List is a slice that marshals to an array even when it is nil, because the
 // JSON schemas do not allow null lists. Any []T can be assigned to it.

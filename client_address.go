@@ -57,7 +57,7 @@ func (o LNURLOptions) client(network bitcoin.Network, now func() time.Time) *lnu
 }
 
 // linkOf converts what the service of a link offers.
-func linkOf(r address.Result) *LNURL {
+func linkOf(r address.Result) LNURL {
 	if r.Details == nil {
 		return nil
 	}
@@ -67,15 +67,15 @@ func linkOf(r address.Result) *LNURL {
 	switch d := r.Details.(type) {
 	case *lnurl.Pay:
 		p := d.Params
-		return &LNURL{Pay: &LNURLPay{Min: min, Max: max, CommentMaxLength: int(p.CommentAllowed),
+		return &LNURLPay{Min: min, Max: max, CommentMaxLength: int(p.CommentAllowed),
 			ShortDescription: d.ShortDescription, LongDescription: d.LongDescription, Icon: d.Icon,
 			Params: LNURLPayParams{Tag: string(p.Tag), Callback: p.Callback, Domain: p.Domain, MinSendable: p.MinSendable, MaxSendable: p.MaxSendable,
-				Metadata: p.Metadata, DecodedMetadata: listsOf(p.DecodedMetadata), CommentAllowed: int(p.CommentAllowed), URL: p.URL}}}
+				Metadata: p.Metadata, DecodedMetadata: listsOf(p.DecodedMetadata), CommentAllowed: int(p.CommentAllowed), URL: p.URL}}
 	case *lnurl.Withdraw:
 		p := d.Params
-		return &LNURL{Withdraw: &LNURLWithdraw{Min: min, Max: max,
+		return &LNURLWithdraw{Min: min, Max: max,
 			Params: LNURLWithdrawParams{Tag: string(p.Tag), K1: p.K1, Callback: p.Callback, Domain: p.Domain, MinWithdrawable: p.MinWithdrawable,
-				MaxWithdrawable: p.MaxWithdrawable, DefaultDescription: p.DefaultDescription, BalanceCheck: p.BalanceCheck, PayLink: p.PayLink, URL: p.URL}}}
+				MaxWithdrawable: p.MaxWithdrawable, DefaultDescription: p.DefaultDescription, BalanceCheck: p.BalanceCheck, PayLink: p.PayLink, URL: p.URL}}
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ type Change struct {
 	From    int       // previous state number, as far as this process knows; equal to Swap's if only details changed
 	Account Account   // whose swap it is
 	Version uint64    // of the stored swap: grows with every change, whichever process makes it
-	At      Timestamp // when the change was stored; 0 for a swap stored by a version that did not note it
+	At      Timestamp // when the change was stored; zero for a swap stored by a version that did not note it
 }
 
 // Subscribe yields every change of a swap from the moment at which the iteration begins.
@@ -54,7 +54,7 @@ func (c *Client) Subscribe(ctx context.Context) iter.Seq2[Change, error] {
 }
 
 func (c *Client) change(ctx context.Context, r *swap.Record, from int) Change {
-	return Change{Swap: c.listed(ctx, r), From: from, Account: Account{Chain: r.Chain, Signer: r.Signer}, Version: r.Version, At: Timestamp(r.Changed)}
+	return Change{Swap: c.listed(ctx, r), From: from, Account: Account{Chain: r.Chain, Signer: r.Signer}, Version: r.Version, At: timestampOf(r.Changed)}
 }
 
 // Changes yields the swaps that were changed at since or later, the oldest change
@@ -163,7 +163,7 @@ func (c *Client) Progress(ctx context.Context, swapID string) (_ *Progress, err 
 	if err != nil {
 		return nil, err
 	}
-	return &Progress{Account: Account{Chain: s.Record.Chain, Signer: s.Record.Signer}, Version: s.Record.Version, At: Timestamp(s.Record.Changed), Status: c.status(s, false)}, nil
+	return &Progress{Account: Account{Chain: s.Record.Chain, Signer: s.Record.Signer}, Version: s.Record.Version, At: timestampOf(s.Record.Changed), Status: c.status(s, false)}, nil
 }
 
 // Fingerprint returns 16 hexadecimal digits that are the same for two statuses in which
@@ -177,26 +177,27 @@ func (p *Progress) Fingerprint() string {
 			s.Steps[i].Confirmations = &Confirmations{Current: n.Current, Target: n.Target}
 		}
 	}
+	type payment SendToAddress // without its type, which Asks is
 	// Of an action what is asked for and of whom, not what it is asked with.
 	shown := struct {
 		Status *GetSwapStatusOutput
 		Asks   string
 		What   string
 		Who    string
-		Pay    *SendToAddress
+		Pay    *payment
 	}{Status: &s}
 	if a := s.CurrentAction; a != nil {
 		shown.Asks, s.CurrentAction = a.Type(), nil
-		switch {
-		case a.SendToAddress != nil:
-			shown.Pay = a.SendToAddress
-		case a.SignPSBT != nil:
-			shown.What = string(a.SignPSBT.Name) + a.SignPSBT.Description
-		case a.SignSmartChainTransaction != nil:
-			shown.What, shown.Who = string(a.SignSmartChainTransaction.Name)+a.SignSmartChainTransaction.Description, a.SignSmartChainTransaction.RequiredSigner
-		case a.Wait != nil:
-			shown.What = string(a.Wait.Name) + a.Wait.Description
-		}
+	}
+	switch a := p.Status.CurrentAction.(type) { // s has none any more
+	case *SendToAddress:
+		shown.Pay = (*payment)(a)
+	case *SignPSBT:
+		shown.What = a.Name + a.Description
+	case *SignSmartChainTransaction:
+		shown.What, shown.Who = a.Name+a.Description, a.RequiredSigner
+	case *Wait:
+		shown.What = a.Name + a.Description
 	}
 	text, err := json.Marshal(&shown)
 	if err != nil { // of an escrow that is not JSON, which no chain makes: never the same

@@ -50,11 +50,11 @@ func TestChanges(t *testing.T) {
 		t.Fatalf("%v, want %v", named(all), ids)
 	}
 	for _, c := range all {
-		if c.Version != 1 || c.Account != accounts[0] || c.At.Time().Before(begun.Truncate(time.Millisecond)) || c.From != c.Swap.State.Number {
+		if c.Version != 1 || c.Account != accounts[0] || c.At.Before(begun.Truncate(time.Millisecond)) || c.From != c.Swap.State.Number {
 			t.Errorf("%+v", c)
 		}
 	}
-	if got := named(collect(Account{}, all[1].At.Time())); !slices.Equal(got, ids[1:]) {
+	if got := named(collect(Account{}, all[1].At.Time)); !slices.Equal(got, ids[1:]) {
 		t.Errorf("%v since the second", got)
 	}
 	if got := collect(Account{Chain: "CITREA", Signer: "0x0000000000000000000000000000000000000001"}, time.Time{}); len(got) != 0 {
@@ -71,7 +71,7 @@ func TestChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if told.Status.SwapID != ids[0] || told.Account != accounts[0] || told.Version == 0 || told.Status.CurrentAction == nil || told.Status.CurrentAction.SignPSBT == nil {
+	if _, funds := told.Status.CurrentAction.(*SignPSBT); told.Status.SwapID != ids[0] || told.Account != accounts[0] || told.Version == 0 || !funds {
 		t.Errorf("%+v", told)
 	}
 	for in, field := range map[[2]string]string{{"nobody", ""}: "signer", {address, "MOON"}: "chainId", {"", ""}: "signer"} {
@@ -96,46 +96,46 @@ func TestFingerprint(t *testing.T) {
 	with := func(change func(*GetSwapStatusOutput)) string {
 		s := &GetSwapStatusOutput{}
 		s.SwapID, s.State.Name, s.Quote.InputAmount = "one", "CREATED", amount
-		s.Steps = []Step{{Type: stepPayment, Confirmations: &Confirmations{Current: 1, Target: 3, ETASeconds: 600}}}
+		s.Steps = []Step{{Type: stepPayment, Confirmations: &Confirmations{Current: 1, Target: 3, ETA: 10 * time.Minute}}}
 		change(s)
 		f := (&Progress{Status: s}).Fingerprint()
-		if len(f) != 16 || f != (&Progress{Status: s, Version: 9, At: 9}).Fingerprint() {
+		if len(f) != 16 || f != (&Progress{Status: s, Version: 9, At: Timestamp{time.UnixMilli(9)}}).Fingerprint() {
 			t.Errorf("fingerprint %q", f)
 		}
 		return f
 	}
 	sign := func(tx, name string) func(*GetSwapStatusOutput) {
 		return func(s *GetSwapStatusOutput) {
-			s.CurrentAction = &Action{SignSmartChainTransaction: &SignSmartChainTransaction{Name: name, Txs: []string{tx}}}
+			s.CurrentAction = &SignSmartChainTransaction{Name: name, Txs: []string{tx}}
 		}
 	}
 	psbt := func(rate float64) func(*GetSwapStatusOutput) {
 		return func(s *GetSwapStatusOutput) {
-			s.CurrentAction = &Action{SignPSBT: &SignPSBT{Name: "Deposit on Bitcoin", Funded: []FundedPSBT{{PSBTHex: "70", FeeRate: rate}}}}
+			s.CurrentAction = &SignPSBT{Name: "Deposit on Bitcoin", Funded: []FundedPSBT{{PSBTHex: "70", FeeRate: rate}}}
 		}
 	}
-	wait := func(seconds float64) func(*GetSwapStatusOutput) {
+	wait := func(expected time.Duration) func(*GetSwapStatusOutput) {
 		return func(s *GetSwapStatusOutput) {
-			s.CurrentAction = &Action{Wait: &Wait{Name: "Bitcoin confirmations", ExpectedTimeSeconds: seconds}}
+			s.CurrentAction = &Wait{Name: "Bitcoin confirmations", ExpectedTime: expected}
 		}
 	}
-	step := func(n, eta int) func(*GetSwapStatusOutput) {
+	step := func(n int, eta time.Duration) func(*GetSwapStatusOutput) {
 		return func(s *GetSwapStatusOutput) {
-			s.Steps[0].Confirmations = &Confirmations{Current: n, Target: 3, ETASeconds: eta}
+			s.Steps[0].Confirmations = &Confirmations{Current: n, Target: 3, ETA: eta}
 		}
 	}
 	for name, same := range map[string][2]func(*GetSwapStatusOutput){
 		"transactions":  {sign("a", "Refund"), sign("b", "Refund")},
 		"fee rate":      {psbt(1), psbt(2)},
 		"expected time": {wait(1), wait(2)},
-		"ETA":           {step(1, 600), step(1, -1)},
+		"ETA":           {step(1, 10*time.Minute), step(1, -1)},
 	} {
 		if with(same[0]) != with(same[1]) {
 			t.Errorf("%s makes a difference", name)
 		}
 	}
 	seen := map[string]int{}
-	for i, change := range []func(*GetSwapStatusOutput){func(*GetSwapStatusOutput) {}, sign("a", "Refund"), sign("a", "Settle manually"), psbt(1), wait(1), step(2, 600),
+	for i, change := range []func(*GetSwapStatusOutput){func(*GetSwapStatusOutput) {}, sign("a", "Refund"), sign("a", "Settle manually"), psbt(1), wait(1), step(2, 10*time.Minute),
 		func(s *GetSwapStatusOutput) { s.IsFinished = true }, func(s *GetSwapStatusOutput) { s.SwapID = "two" },
 		func(s *GetSwapStatusOutput) { s.ActionError = &ActionError{Code: fault.Upstream, Error: "away"} }} {
 		f := with(change)

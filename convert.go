@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"strconv"
+	"time"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/lnurl"
@@ -24,10 +25,10 @@ func (c *Client) base(r *swap.Record, v swap.View, owned bool) SwapOutputBase {
 			InputAmount:   AmountOf(r.Terms.Input),
 			OutputAmount:  AmountOf(r.Terms.Output),
 			Fees:          SwapQuoteFees{Swap: AmountOf(r.Terms.SwapFee), NetworkOutput: amountOrNone(r.Terms.NetworkFee), NetworkInput: minersOf(r)},
-			Expiry:        Timestamp(r.Expiry),
+			Expiry:        timestampOf(r.Expiry),
 			OutputAddress: r.Terms.Recipient,
 		},
-		CreatedAt: Timestamp(r.CreatedAt),
+		CreatedAt: timestampOf(r.CreatedAt),
 		Steps:     stepsOf(v.Steps),
 		LNURL:     lnurlOf(r, owned),
 		Flags:     flagsOf(r),
@@ -73,7 +74,7 @@ func stepsOf(steps []swap.Step) []Step {
 			SetupTxID: s.SetupTx, InitTxID: s.InitTx, SettleTxID: s.SettleTx, RefundTxID: s.RefundTx,
 		}
 		if n := s.Confirmations; n != nil {
-			out[i].Confirmations = &Confirmations{Current: n.Current, Target: n.Target, ETASeconds: n.ETASeconds}
+			out[i].Confirmations = &Confirmations{Current: n.Current, Target: n.Target, ETA: time.Duration(n.ETASeconds) * time.Second}
 		}
 	}
 	return out
@@ -135,20 +136,20 @@ func orEmpty(s *string) string {
 }
 
 // actionOf is an action with everything a wallet needs.
-func actionOf(t swap.BuiltAction) *Action {
+func actionOf(t swap.BuiltAction) Action {
 	switch a := t.Action.(type) {
 	case *swap.Pay:
 		kind := "BITCOIN_ADDRESS"
 		if a.Invoice {
 			kind = "BOLT11_PAYMENT_REQUEST"
 		}
-		return &Action{SendToAddress: &SendToAddress{Name: a.Name, Description: a.Description, Chain: a.Chain,
-			Txs: []SendToAddressTx{{Type: kind, Address: a.To, Hyperlink: a.Link, Amount: AmountOf(a.Amount)}}}}
+		return &SendToAddress{Name: a.Name, Description: a.Description, Chain: a.Chain,
+			Txs: []SendToAddressTx{{Type: kind, Address: a.To, Hyperlink: a.Link, Amount: AmountOf(a.Amount)}}}
 	case *swap.Wait:
-		return &Action{Wait: &Wait{Name: a.Name, Description: a.Description, ExpectedTimeSeconds: float64(a.ExpectedSeconds), PollTimeSeconds: float64(a.PollSeconds)}}
+		return &Wait{Name: a.Name, Description: a.Description, ExpectedTime: time.Duration(a.ExpectedSeconds) * time.Second, PollTime: time.Duration(a.PollSeconds) * time.Second}
 	case *swap.Sign:
-		return &Action{SignSmartChainTransaction: &SignSmartChainTransaction{Name: a.Name, Description: a.Description,
-			Chain: a.Chain, Txs: t.Txs, RequiredSigner: t.Signer}}
+		return &SignSmartChainTransaction{Name: a.Name, Description: a.Description,
+			Chain: a.Chain, Txs: t.Txs, RequiredSigner: t.Signer}
 	case *swap.Fund:
 		sign := &SignPSBT{Name: a.Name, Description: a.Description, Chain: tokens.Bitcoin}
 		if t.Raw != nil {
@@ -157,7 +158,7 @@ func actionOf(t swap.BuiltAction) *Action {
 		if t.Funded != nil {
 			sign.Funded = []FundedPSBT{{PSBTHex: t.Funded.PSBT.Hex(), PSBTBase64: t.Funded.PSBT.Base64(), SignInputs: t.Funded.SignInputs, FeeRate: t.Funded.FeeRate, NetworkFee: bitcoinAmount(t.Funded.Fee)}}
 		}
-		return &Action{SignPSBT: sign}
+		return sign
 	}
 	return nil
 }

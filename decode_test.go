@@ -66,12 +66,8 @@ func TestNilBecomesEmpty(t *testing.T) {
 
 func TestUnionsAreExact(t *testing.T) {
 	for name, v := range map[string]any{
-		"no action":        swapper.Action{},
-		"two actions":      swapper.Action{Wait: &swapper.Wait{}, SendToAddress: &swapper.SendToAddress{}},
-		"no transaction":   swapper.Action{SignPSBT: &swapper.SignPSBT{}},
-		"mixed":            swapper.Action{SignPSBT: &swapper.SignPSBT{Funded: make([]swapper.FundedPSBT, 1), Raw: make([]swapper.RawPSBT, 1)}},
-		"no LNURL":         swapper.LNURL{},
-		"both LNURL kinds": swapper.LNURL{Pay: &swapper.LNURLPay{}, Withdraw: &swapper.LNURLWithdraw{}},
+		"no transaction": &swapper.SignPSBT{},
+		"mixed":          &swapper.SignPSBT{Funded: make([]swapper.FundedPSBT, 1), Raw: make([]swapper.RawPSBT, 1)},
 	} {
 		if text, err := json.Marshal(v); err == nil {
 			t.Errorf("%s: written as %s", name, text)
@@ -84,9 +80,89 @@ func TestUnionsAreExact(t *testing.T) {
 		`{"type":"SignPSBT","txs":[{"type":"RAW_PSBT","in1sequence":-1}]}`,
 		`{"type":"SendToAddress","txs":[{"amount":{"rawAmount":1}}]}`,
 	} {
-		var a swapper.Action
-		if err := json.Unmarshal([]byte(text), &a); err == nil {
+		if a, err := swapper.UnmarshalAction([]byte(text)); err == nil {
 			t.Errorf("%s read as %+v", text, a)
+		}
+		var s swapper.GetSwapStatusOutput
+		if err := json.Unmarshal([]byte(`{"currentAction":`+text+`}`), &s); err == nil || s.CurrentAction != nil {
+			t.Errorf("%s read as %+v, %v", text, s.CurrentAction, err)
+		}
+	}
+	for _, text := range []string{`{}`, `{"type":"Pay"}`, `{"type":5}`, `[]`, `"pay"`, `{"type":"pay","min":1}`, `{"type":"withdraw","params":1}`} {
+		var out swapper.ParseAddressOutput
+		if err := json.Unmarshal([]byte(`{"lnurl":`+text+`}`), &out); err == nil || out.LNURL != nil {
+			t.Errorf("%s read as %+v, %v", text, out.LNURL, err)
+		}
+	}
+}
+
+// What is read replaces what was there, but for what is not mentioned, as everywhere in package encoding/json.
+func TestUnionsAreReadAsOtherMembers(t *testing.T) {
+	was := &swapper.Wait{Name: "before"}
+	for text, want := range map[string]swapper.Action{
+		`{}`: was, `null`: was, `{"currentAction":null}`: nil,
+		`{"currentAction":{"type":"Wait","name":"after"}}`: &swapper.Wait{Name: "after"},
+	} {
+		s := swapper.GetSwapStatusOutput{CurrentAction: was}
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(want, s.CurrentAction); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestTimesInJSON(t *testing.T) {
+	at := func(ms int64) swapper.Timestamp { return swapper.Timestamp{Time: time.UnixMilli(ms)} }
+	for _, tt := range []struct {
+		v    any
+		want string
+	}{
+		{swapper.Timestamp{}, `0`}, {at(0), `0`}, {at(1795214525447), `1795214525447`}, {at(-1), `-1`},
+		{swapper.Timestamp{Time: time.Unix(1, 999_999).UTC()}, `1000`},
+		{swapper.Wait{ExpectedTime: -1, PollTime: 5 * time.Second}, `{"type":"Wait","name":"","description":"","expectedTimeSeconds":-1,"pollTimeSeconds":5}`},
+		{&swapper.Wait{Name: "n", ExpectedTime: 1500 * time.Millisecond}, `{"type":"Wait","name":"n","description":"","expectedTimeSeconds":1.5,"pollTimeSeconds":0}`},
+		{swapper.Confirmations{Current: 1, Target: 3, ETA: 20 * time.Minute}, `{"current":1,"target":3,"etaSeconds":1200}`},
+		{swapper.Confirmations{ETA: -time.Hour}, `{"current":0,"target":0,"etaSeconds":-1}`},
+		{swapper.Confirmations{ETA: 1999 * time.Millisecond}, `{"current":0,"target":0,"etaSeconds":1}`},
+	} {
+		if text, err := json.Marshal(tt.v); err != nil || string(text) != tt.want {
+			t.Errorf("%+v is written as %s, %v, want %s", tt.v, text, err, tt.want)
+		}
+	}
+	for text, want := range map[string]swapper.SwapQuote{`{}`: {}, `{"expiry":0}`: {}, `{"expiry":null}`: {}, `{"expiry":1795214525447}`: {Expiry: at(1795214525447)}} {
+		var got swapper.SwapQuote
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got.Expiry != want.Expiry || !cmp.Equal(got, want) {
+			t.Errorf("%s is read as %v, %v", text, got.Expiry, err)
+		}
+	}
+	for text, want := range map[string]swapper.Wait{
+		`-1,"pollTimeSeconds":10`:    {ExpectedTime: -time.Second, PollTime: 10 * time.Second},
+		`-0.25,"pollTimeSeconds":-7`: {ExpectedTime: -time.Second, PollTime: -time.Second},
+		`-1e300`:                     {ExpectedTime: -time.Second},
+		`0.29`:                       {ExpectedTime: 290 * time.Millisecond},
+		`9.2233e9`:                   {ExpectedTime: 9223300000 * time.Second},
+	} {
+		var got swapper.Wait
+		if err := json.Unmarshal([]byte(`{"type":"Wait","expectedTimeSeconds":`+text+`}`), &got); err != nil || got != want {
+			t.Errorf("%s is read as %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for text, says := range map[string]string{
+		`{"createdAt":"2026-01-01"}`: "milliseconds", `{"createdAt":1.5}`: "milliseconds", `{"createdAt":1e99}`: "milliseconds", `{"quote":{"expiry":9223372036854775808}}`: "milliseconds",
+		`{"currentAction":{"type":"Wait","expectedTimeSeconds":1e10}}`:  "expectedTimeSeconds",
+		`{"currentAction":{"type":"Wait","pollTimeSeconds":1e300}}`:     "pollTimeSeconds",
+		`{"currentAction":{"type":"Wait","pollTimeSeconds":1e400}}`:     "pollTimeSeconds",
+		`{"currentAction":{"type":"Wait","pollTimeSeconds":"5"}}`:       "pollTimeSeconds",
+		`{"steps":[{"confirmations":{"etaSeconds":1.5}}]}`:              "etaSeconds",
+		`{"steps":[{"confirmations":{"etaSeconds":9223372036854}}]}`:    "etaSeconds",
+		`{"currentAction":{"type":"Wait","expectedTimeSeconds":NaN}}`:   "invalid character",
+		`{"currentAction":{"type":"Wait","expectedTimeSeconds":false}}`: "expectedTimeSeconds",
+	} {
+		var s swapper.GetSwapStatusOutput
+		if err := json.Unmarshal([]byte(text), &s); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want an error that says %q", text, err, says)
 		}
 	}
 }

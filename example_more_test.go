@@ -209,7 +209,7 @@ func ExampleClient_Changes() {
 		if known[c.Swap.SwapID] >= c.Version {
 			continue
 		}
-		known[c.Swap.SwapID], seen = c.Version, c.At.Time()
+		known[c.Swap.SwapID], seen = c.Version, c.At.Time
 		fmt.Println(c.Swap.State.Name, c.Account.Chain)
 	}
 	fmt.Println("next time from a later moment:", seen.After(before))

@@ -52,7 +52,7 @@ func ExampleClient_SubmitTransaction_evm() {
 		log.Fatal(err)
 	}
 
-	action := status.CurrentAction.SignSmartChainTransaction
+	action := status.CurrentAction.(*swapper.SignSmartChainTransaction)
 	var signed []string
 	for _, text := range action.Txs {
 		unsigned, err := evm.UnsignedTransaction(text)
@@ -115,7 +115,7 @@ func ExampleClient_SubmitTransaction_psbt() {
 		log.Fatal(err)
 	}
 
-	funded := status.CurrentAction.SignPSBT.Funded[0]
+	funded := status.CurrentAction.(*swapper.SignPSBT).Funded[0]
 	raw, err := base64.StdEncoding.DecodeString(funded.PSBTBase64)
 	if err != nil {
 		log.Fatal(err)

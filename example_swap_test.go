@@ -36,7 +36,7 @@ func ExampleClient_CreateSwap_toLightning() {
 			fmt.Println("success:", status.IsSuccess)
 			break
 		}
-		if a := status.CurrentAction; a != nil && a.SignSmartChainTransaction != nil {
+		if a, ok := status.CurrentAction.(*swapper.SignSmartChainTransaction); ok {
 			signed, err := user.Sign(a) // by the user's wallet
 			if err != nil {
 				log.Fatal(err)
@@ -101,7 +101,7 @@ func ExampleClient_CreateSwap_fromLightning() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	invoice := status.CurrentAction.SendToAddress.Txs[0]
+	invoice := status.CurrentAction.(*swapper.SendToAddress).Txs[0]
 	fmt.Println(invoice.Type, invoice.Amount.RawAmount, "sats")
 	if err := network.Pay(invoice.Address); err != nil { // from any Lightning wallet
 		log.Fatal(err)
@@ -160,13 +160,13 @@ func ExampleClient_GetSwapStatus_refund() {
 		log.Fatal(err)
 	}
 	status, err := user.FinishUntil(ctx, client, swap.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
-		a := s.CurrentAction
-		return a != nil && a.SignSmartChainTransaction != nil && a.SignSmartChainTransaction.Name == "Refund"
+		a, ok := s.CurrentAction.(*swapper.SignSmartChainTransaction)
+		return ok && a.Name == "Refund"
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("to be signed:", status.CurrentAction.SignSmartChainTransaction.Name)
+	fmt.Println("to be signed:", status.CurrentAction.(*swapper.SignSmartChainTransaction).Name)
 	if status, err = user.Finish(ctx, client, swap.SwapID); err != nil {
 		log.Fatal(err)
 	}

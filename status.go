@@ -1,6 +1,7 @@
 package swapper
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -48,7 +49,7 @@ func (in *GetSwapStatusInput) Validate() error {
 // GetSwapStatusOutput is the result of getSwapStatus.
 type GetSwapStatusOutput struct {
 	ListSwapOutput
-	CurrentAction *Action `json:"currentAction"` // nil when nothing is to be done; before any payment also when ActionError says why nothing can or should be paid
+	CurrentAction Action `json:"currentAction"` // nil when nothing is to be done; before any payment also when ActionError says why nothing can or should be paid
 	// ActionError says why the action could not be built; CurrentAction may
 	// then be a Wait. State and steps are correct all the same, and a later
 	// call may succeed. It is an addition to the published interface.
@@ -61,6 +62,20 @@ type GetSwapStatusOutput struct {
 	// blocks, by chain (BITCOIN too), and no node has told of a change since. Nil: it was
 	// asked for. It is an addition to the published interface.
 	AsOf map[string]uint64 `json:"asOf,omitempty"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (o *GetSwapStatusOutput) UnmarshalJSON(text []byte) error {
+	type plain GetSwapStatusOutput
+	in := struct {
+		*plain
+		CurrentAction json.RawMessage `json:"currentAction"`
+	}{plain: (*plain)(o)}
+	err := json.Unmarshal(text, &in)
+	if err == nil && in.CurrentAction != nil {
+		o.CurrentAction, err = UnmarshalAction(in.CurrentAction)
+	}
+	return err
 }
 
 // ActionError is the reason why an action could not be built.

@@ -2,6 +2,7 @@ package swapper
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/swap"
@@ -167,9 +168,32 @@ type Step struct {
 
 // Confirmations is the progress of a Bitcoin payment.
 type Confirmations struct {
-	Current    int `json:"current"`
-	Target     int `json:"target"`
-	ETASeconds int `json:"etaSeconds"` // seconds until Target is reached, -1 when unknown
+	Current int
+	Target  int
+	ETA     time.Duration // until Target is reached, negative when unknown; whole seconds in JSON, -1 for a negative one
+}
+
+type confirmationsJSON struct {
+	Current int `json:"current"`
+	Target  int `json:"target"`
+	ETA     int `json:"etaSeconds"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (c Confirmations) MarshalJSON() ([]byte, error) {
+	return marshal(confirmationsJSON{c.Current, c.Target, int(seconds(c.ETA))})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *Confirmations) UnmarshalJSON(text []byte) error {
+	var in confirmationsJSON
+	err := json.Unmarshal(text, &in)
+	if err != nil {
+		return err
+	}
+	*c = Confirmations{Current: in.Current, Target: in.Target}
+	c.ETA, err = duration("etaSeconds", float64(in.ETA))
+	return err
 }
 
 // ListSwapsInput is the input of listSwaps and listPendingSwaps.

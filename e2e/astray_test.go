@@ -144,7 +144,7 @@ func postedTransactionsGoAstray(t *testing.T, o options) {
 				w.t.Errorf("got %v", err)
 			}
 			s := w.reached(id, "CREATED")
-			if s.IsFinished || s.IsFailed || s.CurrentAction == nil || s.CurrentAction.SignPSBT == nil || !strings.Contains(s.CurrentAction.SignPSBT.Description, "not taken") {
+			if fund := asksFor[*swapper.SignPSBT](s); s.IsFinished || s.IsFailed || fund == nil || !strings.Contains(fund.Description, "not taken") {
 				w.t.Errorf("it is not to be signed again: %+v", s)
 			}
 			w.net.LPs[0].Misbehave(lp.Fault{})

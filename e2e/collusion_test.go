@@ -152,7 +152,7 @@ func (c *collusion) hours(id string, may func(*swapper.GetSwapStatusOutput) bool
 				c.told = true
 			}
 			a := s.CurrentAction
-			if a == nil || a.Wait != nil {
+			if a == nil || asksFor[*swapper.Wait](s) != nil {
 				continue
 			}
 			if !may(s) {
@@ -166,7 +166,7 @@ func (c *collusion) hours(id string, may func(*swapper.GetSwapStatusOutput) bool
 }
 
 // try does what is asked for, by which one of the nodes may be disappointed.
-func (c *collusion) try(id string, a *swapper.Action) {
+func (c *collusion) try(id string, a swapper.Action) {
 	c.t.Helper()
 	defer c.other.pace(100 * time.Millisecond)()
 	if err := c.user.Do(c.within(3*time.Second), id, a); err != nil {

@@ -77,18 +77,24 @@ var (
 
 func steps(all ...string) []string { return all }
 
-func nameOf(a *swapper.Action) string {
-	switch {
-	case a == nil:
-		return ""
-	case a.SendToAddress != nil:
-		return a.SendToAddress.Name
-	case a.SignPSBT != nil:
-		return a.SignPSBT.Name
-	case a.SignSmartChainTransaction != nil:
-		return a.SignSmartChainTransaction.Name
+func nameOf(a swapper.Action) string {
+	switch a := a.(type) {
+	case *swapper.SendToAddress:
+		return a.Name
+	case *swapper.SignPSBT:
+		return a.Name
+	case *swapper.SignSmartChainTransaction:
+		return a.Name
+	case *swapper.Wait:
+		return a.Name
 	}
-	return a.Wait.Name
+	return ""
+}
+
+// asksFor is the action of a swap, or nil if it is of another type than T.
+func asksFor[T swapper.Action](s *swapper.GetSwapStatusOutput) T {
+	a, _ := s.CurrentAction.(T)
+	return a
 }
 
 // shown checks that a swap is in a state, and shown as the tables say: number,

@@ -242,12 +242,13 @@ func (w *world) persist(in swapper.CreateSwapInput) (*swapper.GetSwapStatusOutpu
 		if s.IsFinished {
 			return s, created.Quote
 		}
-		if a := s.CurrentAction; a != nil && (a.SendToAddress == nil || !paid) {
+		pays := asksFor[*swapper.SendToAddress](s) != nil
+		if a := s.CurrentAction; a != nil && (!pays || !paid) {
 			if err := w.user.Do(ctx, created.SwapID, a); err != nil {
 				again(err)
 				continue
 			}
-			paid = paid || a.SendToAddress != nil
+			paid = paid || pays
 		}
 		select {
 		case <-ctx.Done():

@@ -73,10 +73,11 @@ func finished(s *swapper.GetSwapStatusOutput) bool { return s.IsFinished }
 // address is what a gas swap asks to be paid to.
 func payTo(t testing.TB, s *swapper.GetSwapStatusOutput) (bitcoin.Address, int64) {
 	t.Helper()
-	if s.CurrentAction == nil || s.CurrentAction.SendToAddress == nil {
+	pay := asksFor[*swapper.SendToAddress](s)
+	if pay == nil {
 		t.Fatalf("asked to do %+v", s.CurrentAction)
 	}
-	tx := s.CurrentAction.SendToAddress.Txs[0]
+	tx := pay.Txs[0]
 	a, err := bitcoin.ParseAddress(tx.Address, bitcoin.Regtest)
 	if err != nil {
 		t.Fatal(err)
@@ -201,10 +202,11 @@ func TestGasSubmission(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.CurrentAction == nil || s.CurrentAction.SignPSBT == nil {
+		fund := asksFor[*swapper.SignPSBT](s)
+		if fund == nil {
 			t.Fatalf("asked to do %+v", s.CurrentAction)
 		}
-		signed, err := w.user.SignPSBT(s.CurrentAction.SignPSBT)
+		signed, err := w.user.SignPSBT(fund)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +233,7 @@ func TestGasSubmission(t *testing.T) {
 	if err != nil || len(again) != 1 || again[0] != ids[0] {
 		t.Fatalf("handed in again: %v, %v; first %v", again, err, ids)
 	}
-	if s := w.look(a.SwapID); s.CurrentAction == nil || s.CurrentAction.Wait == nil || s.Steps[0].InitTxID != ids[0] {
+	if s := w.look(a.SwapID); asksFor[*swapper.Wait](s) == nil || s.Steps[0].InitTxID != ids[0] {
 		t.Errorf("asked to pay again: %+v", s)
 	}
 	if err := w.net.Mine(1); err != nil {
@@ -281,7 +283,7 @@ func TestGasLPGoneAfterPayment(t *testing.T) {
 			defer w.net.LPs[0].Misbehave(lp.Fault{})
 			w.net.LPs[0].Misbehave(lp.Fault{Down: true, NeverPay: true})
 			if src == "LIGHTNING-BTC" {
-				if err := w.net.Payer.Start(asked.CurrentAction.SendToAddress.Txs[0].Address, lightning.Limits{}); err != nil {
+				if err := w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}); err != nil {
 					t.Fatal(err)
 				}
 			} else {
@@ -427,7 +429,7 @@ func gasFalsePayout(t *testing.T, o options) {
 				s := w.gas(w.gasInput(src, to))
 				asked := w.look(s.SwapID)
 				if src == "LIGHTNING-BTC" {
-					if err := w.net.Payer.Start(asked.CurrentAction.SendToAddress.Txs[0].Address, lightning.Limits{}); err != nil {
+					if err := w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}); err != nil {
 						t.Fatal(err)
 					}
 				} else {

@@ -149,8 +149,11 @@ func (w *world) settleImported(swaps []underWay, taken string) {
 		}
 		if taken != quote {
 			w.until(begun[i].SwapID, func(now *swapper.GetSwapStatusOutput) bool {
-				a := now.CurrentAction
-				return now.State.Name == s.in && a != nil && a.SendToAddress == nil && a.SignPSBT == nil
+				switch now.CurrentAction.(type) {
+				case nil, *swapper.SendToAddress, *swapper.SignPSBT:
+					return false
+				}
+				return now.State.Name == s.in
 			})
 		}
 		if records[i] == nil {

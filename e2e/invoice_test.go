@@ -40,12 +40,10 @@ func (w *world) send(id string) {
 // sign signs what the current action asks for.
 func (w *world) sign(id string) []string {
 	w.t.Helper()
-	var a *swapper.Action
 	s := w.until(id, func(s *swapper.GetSwapStatusOutput) bool {
-		a = s.CurrentAction
-		return a != nil && a.SignSmartChainTransaction != nil
+		return asksFor[*swapper.SignSmartChainTransaction](s) != nil
 	})
-	signed, err := w.user.SignEVM(s.CurrentAction.SignSmartChainTransaction.Txs)
+	signed, err := w.user.SignEVM(asksFor[*swapper.SignSmartChainTransaction](s).Txs)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -86,8 +84,8 @@ func TestTwoSwapsOfOneInvoice(t *testing.T) {
 		before := w.balance(w.net.EVM.Contracts().Token)
 		w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
 		defer w.net.LPs[0].Misbehave(lp.Fault{})
-		w.user.Refuse = func(*swapper.Action) bool { return true } // nothing is handed in
-		w.send(second.SwapID)                                      // and the first follows what the second takes
+		w.user.Refuse = func(swapper.Action) bool { return true } // nothing is handed in
+		w.send(second.SwapID)                                     // and the first follows what the second takes
 		w.send(first.SwapID)
 		for _, id := range []string{first.SwapID, second.SwapID} {
 			w.watch(id, is("COMMITED"))

@@ -110,7 +110,7 @@ func (w *world) lead() {
 		}
 		held := w.create(request()).SwapID // paid, and not opened for
 		behave(lp.Fault{NeverOpen: true})
-		if err := w.net.Payer.Start(w.look(held).CurrentAction.SendToAddress.Txs[0].Address, lightning.Limits{}); err != nil {
+		if err := w.net.Payer.Start(w.look(held).CurrentAction.(*swapper.SendToAddress).Txs[0].Address, lightning.Limits{}); err != nil {
 			w.t.Fatal(err)
 		}
 		behave(lp.Fault{})
@@ -122,7 +122,7 @@ func (w *world) lead() {
 			behave(lp.Fault{NeverPay: true})
 			waits := w.gas(w.gasInput(source, w.newcomer())).SwapID
 			if a := w.look(waits).CurrentAction; source == "LIGHTNING-BTC" {
-				if err := w.net.Payer.Start(a.SendToAddress.Txs[0].Address, lightning.Limits{}); err != nil {
+				if err := w.net.Payer.Start(a.(*swapper.SendToAddress).Txs[0].Address, lightning.Limits{}); err != nil {
 					w.t.Fatal(err)
 				}
 			} else {

@@ -50,8 +50,7 @@ func inState(name string) phase {
 }
 
 func awaitingOthers(s *swapper.GetSwapStatusOutput) bool {
-	a := s.CurrentAction
-	return a != nil && a.Wait != nil && a.Wait.Name == "Automatic settlement"
+	return nameOf(s.CurrentAction) == "Automatic settlement"
 }
 
 var (

@@ -219,8 +219,15 @@ func (l *life) step(ctx context.Context, p *process, phase int) (*swapper.GetSwa
 }
 
 func (l *life) do(ctx context.Context, p *process, s *swapper.GetSwapStatusOutput) (err error) {
-	switch a := s.CurrentAction; {
-	case a.SendToAddress != nil && l.flow.withdraw:
+	switch a := s.CurrentAction.(type) {
+	case *swapper.SendToAddress:
+		if !l.flow.withdraw {
+			if !l.paid {
+				err = l.Do(ctx, l.id, a)
+				l.paid = err == nil
+			}
+			break
+		}
 		l.settling++
 		link := l.link
 		if s.LNURL != nil && s.LNURL.Withdraw != "" { // the swap has it
@@ -229,13 +236,10 @@ func (l *life) do(ctx context.Context, p *process, s *swapper.GetSwapStatusOutpu
 		if _, err = p.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: l.id, LnurlWithdraw: link}); err != nil {
 			err = fmt.Errorf("settleWithLnurl: %w", err)
 		}
-	case a.SendToAddress != nil && !l.paid:
-		err = l.Do(ctx, l.id, a)
-		l.paid = err == nil
-	case a.SignSmartChainTransaction != nil:
-		l.unsent, err = l.Sign(a.SignSmartChainTransaction)
-	case a.SignPSBT != nil:
-		l.unsent, err = l.SignPSBT(a.SignPSBT)
+	case *swapper.SignSmartChainTransaction:
+		l.unsent, err = l.Sign(a)
+	case *swapper.SignPSBT:
+		l.unsent, err = l.SignPSBT(a)
 	}
 	return err
 }

@@ -23,7 +23,7 @@ func TestALateClaimIsTheUsersChoice(t *testing.T) {
 	w.advance(2400*time.Second - 9*time.Minute) // of the 40 minutes that the LP gives
 	w.redo(safeDepth)
 	told := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return is("EXPIRED")(s) && s.CurrentAction != nil })
-	if a := told.CurrentAction.SignSmartChainTransaction; a == nil || !strings.Contains(a.Description, "risk") || len(a.Txs) != 1 {
+	if a := asksFor[*swapper.SignSmartChainTransaction](told); a == nil || !strings.Contains(a.Description, "risk") || len(a.Txs) != 1 {
 		t.Fatalf("asks for %+v", told.CurrentAction)
 	}
 	if w.since(before)["user WBTC"] != 0 {

@@ -146,7 +146,7 @@ func TestLegacyFromBitcoin(t *testing.T) {
 			before := w.book()
 			s := w.opened()
 			asked := w.look(s.SwapID)
-			pay := asked.CurrentAction.SendToAddress
+			pay := asksFor[*swapper.SendToAddress](asked)
 			if pay == nil {
 				t.Fatalf("asks for %q without a wallet", nameOf(asked.CurrentAction))
 			}

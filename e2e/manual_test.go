@@ -19,8 +19,7 @@ func (w *world) gained(before *big.Int) *big.Int {
 
 // manually reports whether the user is to settle, which nobody else does.
 func manually(s *swapper.GetSwapStatusOutput) bool {
-	a := s.CurrentAction
-	return a != nil && a.SignSmartChainTransaction != nil && a.SignSmartChainTransaction.Name == "Settle manually"
+	return nameOf(s.CurrentAction) == "Settle manually"
 }
 
 // Without a watchtower the user settles alone, once somebody else had the time to.
@@ -41,7 +40,7 @@ func settledManually(t *testing.T, o options) {
 			before := w.wbtc()
 			s := w.create(request())
 			w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
-				return s.CurrentAction != nil && s.CurrentAction.Wait != nil && s.CurrentAction.Wait.Name == "Automatic settlement"
+				return nameOf(s.CurrentAction) == "Automatic settlement"
 			})
 			if err := w.net.Advance(2 * time.Minute); err != nil {
 				t.Fatal(err)

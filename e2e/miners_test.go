@@ -71,8 +71,8 @@ func TestMinersFeeIsShownAndBounded(t *testing.T) {
 			if fee := w.look(id).Quote.Fees.NetworkInput; fee == nil || raw(*fee) < 100 || raw(*fee) > 5000 {
 				t.Errorf("the quote says %+v for miners", fee)
 			}
-			if a := w.look(id).CurrentAction; a.SignPSBT != nil && raw(*a.SignPSBT.Raw[0].MaxNetworkFee) != 100_000 {
-				t.Errorf("miners may get %+v", a.SignPSBT.Raw[0].MaxNetworkFee)
+			if a := asksFor[*swapper.SignPSBT](w.look(id)); a != nil && raw(*a.Raw[0].MaxNetworkFee) != 100_000 {
+				t.Errorf("miners may get %+v", a.Raw[0].MaxNetworkFee)
 			}
 			for lie, tell := range map[string]func(on int64){
 				"parents":        func(on int64) { liar.parents.Store(on * 101_000) },
@@ -90,7 +90,7 @@ func TestMinersFeeIsShownAndBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ask := s.CurrentAction.SignPSBT.Funded[0]
+			ask := asksFor[*swapper.SignPSBT](s).Funded[0]
 			fee := paidToMiners(t, ask.PSBTBase64)
 			if raw(*ask.NetworkFee) != fee || raw(*s.Quote.Fees.NetworkInput) != fee {
 				t.Errorf("miners get %d sats, the action says %+v, the quote %+v", fee, ask.NetworkFee, s.Quote.Fees.NetworkInput)
@@ -100,7 +100,7 @@ func TestMinersFeeIsShownAndBounded(t *testing.T) {
 			if s, err = w.client.GetSwapStatus(w.within(30*time.Second), own); err != nil {
 				t.Fatal(err)
 			}
-			dearer := paidToMiners(t, s.CurrentAction.SignPSBT.Funded[0].PSBTBase64)
+			dearer := paidToMiners(t, asksFor[*swapper.SignPSBT](s).Funded[0].PSBTBase64)
 			if err := w.user.Do(w.within(time.Minute), id, s.CurrentAction); err != nil {
 				t.Fatal(err)
 			}

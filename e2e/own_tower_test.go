@@ -123,7 +123,7 @@ func TestOwnWatchtower(t *testing.T) {
 func ownWatchtower(t *testing.T, on string) {
 	w, tower := serviceWithTower(t, on, func(c *swapper.Config, own *later) { c.Messenger = own })
 	before := w.wbtc()
-	w.user.Refuse = func(a *swapper.Action) bool { return a.SignSmartChainTransaction != nil }
+	w.user.Refuse = func(a swapper.Action) bool { _, signs := a.(*swapper.SignSmartChainTransaction); return signs }
 	s := w.create(w.incoming()[swapper.SwapFromBTCLNAuto]())
 	end := w.finish(s.SwapID)
 	if got := w.gained(before); !end.IsSuccess || got.Cmp(s.Quote.OutputAmount.RawAmount) != 0 {
@@ -157,7 +157,7 @@ func TestClaimerServesUsersWhoAreAway(t *testing.T) {
 						w.act(s.SwapID)
 						w.reached(s.SwapID, "CLAIM_COMMITED")
 						w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
-							return s.CurrentAction != nil && s.CurrentAction.SendToAddress != nil
+							return asksFor[*swapper.SendToAddress](s) != nil
 						})
 					}
 					w.act(s.SwapID) // pays, and leaves

@@ -44,10 +44,8 @@ func asked[T any](t *testing.T, server *httptest.Server, path string, headers ma
 // tells reports whether one of the transactions to sign carries a preimage.
 func tells(t *testing.T, s *swapper.GetSwapStatusOutput, preimage []byte) bool {
 	t.Helper()
-	if s.CurrentAction == nil || s.CurrentAction.SignSmartChainTransaction == nil {
-		return false
-	}
-	return slices.ContainsFunc(s.CurrentAction.SignSmartChainTransaction.Txs, func(text string) bool {
+	sign := asksFor[*swapper.SignSmartChainTransaction](s)
+	return sign != nil && slices.ContainsFunc(sign.Txs, func(text string) bool {
 		tx, err := solana.UnsignedTransaction(text)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +109,7 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 					t.Errorf("%s reads the preimage as %s", name, form)
 				}
 			}
-			if got.CurrentAction == nil || got.CurrentAction.SignSmartChainTransaction == nil || len(got.CurrentAction.SignSmartChainTransaction.Txs) == 0 {
+			if sign := asksFor[*swapper.SignSmartChainTransaction](&got); sign == nil || len(sign.Txs) == 0 {
 				t.Errorf("%s is not asked for the opening: %+v", name, got.CurrentAction)
 			}
 		}
@@ -138,7 +136,7 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 		s, _ := paid(t, w)
 		owner, other := as("alice"), as("")
 		got := must[*swapper.GetSwapStatusOutput](t)(owner.Look(t.Context(), s.SwapID))
-		signed := must[[]string](t)(owner.Sign(got.CurrentAction.SignSmartChainTransaction))
+		signed := must[[]string](t)(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))
 		if _, err := other.Swaps.SubmitTransaction(w.within(30*time.Second), swapper.SubmitTransactionInput{SwapID: s.SwapID, SignedTxs: signed}); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +147,7 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 		s, _ := paid(t, w)
 		owner, other := as("alice"), as("")
 		got := must[*swapper.GetSwapStatusOutput](t)(other.Look(t.Context(), s.SwapID))
-		signed := must[[]string](t)(owner.Sign(got.CurrentAction.SignSmartChainTransaction))
+		signed := must[[]string](t)(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))
 		if _, err := owner.Swaps.SubmitTransaction(w.within(30*time.Second), swapper.SubmitTransactionInput{SwapID: s.SwapID, SignedTxs: signed}); err != nil {
 			t.Fatal(err)
 		}

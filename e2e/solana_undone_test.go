@@ -47,7 +47,7 @@ func TestSolanaReorganisationsOfIncomingSwaps(t *testing.T) {
 				t.Fatal(err)
 			}
 			told := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name != "CLAIM_COMMITED" })
-			if a := told.CurrentAction; a != nil && a.SendToAddress != nil {
+			if asksFor[*swapper.SendToAddress](told) != nil {
 				t.Errorf("asks for bitcoin in %s", told.State.Name)
 			}
 			w.only(w.since(before), map[string]int64{})

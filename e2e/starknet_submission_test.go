@@ -14,9 +14,9 @@ import (
 )
 
 // signedOnStarknet is what an action asks for, signed by the user.
-func (w *world) signedOnStarknet(a *swapper.Action) (texts []string, all []*wire.Transaction) {
+func (w *world) signedOnStarknet(a *swapper.SignSmartChainTransaction) (texts []string, all []*wire.Transaction) {
 	w.t.Helper()
-	texts, err := w.user.SignStarknet(a.SignSmartChainTransaction.Txs)
+	texts, err := w.user.SignStarknet(a.Txs)
 	if err != nil {
 		w.t.Fatal(err)
 	}

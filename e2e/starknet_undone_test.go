@@ -127,7 +127,7 @@ func TestPreConfirmedTransactionsThatVanish(t *testing.T) {
 			w := w.in(t)
 			before := w.book()
 			s := w.create(w.outgoing()[swapper.SwapToBTCLN]())
-			signed, err := w.user.Sign(w.asked(s.SwapID).SignSmartChainTransaction)
+			signed, err := w.user.Sign(w.asked(s.SwapID))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,12 +17,13 @@ import (
 )
 
 // signed is what an action asks for, signed by an account with other fees.
-func (w *world) signed(by *devnet.Account, a *swapper.Action, fees func(*types.DynamicFeeTx)) (texts []string, all []*types.Transaction) {
+func (w *world) signed(by *devnet.Account, a swapper.Action, fees func(*types.DynamicFeeTx)) (texts []string, all []*types.Transaction) {
 	w.t.Helper()
-	if a == nil || a.SignSmartChainTransaction == nil {
+	sign, ok := a.(*swapper.SignSmartChainTransaction)
+	if !ok {
 		w.t.Fatalf("nothing is to be signed: %+v", a)
 	}
-	for _, text := range a.SignSmartChainTransaction.Txs {
+	for _, text := range sign.Txs {
 		p, err := wire.ParseTransaction(text)
 		if err != nil {
 			w.t.Fatal(err)
@@ -53,11 +54,11 @@ func (w *world) submit(id string, signed []string) error {
 }
 
 // asked waits until the user is to sign something.
-func (w *world) asked(id string) *swapper.Action {
+func (w *world) asked(id string) *swapper.SignSmartChainTransaction {
 	w.t.Helper()
-	return w.watch(id, func(s *swapper.GetSwapStatusOutput) bool {
-		return s.CurrentAction != nil && s.CurrentAction.SignSmartChainTransaction != nil
-	}).CurrentAction
+	return asksFor[*swapper.SignSmartChainTransaction](w.watch(id, func(s *swapper.GetSwapStatusOutput) bool {
+		return asksFor[*swapper.SignSmartChainTransaction](s) != nil
+	}))
 }
 
 func usual(*types.DynamicFeeTx) {}

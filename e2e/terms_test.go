@@ -294,10 +294,11 @@ func (w *world) submitRaw(id string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if s.CurrentAction == nil || s.CurrentAction.SignPSBT == nil || len(s.CurrentAction.SignPSBT.Raw) != 1 {
+	fund := asksFor[*swapper.SignPSBT](s)
+	if fund == nil || len(fund.Raw) != 1 {
 		w.t.Fatalf("asks for %+v", s.CurrentAction)
 	}
-	ask := s.CurrentAction.SignPSBT.Raw[0]
+	ask := fund.Raw[0]
 	text, err := base64.StdEncoding.DecodeString(ask.PSBTBase64)
 	if err != nil {
 		w.t.Fatal(err)

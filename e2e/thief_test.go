@@ -184,9 +184,9 @@ var thefts = []struct {
 	}},
 	{"miners take it", []swapper.SwapType{swapper.SwapSPVVaultFromBTC}, lp.Fault{}, false, func(h *heist) {
 		h.thief.status = func(out *swapper.GetSwapStatusOutput) {
-			if a := out.CurrentAction; a != nil && a.SignPSBT != nil {
-				for i := range a.SignPSBT.Raw {
-					a.SignPSBT.Raw[i].FeeRate = 9000
+			if a := asksFor[*swapper.SignPSBT](out); a != nil {
+				for i := range a.Raw {
+					a.Raw[i].FeeRate = 9000
 				}
 				h.thief.lies++
 			}
@@ -204,7 +204,7 @@ var thefts = []struct {
 		address := h.bitcoinOf()
 		h.thief.status = func(out *swapper.GetSwapStatusOutput) {
 			if out.CurrentAction != nil {
-				out.CurrentAction = &swapper.Action{SendToAddress: &swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: address, Amount: out.Quote.InputAmount}}}}
+				out.CurrentAction = &swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: address, Amount: out.Quote.InputAmount}}}
 				h.thief.lies++
 			}
 		}
@@ -212,8 +212,9 @@ var thefts = []struct {
 	{"another address, once the escrow is open", []swapper.SwapType{swapper.SwapFromBTC}, lp.Fault{}, false, func(h *heist) {
 		address := h.bitcoinOf()
 		h.thief.status = func(out *swapper.GetSwapStatusOutput) {
-			if a := out.CurrentAction; a != nil && a.SignSmartChainTransaction == nil && a.Wait == nil {
-				out.CurrentAction = &swapper.Action{SendToAddress: &swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: address, Amount: out.Quote.InputAmount}}}}
+			switch out.CurrentAction.(type) {
+			case *swapper.SendToAddress, *swapper.SignPSBT:
+				out.CurrentAction = &swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: address, Amount: out.Quote.InputAmount}}}
 				h.thief.lies++
 			}
 		}
@@ -294,7 +295,7 @@ var nodeThefts = []struct {
 			c.part()
 			c.advance(8 * 24 * time.Hour)
 			c.giveBack(c.escrow(id))
-			h.hours(id, func(a *swapper.Action) bool { return nameOf(a) == "Refund" })
+			h.hours(id, func(a swapper.Action) bool { return nameOf(a) == "Refund" })
 			c.agree(c.split.Prevail)
 		})
 	}},
@@ -304,12 +305,12 @@ var nodeThefts = []struct {
 		c.other.lose(true) // what the user signs to open it
 		h.thief.secret = func(swapper.Secret) { h.t.Error("the thief hears the secret") }
 		h.thief.status = func(out *swapper.GetSwapStatusOutput) {
-			if out.RequiresSecretReveal != nil && *out.RequiresSecretReveal || out.CurrentAction != nil && out.CurrentAction.SendToAddress != nil {
+			if out.RequiresSecretReveal != nil && *out.RequiresSecretReveal || asksFor[*swapper.SendToAddress](out) != nil {
 				h.thief.lies++
 			}
 		}
 		h.run(func(id string) {
-			h.hours(id, func(*swapper.Action) bool { return false })
+			h.hours(id, func(swapper.Action) bool { return false })
 			c.other.lose(false)
 			c.agree(c.split.Prevail)
 		})
@@ -328,7 +329,7 @@ var nodeThefts = []struct {
 
 // hours lets three hours go by in which the two nodes contradict each other: the swap does not end, and
 // nothing is asked of the user but what may be.
-func (h *heist) hours(id string, may func(*swapper.Action) bool) {
+func (h *heist) hours(id string, may func(swapper.Action) bool) {
 	h.t.Helper()
 	for range 9 {
 		for _, pause := range []time.Duration{2 * time.Second, 20 * time.Minute} {
@@ -341,7 +342,7 @@ func (h *heist) hours(id string, may func(*swapper.Action) bool) {
 			if s.IsFinished {
 				h.t.Errorf("it is shown as finished: %s", s.State.Description)
 			}
-			if a := s.CurrentAction; a != nil && a.Wait == nil && !may(a) {
+			if a := s.CurrentAction; a != nil && asksFor[*swapper.Wait](s) == nil && !may(a) {
 				h.t.Errorf("the user is asked for %q", nameOf(a))
 			}
 		}
@@ -472,7 +473,7 @@ func (h *heist) actions(other string, behind bool) {
 
 func (h *heist) replace(out *swapper.GetSwapStatusOutput, other string, behind bool) {
 	theirs, err := h.client.GetSwapStatus(h.t.Context(), swapper.GetSwapStatusInput{SwapID: other})
-	if err != nil || theirs.CurrentAction == nil || theirs.CurrentAction.Wait != nil {
+	if err != nil || theirs.CurrentAction == nil || asksFor[*swapper.Wait](theirs) != nil {
 		return
 	}
 	if !behind {
@@ -480,18 +481,16 @@ func (h *heist) replace(out *swapper.GetSwapStatusOutput, other string, behind b
 		h.thief.lies++
 		return
 	}
-	if out.CurrentAction == nil {
+	if out.CurrentAction == nil || out.CurrentAction.Type() != theirs.CurrentAction.Type() {
 		return
 	}
-	switch a, b := out.CurrentAction, theirs.CurrentAction; {
-	case a.SignSmartChainTransaction != nil && b.SignSmartChainTransaction != nil:
-		a.SignSmartChainTransaction.Txs = append(a.SignSmartChainTransaction.Txs, b.SignSmartChainTransaction.Txs...)
-	case a.SendToAddress != nil && b.SendToAddress != nil:
-		a.SendToAddress.Txs = append(a.SendToAddress.Txs, b.SendToAddress.Txs...)
-	case a.SignPSBT != nil && b.SignPSBT != nil:
-		a.SignPSBT.Raw = append(a.SignPSBT.Raw, b.SignPSBT.Raw...)
-	default:
-		return
+	switch a := out.CurrentAction.(type) {
+	case *swapper.SignSmartChainTransaction:
+		a.Txs = append(a.Txs, asksFor[*swapper.SignSmartChainTransaction](theirs).Txs...)
+	case *swapper.SendToAddress:
+		a.Txs = append(a.Txs, asksFor[*swapper.SendToAddress](theirs).Txs...)
+	case *swapper.SignPSBT:
+		a.Raw = append(a.Raw, asksFor[*swapper.SignPSBT](theirs).Raw...)
 	}
 	h.thief.lies++
 }
@@ -594,12 +593,12 @@ func (h *heist) drive(id string, looks int) bool {
 			return s.IsSuccess
 		case s.ActionError != nil:
 			h.t.Logf("withheld: %s", s.ActionError.Error)
-		case s.CurrentAction != nil && s.CurrentAction.Wait == nil && !(s.CurrentAction.SendToAddress != nil && h.thief.paid):
+		case s.CurrentAction != nil && asksFor[*swapper.Wait](s) == nil && !(asksFor[*swapper.SendToAddress](s) != nil && h.thief.paid):
 			err := user.Do(h.within(30*time.Second), id, s.CurrentAction)
 			h.t.Logf("%s: %v", nameOf(s.CurrentAction), err)
 			if err == nil {
 				h.thief.paid = true
-				if p := s.CurrentAction.SignPSBT; p != nil && len(p.Funded) > 0 && !h.thief.swallows {
+				if p := asksFor[*swapper.SignPSBT](s); p != nil && len(p.Funded) > 0 && !h.thief.swallows {
 					h.fees += p.Funded[0].NetworkFee.RawAmount.Int64()
 				}
 			}

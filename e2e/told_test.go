@@ -119,13 +119,13 @@ func TestToldWithoutSecrets(t *testing.T) {
 	w.tower.Behave(watchtower.Behaviour{NoEscrows: true}) // the user claims
 	claimed := w.create(w.incoming()[swapper.SwapFromBTCLNAuto]()).SwapID
 	w.until(claimed, func(s *swapper.GetSwapStatusOutput) bool {
-		return s.CurrentAction != nil && s.CurrentAction.Wait != nil && s.CurrentAction.Wait.Name == "Automatic settlement"
+		return nameOf(s.CurrentAction) == "Automatic settlement"
 	})
 	if err := w.net.Advance(2 * time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	asked := w.until(claimed, manually)
-	if len(asked.CurrentAction.SignSmartChainTransaction.Txs) == 0 {
+	asked := asksFor[*swapper.SignSmartChainTransaction](w.until(claimed, manually))
+	if len(asked.Txs) == 0 {
 		t.Fatal("getSwapStatus hands out no claim")
 	}
 	withClaim := func(o *told) bool {
@@ -144,7 +144,7 @@ func TestToldWithoutSecrets(t *testing.T) {
 	}
 	for _, o := range []*told{reader, endpoint} {
 		s, _ := o.last(claimed)
-		if sign := s.CurrentAction.SignSmartChainTransaction; len(sign.Txs) != 0 || sign.RequiredSigner != asked.CurrentAction.SignSmartChainTransaction.RequiredSigner || sign.Chain != asked.CurrentAction.SignSmartChainTransaction.Chain {
+		if sign := asksFor[*swapper.SignSmartChainTransaction](&s); len(sign.Txs) != 0 || sign.RequiredSigner != asked.RequiredSigner || sign.Chain != asked.Chain {
 			t.Errorf("%s was told %+v", o.name, sign)
 		}
 	}

@@ -176,7 +176,7 @@ func claimedWhileRefunding(t *testing.T, o options) {
 	w.reached(s.SwapID, "SOFT_CLAIMED")
 	w.advance(8 * 24 * time.Hour)
 	late := w.reached(s.SwapID, "REFUNDABLE")
-	signed, err := w.user.Sign(late.CurrentAction.SignSmartChainTransaction)
+	signed, err := w.user.Sign(asksFor[*swapper.SignSmartChainTransaction](late))
 	if err != nil {
 		t.Fatal(err)
 	}

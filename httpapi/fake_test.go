@@ -56,7 +56,7 @@ func steps() []swapper.Step {
 	return []swapper.Step{
 		{Type: "Setup", Side: "destination", Chain: "SOLANA", Title: "t", Description: "d", Status: "completed", SetupTxID: "s"},
 		{Type: "Payment", Side: "source", Chain: "BITCOIN", Title: "t", Description: "d", Status: "received",
-			InitTxID: "i", SettleTxID: "s", Confirmations: &swapper.Confirmations{Current: 1, Target: 3, ETASeconds: -1}},
+			InitTxID: "i", SettleTxID: "s", Confirmations: &swapper.Confirmations{Current: 1, Target: 3, ETA: -time.Second}},
 		{Type: "Settlement", Side: "destination", Chain: "CITREA", Title: "t", Description: "d", Status: "awaiting_automatic", InitTxID: "i"},
 		{Type: "Refund", Side: "source", Chain: "CITREA", Title: "t", Description: "d", Status: "refunded", RefundTxID: "r"},
 	}
@@ -72,10 +72,10 @@ func base(id string) swapper.SwapOutputBase {
 			InputAmount:   amount(200950000000000, cbtc),
 			OutputAmount:  amount(20000, btcln),
 			Fees:          swapper.SwapQuoteFees{Swap: amount(700000000000, cbtc), NetworkOutput: &network},
-			Expiry:        swapper.Timestamp(time.UnixMilli(1795215095000).UnixMilli()),
+			Expiry:        swapper.Timestamp{Time: time.UnixMilli(1795215095000)},
 			OutputAddress: "lnbc1",
 		},
-		CreatedAt: 1795214525447,
+		CreatedAt: swapper.Timestamp{Time: time.UnixMilli(1795214525447)},
 		Steps:     steps(),
 		LNURL: &swapper.SwapOutputLNURL{Withdraw: "w", Pay: "p",
 			SuccessAction: &swapper.SuccessAction{Description: "d", Text: "t", URL: "https://s.example/?a=1&b=2"}},
@@ -92,26 +92,26 @@ func bare(id string) swapper.SwapOutputBase {
 func statuses() map[string]swapper.GetSwapStatusOutput {
 	listed := func(id string) swapper.ListSwapOutput { return swapper.ListSwapOutput{SwapOutputBase: base(id)} }
 	return map[string]swapper.GetSwapStatusOutput{
-		"send": {ListSwapOutput: listed("send"), RequiresSecretReveal: new(false), CurrentAction: &swapper.Action{SendToAddress: &swapper.SendToAddress{
+		"send": {ListSwapOutput: listed("send"), RequiresSecretReveal: new(false), CurrentAction: &swapper.SendToAddress{
 			Name: "Deposit on Lightning", Description: "d", Chain: tokens.Lightning,
 			Txs: []swapper.SendToAddressTx{
 				{Type: "BOLT11_PAYMENT_REQUEST", Address: "lnbc1", Hyperlink: "lightning:lnbc1?a&b", Amount: amount(5, btcln)},
 				{Type: "BITCOIN_ADDRESS", Address: "bc1", Hyperlink: "bitcoin:bc1?amount=1", Amount: amount(100000000, btc)},
-			}}}},
-		"funded": {ListSwapOutput: listed("funded"), CurrentAction: &swapper.Action{SignPSBT: &swapper.SignPSBT{
+			}}},
+		"funded": {ListSwapOutput: listed("funded"), CurrentAction: &swapper.SignPSBT{
 			Name: "Deposit on Bitcoin", Description: "d", Chain: tokens.Bitcoin,
-			Funded: []swapper.FundedPSBT{{PSBTHex: "70", PSBTBase64: "cA==", SignInputs: []int{1, 2}, FeeRate: 1.5}, {PSBTHex: "70", PSBTBase64: "cA=="}}}}},
-		"raw": {ListSwapOutput: listed("raw"), CurrentAction: &swapper.Action{SignPSBT: &swapper.SignPSBT{
+			Funded: []swapper.FundedPSBT{{PSBTHex: "70", PSBTBase64: "cA==", SignInputs: []int{1, 2}, FeeRate: 1.5}, {PSBTHex: "70", PSBTBase64: "cA=="}}}},
+		"raw": {ListSwapOutput: listed("raw"), CurrentAction: &swapper.SignPSBT{
 			Name: "Deposit on Bitcoin", Description: "d", Chain: tokens.Bitcoin,
-			Raw: []swapper.RawPSBT{{PSBTHex: "70", PSBTBase64: "cA==", In1Sequence: 0xfffffffd, FeeRate: 2}, {}}}},
+			Raw: []swapper.RawPSBT{{PSBTHex: "70", PSBTBase64: "cA==", In1Sequence: 0xfffffffd, FeeRate: 2}, {}}},
 			Vault: &swapper.VaultInfo{Owner: "0x1", VaultID: "7"}},
-		"sign": {ListSwapOutput: listed("sign"), CurrentAction: &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{
-			Name: "Refund", Description: "d", Chain: "CITREA", Txs: []string{"0x02", `{"a":1}`}, RequiredSigner: "0x1"}},
+		"sign": {ListSwapOutput: listed("sign"), CurrentAction: &swapper.SignSmartChainTransaction{
+			Name: "Refund", Description: "d", Chain: "CITREA", Txs: []string{"0x02", `{"a":1}`}, RequiredSigner: "0x1"},
 			Escrow: &swapper.EscrowInfo{Data: json.RawMessage(`{"offerer":"0x1","amount":{"low":"1","high":"0"}}`), InitTxID: "0x2"}},
-		"unsigned": {ListSwapOutput: listed("unsigned"), CurrentAction: &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{
-			Name: "Initiate swap", Chain: "CITREA"}}, Escrow: &swapper.EscrowInfo{Data: json.RawMessage(`{}`)}},
-		"wait": {ListSwapOutput: listed("wait"), CurrentAction: &swapper.Action{Wait: &swapper.Wait{
-			Name: "Bitcoin confirmations", Description: "d", ExpectedTimeSeconds: -1, PollTimeSeconds: 10}},
+		"unsigned": {ListSwapOutput: listed("unsigned"), CurrentAction: &swapper.SignSmartChainTransaction{
+			Name: "Initiate swap", Chain: "CITREA"}, Escrow: &swapper.EscrowInfo{Data: json.RawMessage(`{}`)}},
+		"wait": {ListSwapOutput: listed("wait"), CurrentAction: &swapper.Wait{
+			Name: "Bitcoin confirmations", Description: "d", ExpectedTime: -time.Second, PollTime: 10 * time.Second},
 			AsOf: map[string]uint64{"CITREA": 7, "BITCOIN": 0, "SOLANA": math.MaxInt64}},
 		"done": {ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: bare("done"), IsFinished: true, IsSuccess: true}},
 		"stuck": {ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: bare("stuck"), IsFailed: true, IsExpired: true},
@@ -125,15 +125,15 @@ func addresses() map[string]swapper.ParseAddressOutput {
 	return map[string]swapper.ParseAddressOutput{
 		"bc1": {Address: "bc1", Type: "BITCOIN"},
 		"ln":  {Address: "ln", Type: "LIGHTNING", Amount: &fixed},
-		"pay": {Address: "pay", Type: "LNURL", Min: &low, Max: &high, LNURL: &swapper.LNURL{Pay: &swapper.LNURLPay{
+		"pay": {Address: "pay", Type: "LNURL", Min: &low, Max: &high, LNURL: &swapper.LNURLPay{
 			Min: low, Max: high, CommentMaxLength: 32, ShortDescription: "s", LongDescription: "l", Icon: "data:image/png;base64,AA==",
 			Params: swapper.LNURLPayParams{Tag: "payRequest", Callback: "https://s.example/?a=1&b=2", Domain: "s.example", MinSendable: 1000, MaxSendable: 1<<63 - 1,
-				Metadata: `[["text/plain","s"]]`, DecodedMetadata: []swapper.List[string]{{"text/plain", "s"}}, CommentAllowed: 32, URL: "pay"}}}},
-		"pay without": {Address: "pay without", Type: "LNURL", Amount: &fixed, LNURL: &swapper.LNURL{Pay: &swapper.LNURLPay{
-			Min: fixed, Max: fixed, Params: swapper.LNURLPayParams{Tag: "payRequest"}}}},
-		"withdraw": {Address: "withdraw", Type: "LNURL", Min: &low, Max: &high, LNURL: &swapper.LNURL{Withdraw: &swapper.LNURLWithdraw{
+				Metadata: `[["text/plain","s"]]`, DecodedMetadata: []swapper.List[string]{{"text/plain", "s"}}, CommentAllowed: 32, URL: "pay"}}},
+		"pay without": {Address: "pay without", Type: "LNURL", Amount: &fixed, LNURL: &swapper.LNURLPay{
+			Min: fixed, Max: fixed, Params: swapper.LNURLPayParams{Tag: "payRequest"}}},
+		"withdraw": {Address: "withdraw", Type: "LNURL", Min: &low, Max: &high, LNURL: &swapper.LNURLWithdraw{
 			Min: low, Max: high, Params: swapper.LNURLWithdrawParams{Tag: "withdrawRequest", K1: "k", Callback: "https://s.example", Domain: "s.example",
-				MinWithdrawable: 1, MaxWithdrawable: 2, DefaultDescription: "d", BalanceCheck: "b", PayLink: "p", URL: "withdraw"}}}},
+				MinWithdrawable: 1, MaxWithdrawable: 2, DefaultDescription: "d", BalanceCheck: "b", PayLink: "p", URL: "withdraw"}}},
 	}
 }
 

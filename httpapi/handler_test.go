@@ -280,7 +280,7 @@ func (b *broken) ParseAddress(context.Context, swapper.ParseAddressInput) (*swap
 }
 
 func (b *broken) GetSwapStatus(context.Context, swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
-	return &swapper.GetSwapStatusOutput{CurrentAction: &swapper.Action{}}, nil
+	return &swapper.GetSwapStatusOutput{CurrentAction: &swapper.SignPSBT{}}, nil
 }
 
 func TestBrokenService(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/swapper-go/swapper"
@@ -173,11 +174,11 @@ func (t *swapText) base(s *swapper.SwapOutputBase) {
 		t.amount("networkInput", fee)
 	}
 	t.close('}')
-	t.int("expiry", int64(s.Quote.Expiry))
+	t.int("expiry", s.Quote.Expiry.UnixMilli())
 	t.text("outputAddress", s.Quote.OutputAddress)
 	t.close('}')
 
-	t.int("createdAt", int64(s.CreatedAt))
+	t.int("createdAt", s.CreatedAt.UnixMilli())
 	t.list("steps")
 	for i := range s.Steps {
 		t.comma()
@@ -219,7 +220,7 @@ func (t *swapText) step(s *swapper.Step) {
 		t.object("confirmations")
 		t.int("current", int64(c.Current))
 		t.int("target", int64(c.Target))
-		t.int("etaSeconds", int64(c.ETASeconds))
+		t.int("etaSeconds", int64(seconds(c.ETA)))
 		t.close('}')
 	}
 	t.given("initTxId", s.InitTxID)
@@ -291,26 +292,15 @@ func (t *swapText) raw(data json.RawMessage) {
 	t.b = b.Bytes()
 }
 
-func (t *swapText) action(a *swapper.Action) {
-	set := 0
-	for _, is := range [...]bool{a.SendToAddress != nil, a.SignPSBT != nil, a.SignSmartChainTransaction != nil, a.Wait != nil} {
-		if is {
-			set++
-		}
-	}
-	if set != 1 {
-		t.odd = true
-		return
-	}
+func (t *swapText) action(a swapper.Action) {
 	t.open('{')
-	t.text("type", string(a.Type()))
-	switch {
-	case a.SendToAddress != nil:
-		s := a.SendToAddress
-		t.about(s.Name, s.Description, s.Chain)
+	t.text("type", a.Type())
+	switch a := a.(type) {
+	case *swapper.SendToAddress:
+		t.about(a.Name, a.Description, a.Chain)
 		t.list("txs")
-		for i := range s.Txs {
-			tx := &s.Txs[i]
+		for i := range a.Txs {
+			tx := &a.Txs[i]
 			t.comma()
 			t.open('{')
 			t.text("type", string(tx.Type))
@@ -320,26 +310,34 @@ func (t *swapText) action(a *swapper.Action) {
 			t.close('}')
 		}
 		t.close(']')
-	case a.SignPSBT != nil:
-		t.psbts(a.SignPSBT)
-	case a.SignSmartChainTransaction != nil:
-		s := a.SignSmartChainTransaction
-		t.about(s.Name, s.Description, s.Chain)
+	case *swapper.SignPSBT:
+		t.psbts(a)
+	case *swapper.SignSmartChainTransaction:
+		t.about(a.Name, a.Description, a.Chain)
 		t.list("txs")
-		for _, tx := range s.Txs {
+		for _, tx := range a.Txs {
 			t.comma()
 			t.string(tx)
 		}
 		t.close(']')
-		t.text("requiredSigner", s.RequiredSigner)
+		t.text("requiredSigner", a.RequiredSigner)
+	case *swapper.Wait:
+		t.text("name", a.Name)
+		t.text("description", a.Description)
+		t.number("expectedTimeSeconds", seconds(a.ExpectedTime))
+		t.number("pollTimeSeconds", seconds(a.PollTime))
 	default:
-		w := a.Wait
-		t.text("name", string(w.Name))
-		t.text("description", w.Description)
-		t.number("expectedTimeSeconds", w.ExpectedTimeSeconds)
-		t.number("pollTimeSeconds", w.PollTimeSeconds)
+		t.odd = true
 	}
 	t.close('}')
+}
+
+// seconds is a duration as JSON has it.
+func seconds(d time.Duration) float64 {
+	if d < 0 {
+		return -1
+	}
+	return d.Seconds()
 }
 
 func (t *swapText) about(name, description, chain string) {

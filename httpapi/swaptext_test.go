@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper"
 )
@@ -31,8 +32,13 @@ var numbers = []float64{0, math.Copysign(0, -1), 1, -1, 1.5, 0.1, 1e-6, 9.9e-7, 
 func fill(r *rand.Rand, v reflect.Value) {
 	switch at := v.Addr().Interface().(type) {
 	case *swapper.Action:
-		*at = swapper.Action{}
-		fill(r, v.Field(r.IntN(v.NumField())))
+		all := []swapper.Action{nil, new(swapper.SendToAddress), new(swapper.SignPSBT), new(swapper.SignSmartChainTransaction), new(swapper.Wait)}
+		if *at = all[r.IntN(len(all))]; *at != nil {
+			fill(r, v.Elem().Elem())
+		}
+		return
+	case *swapper.Timestamp:
+		*at = []swapper.Timestamp{{}, {Time: time.UnixMilli(0)}, {Time: time.Now()}, {Time: time.UnixMilli(r.Int64() >> r.IntN(63))}}[r.IntN(4)]
 		return
 	case *json.RawMessage:
 		*at = json.RawMessage([]string{`{"a": [1, 2], "b":"<é>"}`, `{}`, ` null `, "{\n\"x\":\"\\u003c\"}"}[r.IntN(4)])
@@ -127,11 +133,12 @@ func TestSwapsAreWrittenAsByEncodingJSON(t *testing.T) {
 func TestWhatCannotBeWrittenIsLeftToEncodingJSON(t *testing.T) {
 	for _, v := range []any{
 		nil, 5, &swapper.ParseAddressOutput{},
-		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.Action{}},
-		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.Action{Wait: &swapper.Wait{}, SignPSBT: &swapper.SignPSBT{}}},
-		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.Action{SignPSBT: &swapper.SignPSBT{}}},
-		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.Action{Wait: &swapper.Wait{PollTimeSeconds: math.NaN()}}},
-		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.Action{Wait: &swapper.Wait{ExpectedTimeSeconds: math.Inf(1)}}},
+		&swapper.GetSwapStatusOutput{CurrentAction: struct{ swapper.Action }{&swapper.Wait{}}},
+		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.SignPSBT{}},
+		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.SignPSBT{Raw: make([]swapper.RawPSBT, 1), Funded: make([]swapper.FundedPSBT, 1)}},
+		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.SignPSBT{Raw: []swapper.RawPSBT{{FeeRate: math.NaN()}}}},
+		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.SignPSBT{Raw: []swapper.RawPSBT{{FeeRate: math.Inf(1)}}}},
+		&swapper.GetSwapStatusOutput{CurrentAction: &swapper.Wait{ExpectedTime: 1}},
 		&swapper.GetSwapStatusOutput{Escrow: &swapper.EscrowInfo{Data: json.RawMessage(`{"open":`)}},
 		&swapper.GetSwapStatusOutput{Escrow: &swapper.EscrowInfo{Data: json.RawMessage{}}},
 	} {

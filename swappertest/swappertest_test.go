@@ -78,9 +78,9 @@ func TestEveryDirection(t *testing.T) {
 // alone, or the confirmations of the user's own payment alone. A state without an action says what it waits for.
 func TestALoopOfOnesOwnEnds(t *testing.T) {
 	t.Parallel()
-	for loop, mines := range map[string]func(*swapper.Action) bool{
-		"mines on Wait and without an action": func(a *swapper.Action) bool { return a == nil || a.Wait != nil },
-		"mines on Wait alone":                 func(a *swapper.Action) bool { return a != nil && a.Wait != nil },
+	for loop, mines := range map[string]func(swapper.Action) bool{
+		"mines on Wait and without an action": func(a swapper.Action) bool { return a == nil || waits(a) },
+		"mines on Wait alone":                 waits,
 		"mines for its own payment alone":     ownPayment,
 	} {
 		t.Run(loop, func(t *testing.T) {
@@ -111,13 +111,19 @@ func TestALoopOfOnesOwnEnds(t *testing.T) {
 }
 
 // ownPayment reports whether an action waits for the confirmations of what the user has paid.
-func ownPayment(a *swapper.Action) bool {
-	return a != nil && a.Wait != nil && a.Wait.Name == "Bitcoin confirmations"
+func ownPayment(a swapper.Action) bool {
+	w, ok := a.(*swapper.Wait)
+	return ok && w.Name == "Bitcoin confirmations"
+}
+
+func waits(a swapper.Action) bool {
+	_, ok := a.(*swapper.Wait)
+	return ok
 }
 
 // followUntil does what a swap asks for, mines a block where mines says so, and returns the first status that
 // done accepts.
-func followUntil(t *testing.T, n *swappertest.Network, c *swapper.Client, id string, mines func(*swapper.Action) bool, done func(*swapper.GetSwapStatusOutput) bool) *swapper.GetSwapStatusOutput {
+func followUntil(t *testing.T, n *swappertest.Network, c *swapper.Client, id string, mines func(swapper.Action) bool, done func(*swapper.GetSwapStatusOutput) bool) *swapper.GetSwapStatusOutput {
 	t.Helper()
 	u := n.User
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -131,20 +137,21 @@ func followUntil(t *testing.T, n *swappertest.Network, c *swapper.Client, id str
 		if now.IsFinished || time.Now().After(deadline) {
 			t.Fatalf("it is in %s: %s", now.State.Name, now.State.Description)
 		}
-		a := now.CurrentAction
-		switch {
-		case a == nil && !strings.Contains(now.State.Description, "once"):
-			t.Errorf("%s has no action and does not say what is missing: %s", now.State.Name, now.State.Description)
-		case a == nil, a.Wait != nil:
-		case a.SendToAddress != nil:
-			_, err = n.SendBitcoin(a.SendToAddress.Txs[0].Address, a.SendToAddress.Txs[0].Amount.RawAmount.Int64())
+		switch a := now.CurrentAction.(type) {
+		case nil:
+			if !strings.Contains(now.State.Description, "once") {
+				t.Errorf("%s has no action and does not say what is missing: %s", now.State.Name, now.State.Description)
+			}
+		case *swapper.Wait:
+		case *swapper.SendToAddress:
+			_, err = n.SendBitcoin(a.Txs[0].Address, a.Txs[0].Amount.RawAmount.Int64())
 		default:
 			var signed []string
 			if signed, err = u.Sign(a); err == nil {
 				_, err = c.SubmitTransaction(t.Context(), swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
 			}
 		}
-		if err == nil && mines(a) {
+		if err == nil && mines(now.CurrentAction) {
 			err = n.Mine(1)
 		}
 		if err != nil {
@@ -169,7 +176,7 @@ func TestHoldPayouts(t *testing.T) {
 	if err != nil || !softClaimed(status) {
 		t.Fatalf("%+v, %v; want SOFT_CLAIMED", status, err)
 	}
-	followUntil(t, n, c, created.SwapID, func(a *swapper.Action) bool { return a == nil }, func(s *swapper.GetSwapStatusOutput) bool { return s.IsSuccess })
+	followUntil(t, n, c, created.SwapID, func(a swapper.Action) bool { return a == nil }, func(s *swapper.GetSwapStatusOutput) bool { return s.IsSuccess })
 }
 
 // A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.
@@ -349,8 +356,8 @@ func TestMoney(t *testing.T) {
 		"receiver": n.SendTokens(t.Context(), "CITREA-WBTC", "me", big.NewInt(1)),
 		"invoice":  n.Pay("lnbcrt1"),
 		"balance":  second(u.Balance(t.Context(), "SOLANA-SOL")),
-		"action":   second(u.Sign(&swapper.Action{Wait: &swapper.Wait{}})),
-		"chain":    second(u.Sign(&swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Chain: "SOLANA"}})),
+		"action":   second(u.Sign(&swapper.Wait{})),
+		"chain":    second(u.Sign(&swapper.SignSmartChainTransaction{Chain: "SOLANA"})),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -437,7 +444,7 @@ func TestFaults(t *testing.T) {
 		}
 		manual := false
 		status, err := n.User.FinishUntil(t.Context(), client, swap.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
-			if a := s.CurrentAction; a != nil && a.Wait != nil && a.Wait.Name == "Automatic settlement" {
+			if a, ok := s.CurrentAction.(*swapper.Wait); ok && a.Name == "Automatic settlement" {
 				_ = n.Advance(time.Minute) // until the user may settle
 			}
 			manual = manual || s.CurrentAction.Type() == "SignSmartChainTransaction"

@@ -123,7 +123,7 @@ func (u *User) pay(invoice string) error {
 // Sign signs what an action asks the user to sign: transactions of a smart chain,
 // or the listed inputs of PSBTs. Submit the result in a
 // [swapper.SubmitTransactionInput].
-func (u *User) Sign(a *swapper.Action) ([]string, error) { return u.wallet.SignAction(a) }
+func (u *User) Sign(a swapper.Action) ([]string, error) { return u.wallet.SignAction(a) }
 
 // patience bounds how long a swap is followed. Swaps of this network settle within
 // seconds; one that does not is stuck.
@@ -154,7 +154,7 @@ func (u *User) FinishUntil(ctx context.Context, s swapper.Service, swapID string
 			_ = u.network.Mine(1) // or the network is closed, which the next status says
 		}
 	}
-	w.Refuse = func(a *swapper.Action) bool { return a.SendToAddress != nil && !u.mayPay(swapID) }
+	w.Refuse = func(a swapper.Action) bool { _, pays := a.(*swapper.SendToAddress); return pays && !u.mayPay(swapID) }
 	var finished time.Time
 	missed := false
 	last, err := w.Finish(ctx, swapID, func(status *swapper.GetSwapStatusOutput) bool {

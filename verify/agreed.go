@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
@@ -45,7 +46,7 @@ type terms struct {
 	DescHash    string            // likewise
 	Invoice     string            // verified: the only one of this swap; "" before
 	From        uint64            // height of the smart chain before which nothing of the swap can have happened
-	Revealed    swapper.Timestamp // when the secret was about to be told to the service; 0: never
+	Revealed    swapper.Timestamp // when the secret was about to be told to the service; zero: never
 
 	// Of swaps from Bitcoin.
 	Seed    chains.Seed   // of all that is random in the transactions that are made here
@@ -140,6 +141,11 @@ func (t terms) keys() []storage.Key {
 func keyHash(key string) string {
 	hash := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(hash[:])
+}
+
+// now is the time as it is stored.
+func (v *verifier) now() swapper.Timestamp {
+	return swapper.Timestamp{Time: v.config.Now().Truncate(time.Millisecond)}
 }
 
 // keep stores what was agreed on since.

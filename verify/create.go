@@ -97,7 +97,7 @@ func (v *verifier) CreateSwap(ctx context.Context, in swapper.CreateSwapInput) (
 // wanted reads what a request says of the swap's terms. It refuses what cannot be
 // verified yet, before the service is asked.
 func (v *verifier) wanted(o *opened, in swapper.CreateSwapInput) (t terms, err error) {
-	t = terms{Schema: termsSchema, Key: in.IdempotencyKey, Recipient: address.Strip(in.DstAddress), CreatedAt: swapper.Timestamp(v.config.Now().UnixMilli())}
+	t = terms{Schema: termsSchema, Key: in.IdempotencyKey, Recipient: address.Strip(in.DstAddress), CreatedAt: v.now()}
 	if t.Src, err = o.tokens.Resolve(in.SrcToken); err != nil {
 		return t, fault.At("srcToken", err)
 	}
@@ -207,8 +207,8 @@ func (v *verifier) take(o *opened, t *terms, in swapper.CreateSwapInput, got swa
 	); err != nil {
 		return err
 	}
-	if !q.Expiry.Time().After(v.config.Now()) {
-		return &RefusedError{Reason: reasonExpiry, Field: "quote.expiry", Said: q.Expiry.Time().UTC().String(), True: "after " + v.config.Now().UTC().String()}
+	if !q.Expiry.After(v.config.Now()) {
+		return &RefusedError{Reason: reasonExpiry, Field: "quote.expiry", Said: q.Expiry.UTC().String(), True: "after " + v.config.Now().UTC().String()}
 	}
 	agreed := lpverify.Agreed{Token: t.smart(), Amount: in.Amount, ExactIn: in.AmountType == swapper.ExactIn, Price: market, Now: v.config.Now(), Policy: lpverify.Policy(v.config.Policy)}
 	var err error

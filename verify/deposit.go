@@ -26,7 +26,7 @@ type depositTerms struct {
 	Address       string
 	Confirmations uint16
 	TxID          bitcoin.Hash      // that was sent from here, the zero value if none was
-	Confirmed     swapper.Timestamp // when the wallet's own Bitcoin backend was first seen to show it; 0: not yet
+	Confirmed     swapper.Timestamp // when the wallet's own Bitcoin backend was first seen to show it; zero: not yet
 }
 
 // depositRecord is the swap as the library's own code reads it that builds and checks payments.
@@ -104,24 +104,23 @@ func (v *verifier) fromDeposit(ctx context.Context, o *opened, version uint64, t
 	case open && seen.enough(t):
 		return out, v.depositClaim(ctx, o, version, t, in, got, seen, out)
 	case open && seen != nil:
-		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Bitcoin confirmations", Description: fmt.Sprintf("By the wallet's own Bitcoin backend the payment has %d of %d confirmations.", seen.tx.Confirmations, t.Deposit.Confirmations), ExpectedTimeSeconds: -1, PollTimeSeconds: 10}}
+		out.CurrentAction = &swapper.Wait{Name: "Bitcoin confirmations", Description: fmt.Sprintf("By the wallet's own Bitcoin backend the payment has %d of %d confirmations.", seen.tx.Confirmations, t.Deposit.Confirmations), ExpectedTime: -time.Second, PollTime: 10 * time.Second}
 		return out, nil
 	case refused != nil || got.CurrentAction == nil:
 		return out, nil
 	}
-	var err error
-	switch a := got.CurrentAction; {
-	case a.Wait != nil:
-		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
-	case a.SignSmartChainTransaction != nil && !open:
-		var sign *swapper.SignSmartChainTransaction
-		if sign, err = v.userOpening(ctx, o, in.SwapID, version, t, got, fact); err == nil {
-			out.CurrentAction = &swapper.Action{SignSmartChainTransaction: sign}
+	err := error(fault.New(fault.Unsupported, "the service's action %s is withheld: the wallet's own nodes do not show what it is for", got.CurrentAction.Type()))
+	switch a := got.CurrentAction.(type) {
+	case *swapper.Wait:
+		out.CurrentAction, err = wait(a), nil
+	case *swapper.SignSmartChainTransaction:
+		if !open {
+			out.CurrentAction, err = v.userOpening(ctx, o, in.SwapID, version, t, got, fact)
 		}
-	case a.SendToAddress != nil && open:
-		out.CurrentAction, err = v.payDeposit(ctx, o, t, in, *a.SendToAddress, fact)
-	default:
-		err = fault.New(fault.Unsupported, "the service's action %s is withheld: the wallet's own nodes do not show what it is for", a.Type())
+	case *swapper.SendToAddress:
+		if open {
+			out.CurrentAction, err = v.payDeposit(ctx, o, t, in, a, fact)
+		}
 	}
 	if fault.CodeOf(err) == fault.Unsupported {
 		out.ActionError, err = &swapper.ActionError{Code: fault.Unsupported, Error: err.Error()}, nil
@@ -134,8 +133,8 @@ func (v *verifier) fromDeposit(ctx context.Context, o *opened, version uint64, t
 
 // userOpening verifies the transactions by which the user opens the escrow from which he is
 // paid. A swap has one escrow, which is stored before the opening is handed out.
-func (v *verifier) userOpening(ctx context.Context, o *opened, id string, version uint64, t terms, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact) (*swapper.SignSmartChainTransaction, error) {
-	said := got.CurrentAction.SignSmartChainTransaction
+func (v *verifier) userOpening(ctx context.Context, o *opened, id string, version uint64, t terms, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact) (swapper.Action, error) {
+	said := got.CurrentAction.(*swapper.SignSmartChainTransaction)
 	chain := o.byID[t.Dst.Chain]
 	signer, err := chain.Address(said.RequiredSigner)
 	if err != nil {
@@ -223,7 +222,7 @@ func staked(e chains.Escrow) *big.Int {
 
 // payDeposit asks for the bitcoin, if the service asks for it too: to the address that claims
 // the escrow which the wallet's own nodes show open and final, with time left.
-func (v *verifier) payDeposit(ctx context.Context, o *opened, t terms, in swapper.GetSwapStatusInput, said swapper.SendToAddress, fact *chains.EscrowFact) (*swapper.Action, error) {
+func (v *verifier) payDeposit(ctx context.Context, o *opened, t terms, in swapper.GetSwapStatusInput, said *swapper.SendToAddress, fact *chains.EscrowFact) (swapper.Action, error) {
 	if len(said.Txs) != 1 || said.Chain != tokens.Bitcoin || said.Txs[0].Type != "BITCOIN_ADDRESS" {
 		return nil, &RefusedError{Reason: reasonAction, Field: "currentAction.txs", Said: fmt.Sprintf("%d payments on %s", len(said.Txs), said.Chain), True: "one payment on Bitcoin"}
 	}
@@ -245,14 +244,14 @@ func (v *verifier) payDeposit(ctx context.Context, o *opened, t terms, in swappe
 	amount := tokens.NewAmount(t.Input, t.Src)
 	what := fmt.Sprintf("Pays %s to %s, for which the swap contract gives %s to %s.", amount, t.Deposit.Address, tokens.NewAmount(t.Output, t.Dst), t.Recipient)
 	if caller.Wallet == nil {
-		return &swapper.Action{SendToAddress: &swapper.SendToAddress{Name: "Deposit on Bitcoin", Description: what, Chain: tokens.Bitcoin,
-			Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: t.Deposit.Address, Hyperlink: swap.BitcoinLink(t.Deposit.Address, t.Input.Int64()), Amount: swapper.AmountOf(amount)}}}}, nil
+		return &swapper.SendToAddress{Name: "Deposit on Bitcoin", Description: what, Chain: tokens.Bitcoin,
+			Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: t.Deposit.Address, Hyperlink: swap.BitcoinLink(t.Deposit.Address, t.Input.Int64()), Amount: swapper.AmountOf(amount)}}}, nil
 	}
 	todo, err := o.reader.BuildAction(ctx, t.depositRecord(in.SwapID), &swap.Pay{Fund: &swap.Fund{}}, caller)
 	if err != nil {
 		return nil, err
 	}
-	return &swapper.Action{SignPSBT: t.signPSBT(what, todo)}, nil
+	return t.signPSBT(what, todo), nil
 }
 
 // mayDeposit refuses a payment that would come too late or be made twice.
@@ -276,9 +275,9 @@ func (t terms) depositStep(seen *paid) chains.Step {
 // depositClaim is the action once the payment is confirmed: to wait for a watchtower, and
 // then to claim.
 func (v *verifier) depositClaim(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, seen *paid, out *swapper.GetSwapStatusOutput) error {
-	if t.Deposit.Confirmed == 0 {
+	if t.Deposit.Confirmed.IsZero() {
 		next := *t.Deposit
-		next.Confirmed = swapper.Timestamp(v.config.Now().UnixMilli())
+		next.Confirmed = v.now()
 		t.Deposit = &next
 		if err := v.keep(ctx, in.SwapID, version, t); err != nil {
 			return err

@@ -67,19 +67,27 @@ func refusesDeposits(w *world) {
 		}
 	}
 	for name, lie := range map[string]func(*swapper.GetSwapStatusOutput){
-		"an escrow for another amount":  func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignSmartChainTransaction.Txs = more.Txs },
-		"an escrow for another address": func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignSmartChainTransaction.Txs = same.Txs },
-		"an address of somebody":        func(out *swapper.GetSwapStatusOutput) { out.Escrow.Address = w.net.User.Address("BITCOIN") },
-		"an address that is none":       func(out *swapper.GetSwapStatusOutput) { out.Escrow.Address = "?" },
-		"fewer confirmations":           func(out *swapper.GetSwapStatusOutput) { out.Escrow.Confirmations-- },
-		"many confirmations":            func(out *swapper.GetSwapStatusOutput) { out.Escrow.Confirmations = 1 << 20 },
-		"another signer": func(out *swapper.GetSwapStatusOutput) {
-			out.CurrentAction.SignSmartChainTransaction.RequiredSigner = "?"
+		"an escrow for another amount": func(out *swapper.GetSwapStatusOutput) {
+			out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = more.Txs
 		},
-		"another chain": func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignSmartChainTransaction.Chain = "MARS" },
-		"nothing":       func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignSmartChainTransaction.Txs = nil },
+		"an escrow for another address": func(out *swapper.GetSwapStatusOutput) {
+			out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = same.Txs
+		},
+		"an address of somebody":  func(out *swapper.GetSwapStatusOutput) { out.Escrow.Address = w.net.User.Address("BITCOIN") },
+		"an address that is none": func(out *swapper.GetSwapStatusOutput) { out.Escrow.Address = "?" },
+		"fewer confirmations":     func(out *swapper.GetSwapStatusOutput) { out.Escrow.Confirmations-- },
+		"many confirmations":      func(out *swapper.GetSwapStatusOutput) { out.Escrow.Confirmations = 1 << 20 },
+		"another signer": func(out *swapper.GetSwapStatusOutput) {
+			out.CurrentAction.(*swapper.SignSmartChainTransaction).RequiredSigner = "?"
+		},
+		"another chain": func(out *swapper.GetSwapStatusOutput) {
+			out.CurrentAction.(*swapper.SignSmartChainTransaction).Chain = "MARS"
+		},
+		"nothing": func(out *swapper.GetSwapStatusOutput) {
+			out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = nil
+		},
 		"two openings": func(out *swapper.GetSwapStatusOutput) {
-			a := out.CurrentAction.SignSmartChainTransaction
+			a := out.CurrentAction.(*swapper.SignSmartChainTransaction)
 			a.Txs = append(a.Txs, same.Txs...)
 		},
 	} {
@@ -108,7 +116,7 @@ func refusesDeposits(w *world) {
 		w.Fatal(err)
 	}
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
-		out.CurrentAction.SignSmartChainTransaction.Txs, out.Escrow.Address, out.Escrow.Confirmations = same.Txs, sameEscrow.Address, sameEscrow.Confirmations
+		out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs, out.Escrow.Address, out.Escrow.Confirmations = same.Txs, sameEscrow.Address, sameEscrow.Confirmations
 	}
 	if got, err := w.action(v, s.SwapID); !refuses(err) {
 		w.Errorf("a second opening: got %+v, %v, want a refusal", got, err)
@@ -116,21 +124,19 @@ func refusesDeposits(w *world) {
 	// A payment is not asked for before the escrow is open.
 	pay := swapper.SendToAddress{Chain: "BITCOIN", Txs: swapper.List[swapper.SendToAddressTx]{{Type: "BITCOIN_ADDRESS", Address: sameEscrow.Address, Amount: s.Quote.InputAmount}}}
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
-		out.CurrentAction = &swapper.Action{SendToAddress: &pay}
+		out.CurrentAction = &pay
 	}
 	out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
 	if err != nil || out.CurrentAction != nil || out.ActionError == nil {
 		w.Errorf("a payment before the escrow is open: got %+v, %v, want it withheld", out, err)
 	}
 	w.service.status = nil
-	opened := func(out *swapper.GetSwapStatusOutput) bool {
-		return out.CurrentAction != nil && (out.CurrentAction.SignPSBT != nil || out.CurrentAction.SendToAddress != nil)
-	}
+	opened := func(out *swapper.GetSwapStatusOutput) bool { return funds(out) || deposits(out) }
 	if _, err := w.net.User.FinishUntil(w.Context(), v, s.SwapID, opened); err != nil {
 		w.Fatal(err)
 	}
 	honest, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
-	if err != nil || honest.CurrentAction == nil || honest.CurrentAction.SendToAddress == nil {
+	if err != nil || !deposits(honest) {
 		w.Fatalf("the truth: got %+v, %v", honest, err)
 	}
 	for name, lie := range map[string]func(*swapper.SendToAddress){
@@ -141,7 +147,7 @@ func refusesDeposits(w *world) {
 		"two payments":    func(a *swapper.SendToAddress) { a.Txs = append(a.Txs, a.Txs[0]) },
 		"no payment":      func(a *swapper.SendToAddress) { a.Txs = nil },
 	} {
-		w.service.status = func(out *swapper.GetSwapStatusOutput) { lie(out.CurrentAction.SendToAddress) }
+		w.service.status = func(out *swapper.GetSwapStatusOutput) { lie(out.CurrentAction.(*swapper.SendToAddress)) }
 		if out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); !refuses(err) {
 			w.Errorf("%s: got %+v, %v, want a refusal", name, out, err)
 		}
@@ -189,7 +195,7 @@ func claimsDepositAlone(w *world) {
 	before := w.balance()
 	s := w.fromBitcoin(v)
 	waits := func(out *swapper.GetSwapStatusOutput) bool {
-		return out.CurrentAction != nil && out.CurrentAction.Wait != nil && out.CurrentAction.Wait.Name == "Bitcoin confirmations"
+		return waits(out) && out.CurrentAction.(*swapper.Wait).Name == "Bitcoin confirmations"
 	}
 	if _, err := w.net.User.FinishUntil(w.Context(), v, s.SwapID, waits); err != nil {
 		w.Fatal(err)

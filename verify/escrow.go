@@ -48,7 +48,7 @@ func (v *verifier) facts(ctx context.Context, o *opened, of []terms) []chains.Es
 // byEscrowNow shows a swap by what was agreed and by what the wallet's own nodes say of how
 // its escrow is. Only a final state ends it.
 func (v *verifier) byEscrowNow(id string, t terms, state swapper.SwapState, fact *chains.EscrowFact) swapper.ListSwapOutput {
-	out := swapper.ListSwapOutput{SwapOutputBase: t.base(id, state), IsExpired: !t.Expiry.Time().After(v.config.Now())}
+	out := swapper.ListSwapOutput{SwapOutputBase: t.base(id, state), IsExpired: !t.Expiry.After(v.config.Now())}
 	out.LNURL = t.link(fact)
 	switch {
 	case fact == nil:

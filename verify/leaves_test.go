@@ -37,15 +37,18 @@ type stage struct {
 }
 
 func signs(out *swapper.GetSwapStatusOutput) bool {
-	return out.CurrentAction != nil && out.CurrentAction.SignSmartChainTransaction != nil
+	_, ok := out.CurrentAction.(*swapper.SignSmartChainTransaction)
+	return ok
 }
 
 func deposits(out *swapper.GetSwapStatusOutput) bool {
-	return out.CurrentAction != nil && out.CurrentAction.SendToAddress != nil
+	_, ok := out.CurrentAction.(*swapper.SendToAddress)
+	return ok
 }
 
 func funds(out *swapper.GetSwapStatusOutput) bool {
-	return out.CurrentAction != nil && out.CurrentAction.SignPSBT != nil
+	_, ok := out.CurrentAction.(*swapper.SignPSBT)
+	return ok
 }
 
 func broadcast(out *swapper.GetSwapStatusOutput) bool { return out.State.Name == "BROADCASTED" }
@@ -53,11 +56,16 @@ func broadcast(out *swapper.GetSwapStatusOutput) bool { return out.State.Name ==
 func confirmed(out *swapper.GetSwapStatusOutput) bool { return out.State.Name == "BTC_TX_CONFIRMED" }
 
 func refundable(out *swapper.GetSwapStatusOutput) bool {
-	return signs(out) && out.CurrentAction.SignSmartChainTransaction.Name == "Refund"
+	return signs(out) && out.CurrentAction.(*swapper.SignSmartChainTransaction).Name == "Refund"
 }
 
 func locked(out *swapper.GetSwapStatusOutput) bool {
-	return out.CurrentAction != nil && out.CurrentAction.Wait != nil && out.State.Number > 0
+	return waits(out) && out.State.Number > 0
+}
+
+func waits(out *swapper.GetSwapStatusOutput) bool {
+	_, ok := out.CurrentAction.(*swapper.Wait)
+	return ok
 }
 
 func asksForSecret(out *swapper.GetSwapStatusOutput) bool {
@@ -280,7 +288,7 @@ func (a *alterations) try(s stage, answer []byte, heard []answered, twice bool, 
 	if shows := actionType(honest); shows != s.shows {
 		a.Fatalf("%s: the wallet is shown %q, want %q", s.name, shows, s.shows)
 	}
-	if honest.CurrentAction != nil && honest.CurrentAction.SendToAddress != nil {
+	if deposits(honest) {
 		a.invoice = asText(a.T, honest.CurrentAction)
 	}
 	all := changes(a.T, answer)
@@ -348,7 +356,7 @@ func actionType(out *swapper.GetSwapStatusOutput) string {
 
 // withheld reports that the wallet is asked for nothing.
 func withheld(out *swapper.GetSwapStatusOutput) bool {
-	return out.CurrentAction == nil || out.CurrentAction.Wait != nil
+	return out.CurrentAction == nil || waits(out)
 }
 
 // shownBefore reports that the wallet is asked to pay the swap's only invoice once more. It
@@ -361,13 +369,12 @@ func (a *alterations) shownBefore(out *swapper.GetSwapStatusOutput) bool {
 // watchtower, because the service asks for a signature. It is harmless: the claim is made here,
 // of nothing that the service said, and costs the network's fee.
 func (a *alterations) claimedHere(want, got *swapper.GetSwapStatusOutput) bool {
-	if want.CurrentAction == nil || want.CurrentAction.Wait == nil || got.CurrentAction == nil || got.CurrentAction.SignSmartChainTransaction == nil {
+	sign, ok := got.CurrentAction.(*swapper.SignSmartChainTransaction)
+	if !ok || !waits(want) {
 		return false
 	}
-	sign := got.CurrentAction.SignSmartChainTransaction
-	said := a.told.status.CurrentAction
-	return sign.Name == "Settle manually" && strings.HasPrefix(sign.Description, "Takes ") &&
-		(said == nil || said.SignSmartChainTransaction == nil || !slices.Equal(sign.Txs, said.SignSmartChainTransaction.Txs))
+	said, told := a.told.status.CurrentAction.(*swapper.SignSmartChainTransaction)
+	return sign.Name == "Settle manually" && strings.HasPrefix(sign.Description, "Takes ") && !(told && slices.Equal(sign.Txs, said.Txs))
 }
 
 // believed are the parts in which what the wallet sees differs from the truth, but for what

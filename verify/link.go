@@ -75,7 +75,7 @@ func (v *verifier) SettleWithLnurl(ctx context.Context, in swapper.SettleWithLnu
 	switch {
 	case t.Src != tokens.LightningBTC():
 		return nil, fault.New(fault.InvalidState, "the swap is not paid over Lightning")
-	case t.Escrow != nil || t.Revealed != 0:
+	case t.Escrow != nil || !t.Revealed.IsZero():
 		return nil, fault.New(fault.InvalidState, "the invoice was paid already")
 	case link != "" && in.LnurlWithdraw != "":
 		return nil, fault.Invalid("lnurlWithdraw", "must be empty: the swap already has an LNURL-withdraw link")
@@ -118,14 +118,15 @@ func (v *verifier) askInvoice(ctx context.Context, o *opened, version uint64, t 
 	if err != nil {
 		return "", err
 	}
-	if got.CurrentAction == nil || got.CurrentAction.SendToAddress == nil {
+	asked, ok := got.CurrentAction.(*swapper.SendToAddress)
+	if !ok {
 		return "", fault.New(fault.InvalidState, "the service asks for no payment: ask for the swap's status")
 	}
 	verified := v.invoice
 	if t.trusts() {
 		verified = v.trustedPayment
 	}
-	pay, err := verified(ctx, in.SwapID, version, t, *got.CurrentAction.SendToAddress)
+	pay, err := verified(ctx, in.SwapID, version, t, asked)
 	if err != nil {
 		return "", err
 	}

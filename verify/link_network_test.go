@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -52,8 +53,11 @@ func paysLinks(w *world) {
 	v := w.wallet()
 	link := w.net.PayLink()
 	parsed, err := v.ParseAddress(w.Context(), swapper.ParseAddressInput{Address: link})
-	if err != nil || parsed.LNURL == nil || parsed.LNURL.Pay == nil || parsed.Min == nil {
-		w.Fatalf("the link reads as %+v, %v", parsed, err)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if _, pays := parsed.LNURL.(*swapper.LNURLPay); !pays || parsed.Min == nil {
+		w.Fatalf("the link reads as %+v", parsed)
 	}
 	in := swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
 		SrcAddress: w.net.User.Address(w.chain), DstAddress: link}
@@ -241,7 +245,7 @@ func keepsKeys(w *world) {
 			"other terms": func(out *swapper.CreateSwapOutput) {
 				out.Quote.InputAmount.RawAmount.Sub(out.Quote.InputAmount.RawAmount, big.NewInt(1))
 			},
-			"another end":   func(out *swapper.CreateSwapOutput) { out.Quote.Expiry++ },
+			"another end":   func(out *swapper.CreateSwapOutput) { out.Quote.Expiry.Time = out.Quote.Expiry.Add(time.Millisecond) },
 			"other invoice": func(out *swapper.CreateSwapOutput) { out.Quote.OutputAddress = w.net.Invoice(50_000) },
 		} {
 			w.service.created = lie
@@ -347,7 +351,7 @@ func settlesByLinks(w *world) {
 	w.refusedAt("a second link", second(settle(made.SwapID, w.withdrawLink())), fault.InvalidInput, "lnurlWithdraw")
 	w.refusedAt("an unknown swap", second(settle("unknown", "")), fault.NotFound, "")
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
-		out.CurrentAction.SendToAddress.Txs[0].Address = w.net.Invoice(50_000)
+		out.CurrentAction.(*swapper.SendToAddress).Txs[0].Address = w.net.Invoice(50_000)
 	}
 	if _, err := settle(made.SwapID, ""); !refuses(err) {
 		w.Errorf("somebody's invoice: got %v, want a refusal", err)

@@ -261,8 +261,8 @@ func (w *world) action(s swapper.Service, id string) (*swapper.SignSmartChainTra
 		if err != nil {
 			return nil, err
 		}
-		if out.CurrentAction != nil && out.CurrentAction.SignSmartChainTransaction != nil {
-			return out.CurrentAction.SignSmartChainTransaction, nil
+		if sign, ok := out.CurrentAction.(*swapper.SignSmartChainTransaction); ok {
+			return sign, nil
 		}
 		if out.ActionError != nil {
 			return nil, fmt.Errorf("%s: %s", out.ActionError.Code, out.ActionError.Error)
@@ -290,7 +290,7 @@ func refusesTransactions(w *world) {
 		w.Fatal(err)
 	}
 	sign := func(change func(*swapper.SignSmartChainTransaction)) func(*swapper.GetSwapStatusOutput) {
-		return func(out *swapper.GetSwapStatusOutput) { change(out.CurrentAction.SignSmartChainTransaction) }
+		return func(out *swapper.GetSwapStatusOutput) { change(out.CurrentAction.(*swapper.SignSmartChainTransaction)) }
 	}
 	for _, typ := range []swapper.SwapType{swapper.SwapToBTCLN, swapper.SwapToBTC} {
 		for name, lie := range map[string]func(*swapper.GetSwapStatusOutput){
@@ -347,7 +347,9 @@ func paysOnce(w *world) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.service.status = func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignSmartChainTransaction.Txs = theirs.Txs }
+	w.service.status = func(out *swapper.GetSwapStatusOutput) {
+		out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = theirs.Txs
+	}
 	if got, err := w.action(v, first.SwapID); !refuses(err) {
 		w.Errorf("a second opening for the swap: got %+v, %v, want a refusal", got, err)
 	}
@@ -370,7 +372,7 @@ func paysBitcoinOnce(w *world) {
 		w.Fatal(err)
 	}
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
-		out.Escrow, out.CurrentAction.SignSmartChainTransaction.Txs = status.Escrow, theirs.Txs
+		out.Escrow, out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = status.Escrow, theirs.Txs
 	}
 	if got, err := w.action(v, second.SwapID); !refuses(err) || !strings.Contains(err.Error(), "pays for it already") {
 		w.Errorf("the payment of another swap: got %+v, %v, want a refusal", got, err)
@@ -382,7 +384,7 @@ func paysBitcoinOnce(w *world) {
 	other := w.wallet() // which does not know the first payment
 	later := w.out(other, swapper.SwapToBTC)
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
-		out.Escrow, out.CurrentAction.SignSmartChainTransaction.Txs = status.Escrow, theirs.Txs
+		out.Escrow, out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = status.Escrow, theirs.Txs
 	}
 	_, err = w.action(other, later.SwapID)
 	if refused, ok := errors.AsType[*verify.RefusedError](err); !ok || refused.Field != "escrow.nonce" {
@@ -401,7 +403,7 @@ func submits(w *world) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		txs, err := w.net.User.Sign(&swapper.Action{SignSmartChainTransaction: a})
+		txs, err := w.net.User.Sign(a)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -576,18 +578,20 @@ func refusesInvoices(w *world) {
 		w.Fatal(err)
 	}
 	for name, lie := range map[string]func(*swapper.SendToAddress){
-		"another swap's": func(a *swapper.SendToAddress) { a.Txs[0].Address = theirs.CurrentAction.SendToAddress.Txs[0].Address },
-		"somebody's":     func(a *swapper.SendToAddress) { a.Txs[0].Address = w.net.Invoice(50_000) },
-		"garbage":        func(a *swapper.SendToAddress) { a.Txs[0].Address = "lnbcrt1" },
-		"two":            func(a *swapper.SendToAddress) { a.Txs = append(a.Txs, a.Txs[0]) },
-		"none":           func(a *swapper.SendToAddress) { a.Txs = nil },
+		"another swap's": func(a *swapper.SendToAddress) {
+			a.Txs[0].Address = theirs.CurrentAction.(*swapper.SendToAddress).Txs[0].Address
+		},
+		"somebody's": func(a *swapper.SendToAddress) { a.Txs[0].Address = w.net.Invoice(50_000) },
+		"garbage":    func(a *swapper.SendToAddress) { a.Txs[0].Address = "lnbcrt1" },
+		"two":        func(a *swapper.SendToAddress) { a.Txs = append(a.Txs, a.Txs[0]) },
+		"none":       func(a *swapper.SendToAddress) { a.Txs = nil },
 		"an address": func(a *swapper.SendToAddress) {
 			a.Chain, a.Txs[0].Type, a.Txs[0].Address = "BITCOIN", "BITCOIN_ADDRESS", w.net.User.Address("BITCOIN")
 		},
 	} {
 		v := w.wallet()
 		s := w.in(v)
-		w.service.status = func(out *swapper.GetSwapStatusOutput) { lie(out.CurrentAction.SendToAddress) }
+		w.service.status = func(out *swapper.GetSwapStatusOutput) { lie(out.CurrentAction.(*swapper.SendToAddress)) }
 		out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
 		if !refuses(err) {
 			w.Errorf("%s: got %+v, %v, want a refusal", name, out, err)
@@ -610,7 +614,7 @@ func keepsSecrets(w *world) {
 		out.CurrentAction, out.RequiresSecretReveal, out.Escrow = nil, &reveal, &escrow
 	}
 	out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
-	if err != nil || out.CurrentAction == nil || out.CurrentAction.Wait == nil || out.IsFinished {
+	if err != nil || !waits(out) || out.IsFinished {
 		w.Errorf("before the payment: got %+v, %v, want to wait", out, err)
 	}
 
@@ -712,7 +716,7 @@ func verifiesEveryByte(w *world) {
 		}
 		honest := ""
 		w.service.status = func(out *swapper.GetSwapStatusOutput) {
-			txs := out.CurrentAction.SignSmartChainTransaction.Txs
+			txs := out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs
 			at := len(txs) - 1
 			honest = txs[at]
 			b := []byte(honest)

@@ -21,7 +21,7 @@ func opensFromLightning(w *world) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		return out.CurrentAction.SignSmartChainTransaction
+		return out.CurrentAction.(*swapper.SignSmartChainTransaction)
 	}
 	other := toOpen(w.in(v).SwapID)
 	before := w.balance()
@@ -31,15 +31,19 @@ func opensFromLightning(w *world) {
 		refused bool
 		lie     func(*swapper.GetSwapStatusOutput)
 	}{
-		"an escrow for another payment": {true, func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignSmartChainTransaction.Txs = other.Txs }},
+		"an escrow for another payment": {true, func(out *swapper.GetSwapStatusOutput) {
+			out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = other.Txs
+		}},
 		"two escrows": {true, func(out *swapper.GetSwapStatusOutput) {
-			a := out.CurrentAction.SignSmartChainTransaction
+			a := out.CurrentAction.(*swapper.SignSmartChainTransaction)
 			a.Txs = append(a.Txs, other.Txs...)
 		}},
 		"another signer": {true, func(out *swapper.GetSwapStatusOutput) {
-			out.CurrentAction.SignSmartChainTransaction.RequiredSigner = "?"
+			out.CurrentAction.(*swapper.SignSmartChainTransaction).RequiredSigner = "?"
 		}},
-		"another chain":                      {true, func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignSmartChainTransaction.Chain = "MARS" }},
+		"another chain": {true, func(out *swapper.GetSwapStatusOutput) {
+			out.CurrentAction.(*swapper.SignSmartChainTransaction).Chain = "MARS"
+		}},
 		"the secret before the escrow opens": {false, func(out *swapper.GetSwapStatusOutput) { out.CurrentAction, out.RequiresSecretReveal = nil, &reveal }},
 	} {
 		w.service.status = func(out *swapper.GetSwapStatusOutput) {

@@ -134,45 +134,47 @@ func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t ter
 		state = asTold(got.State)
 	}
 	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, state, fact)}
-	if open && t.Revealed != 0 { // the secret is out: only the claim counts
+	if open && !t.Revealed.IsZero() { // the secret is out: only the claim counts
 		return out, v.claim(ctx, o, in, t, got, out)
 	}
 	if open && fact.Final && t.Type == swapper.SwapFromBTCLN {
 		return out, v.firstClaim(ctx, o, version, t, in, got, fact, out)
 	}
-	if refused != nil || out.IsFinished || t.Revealed != 0 {
+	if refused != nil || out.IsFinished || !t.Revealed.IsZero() {
 		return out, nil
 	}
 	if got.RequiresSecretReveal != nil && *got.RequiresSecretReveal && t.Type == swapper.SwapFromBTCLNAuto {
 		return out, v.reveal(ctx, o, version, t, in, got, out)
 	}
-	a := got.CurrentAction
-	switch {
-	case a == nil && got.RequiresSecretReveal != nil && *got.RequiresSecretReveal:
-		out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: "the service wants the secret before the escrow is open, with which it could take the payment and keep the escrow from being opened; it does not get it"}
-	case a == nil:
-	case a.SignSmartChainTransaction != nil && t.Type == swapper.SwapFromBTCLN && !open:
-		sign, err := v.userOpening(ctx, o, in.SwapID, version, t, got, fact)
+	switch a := got.CurrentAction.(type) {
+	case nil:
+		if got.RequiresSecretReveal != nil && *got.RequiresSecretReveal {
+			out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: "the service wants the secret before the escrow is open, with which it could take the payment and keep the escrow from being opened; it does not get it"}
+		}
+	case *swapper.Wait:
+		out.CurrentAction = wait(a)
+	case *swapper.SendToAddress:
+		pay, err := v.invoice(ctx, in.SwapID, version, t, a)
 		if err != nil {
 			return nil, err
 		}
-		out.CurrentAction = &swapper.Action{SignSmartChainTransaction: sign}
-	case a.Wait != nil:
-		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
-	case a.SendToAddress != nil:
-		pay, err := v.invoice(ctx, in.SwapID, version, t, *a.SendToAddress)
-		if err != nil {
-			return nil, err
-		}
-		out.CurrentAction = &swapper.Action{SendToAddress: pay}
+		out.CurrentAction = pay
 	default:
+		if _, signs := a.(*swapper.SignSmartChainTransaction); signs && t.Type == swapper.SwapFromBTCLN && !open {
+			sign, err := v.userOpening(ctx, o, in.SwapID, version, t, got, fact)
+			if err != nil {
+				return nil, err
+			}
+			out.CurrentAction = sign
+			break
+		}
 		out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: fmt.Sprintf("the service's action %s is not verified yet, and is withheld", a.Type())}
 	}
 	return out, nil
 }
 
 // invoice verifies the payment that the service asks for. A swap has one invoice.
-func (v *verifier) invoice(ctx context.Context, id string, version uint64, t terms, said swapper.SendToAddress) (*swapper.SendToAddress, error) {
+func (v *verifier) invoice(ctx context.Context, id string, version uint64, t terms, said *swapper.SendToAddress) (*swapper.SendToAddress, error) {
 	const field = "currentAction.txs"
 	if len(said.Txs) != 1 || said.Chain != tokens.Lightning || said.Txs[0].Type != "BOLT11_PAYMENT_REQUEST" {
 		return nil, &RefusedError{Reason: reasonAction, Field: field, Said: fmt.Sprintf("%d payments on %s", len(said.Txs), said.Chain), True: "the payment of one invoice"}
@@ -217,10 +219,10 @@ func (v *verifier) reveal(ctx context.Context, o *opened, version uint64, t term
 		return err
 	}
 	if e == nil { // not final yet, or not to be seen yet
-		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Awaiting LP payout", Description: "The wallet's own nodes do not show the escrow open and final yet.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+		out.CurrentAction = &swapper.Wait{Name: "Awaiting LP payout", Description: "The wallet's own nodes do not show the escrow open and final yet.", ExpectedTime: -time.Second, PollTime: 5 * time.Second}
 		return nil
 	}
-	t.Escrow, t.Revealed = e, swapper.Timestamp(v.config.Now().UnixMilli())
+	t.Escrow, t.Revealed = e, v.now()
 	if err := v.keep(ctx, in.SwapID, version, t); err != nil {
 		return err
 	}
@@ -229,7 +231,7 @@ func (v *verifier) reveal(ctx context.Context, o *opened, version uint64, t term
 	in.Secret = swapper.Secret(hex.EncodeToString(t.Preimage[:]))
 	_, err = v.service.GetSwapStatus(ctx, in)
 	if err == nil {
-		out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Automatic settlement", Description: "The secret was told to the service, which can now settle the swap.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+		out.CurrentAction = &swapper.Wait{Name: "Automatic settlement", Description: "The secret was told to the service, which can now settle the swap.", ExpectedTime: -time.Second, PollTime: 5 * time.Second}
 	} else { // whether it heard of it is not known: the next status claims
 		out.ActionError = &swapper.ActionError{Code: fault.CodeOf(err), Error: err.Error()}
 	}
@@ -343,7 +345,7 @@ func (v *verifier) firstClaim(ctx context.Context, o *opened, version uint64, t 
 		out.ActionError = &swapper.ActionError{Code: fault.InvalidState, Error: fmt.Sprintf("the escrow ends at %s, too soon to claim it safely; the payment is returned to the payer", time.Unix(t.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
 		return nil
 	}
-	t.Revealed = swapper.Timestamp(v.config.Now().UnixMilli())
+	t.Revealed = v.now()
 	if err := v.keep(ctx, in.SwapID, version, t); err != nil {
 		return err
 	}
@@ -384,7 +386,7 @@ func (v *verifier) claimPlan(chain chains.Chain, t terms, id, signer string) (ch
 
 // submitClaim sends a claim through the wallet's own nodes.
 func (v *verifier) submitClaim(ctx context.Context, o *opened, t terms, in swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
-	if t.Escrow == nil || t.Revealed == 0 || t.Preimage.IsZero() {
+	if t.Escrow == nil || t.Revealed.IsZero() || t.Preimage.IsZero() {
 		return nil, fault.New(fault.InvalidState, "there is nothing to sign: the swap's secret must not be revealed yet")
 	}
 	chain := o.byID[t.Dst.Chain]

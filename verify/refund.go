@@ -20,7 +20,7 @@ func (v *verifier) refundable(t terms, fact *chains.EscrowFact) bool {
 
 // refund is the refund of an expired escrow, made here: a service that is silent or
 // lies cannot keep the money locked.
-func (v *verifier) refund(ctx context.Context, o *opened, in swapper.GetSwapStatusInput, t terms) (*swapper.Action, error) {
+func (v *verifier) refund(ctx context.Context, o *opened, in swapper.GetSwapStatusInput, t terms) (swapper.Action, error) {
 	chain := o.byID[t.Src.Chain]
 	signer, err := signerOf(chain, in.Signer, t.Payer)
 	if err != nil {
@@ -34,8 +34,8 @@ func (v *verifier) refund(ctx context.Context, o *opened, in swapper.GetSwapStat
 	if err != nil {
 		return nil, err
 	}
-	return &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Name: "Refund", Chain: t.Src.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
-		Description: fmt.Sprintf("Takes %s back out of the swap contract, to %s.", tokens.NewAmount(t.Input, t.Src), t.Payer)}}, nil
+	return &swapper.SignSmartChainTransaction{Name: "Refund", Chain: t.Src.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
+		Description: fmt.Sprintf("Takes %s back out of the swap contract, to %s.", tokens.NewAmount(t.Input, t.Src), t.Payer)}, nil
 }
 
 // send sends signed transactions of a plan through the wallet's own nodes.

@@ -124,17 +124,17 @@ func (v *verifier) told(ctx context.Context, o *opened, t terms, in swapper.GetS
 
 // act fills in the action of a status.
 func (v *verifier) act(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact, out *swapper.GetSwapStatusOutput) error {
-	switch a := got.CurrentAction; {
-	case a == nil:
+	switch a := got.CurrentAction.(type) {
+	case nil:
 		return nil
-	case a.Wait != nil:
-		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
+	case *swapper.Wait:
+		out.CurrentAction = wait(a)
 		return nil
-	case a.SignSmartChainTransaction != nil:
+	case *swapper.SignSmartChainTransaction:
 		sign, err := v.signing(ctx, o, in.SwapID, version, t, in, got, fact)
 		switch {
 		case err == nil:
-			out.CurrentAction = &swapper.Action{SignSmartChainTransaction: sign}
+			out.CurrentAction = sign
 		case fault.CodeOf(err) == fault.Unsupported:
 			out.ActionError, err = &swapper.ActionError{Code: fault.Unsupported, Error: err.Error()}, nil
 		}
@@ -145,17 +145,14 @@ func (v *verifier) act(ctx context.Context, o *opened, version uint64, t terms, 
 	}
 }
 
-// maxPoll is the longest time that a wallet waits before it looks again, in seconds.
-const maxPoll = 60
+// maxPoll is the longest time that a wallet waits before it looks again.
+const maxPoll = time.Minute
 
 // wait is what the service says of how long to wait, within bounds.
-func wait(said swapper.Wait) *swapper.Wait {
-	w := &swapper.Wait{Name: "Awaiting LP payout", Description: "Told by the service, not verified: wait.", ExpectedTimeSeconds: said.ExpectedTimeSeconds, PollTimeSeconds: said.PollTimeSeconds}
-	if !(w.ExpectedTimeSeconds >= 0) {
-		w.ExpectedTimeSeconds = -1
-	}
-	if !(w.PollTimeSeconds >= 0 && w.PollTimeSeconds <= maxPoll) {
-		w.PollTimeSeconds = maxPoll
+func wait(said *swapper.Wait) *swapper.Wait {
+	w := &swapper.Wait{Name: "Awaiting LP payout", Description: "Told by the service, not verified: wait.", ExpectedTime: said.ExpectedTime, PollTime: said.PollTime}
+	if w.PollTime < 0 || w.PollTime > maxPoll {
+		w.PollTime = maxPoll
 	}
 	return w
 }

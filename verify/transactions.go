@@ -30,8 +30,8 @@ const (
 
 // signing judges the transactions that the service wants the wallet to sign, and returns
 // what the wallet may sign: the same, as they were read here.
-func (v *verifier) signing(ctx context.Context, o *opened, id string, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact) (*swapper.SignSmartChainTransaction, error) {
-	said := got.CurrentAction.SignSmartChainTransaction
+func (v *verifier) signing(ctx context.Context, o *opened, id string, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, fact *chains.EscrowFact) (swapper.Action, error) {
+	said := got.CurrentAction.(*swapper.SignSmartChainTransaction)
 	chain := o.byID[t.Src.Chain]
 	signer, err := signerOf(chain, in.Signer, t.Payer)
 	if err != nil {
@@ -182,7 +182,7 @@ func (v *verifier) newEscrow(k chains.Contract, t terms, e chains.Escrow, r chai
 		case c > lpverify.MaxPayoutConfirmations:
 			return "", &RefusedError{Reason: reasonAction, Field: "escrow.confirmations", Said: strconv.Itoa(int(c)), True: "from 1 to " + strconv.Itoa(lpverify.MaxPayoutConfirmations)}
 		}
-		if !rawtx.NonceMadeWithin(want.Condition.Nonce, t.CreatedAt.Time(), nonceSlack) {
+		if !rawtx.NonceMadeWithin(want.Condition.Nonce, t.CreatedAt.Time, nonceSlack) {
 			return "", &RefusedError{Reason: reasonAction, Field: "escrow.nonce", Said: strconv.FormatUint(want.Condition.Nonce, 10), True: "a nonce that was made within an hour of the swap"}
 		}
 		output := rawtx.NoncedTxoHash(want.Condition.Nonce, int64(want.Condition.Sats), want.Condition.Script)
@@ -255,7 +255,7 @@ func (v *verifier) SubmitTransaction(ctx context.Context, in swapper.SubmitTrans
 		return v.submitVault(ctx, o, version, t, in)
 	case t.Type == swapper.SwapFromBTC:
 		return v.submitDeposit(ctx, o, version, t, in)
-	case t.Type == swapper.SwapFromBTCLN && t.Escrow != nil && t.Revealed == 0:
+	case t.Type == swapper.SwapFromBTCLN && t.Escrow != nil && t.Revealed.IsZero():
 		ctx, cancel := context.WithTimeout(ctx, longest)
 		defer cancel()
 		return v.submitOpening(ctx, o, t, in)

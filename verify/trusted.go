@@ -76,7 +76,7 @@ func (v *verifier) CreateGasSwap(ctx context.Context, in swapper.CreateGasSwapIn
 // wantedGas reads what a request for gas says of the swap's terms. It refuses what the wallet
 // does not trust anybody with, before the service is asked.
 func (v *verifier) wantedGas(o *opened, in swapper.CreateGasSwapInput) (t terms, err error) {
-	t = terms{Schema: termsSchema, Key: in.IdempotencyKey, CreatedAt: swapper.Timestamp(v.config.Now().UnixMilli())}
+	t = terms{Schema: termsSchema, Key: in.IdempotencyKey, CreatedAt: v.now()}
 	if t.Src, err = o.tokens.Resolve(in.SrcToken); err != nil {
 		return t, fault.At("srcToken", err)
 	}
@@ -129,16 +129,19 @@ func (v *verifier) onTrust(ctx context.Context, o *opened, version uint64, t ter
 		return nil, err
 	}
 	out := &swapper.GetSwapStatusOutput{ListSwapOutput: trustedNow(t, got.ListSwapOutput)}
-	switch a := got.CurrentAction; {
-	case a == nil || out.IsFinished:
-	case a.Wait != nil:
-		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
-	case a.SendToAddress != nil:
-		pay, err := v.trustedPayment(ctx, in.SwapID, version, t, *a.SendToAddress)
+	if out.IsFinished {
+		return out, nil
+	}
+	switch a := got.CurrentAction.(type) {
+	case nil:
+	case *swapper.Wait:
+		out.CurrentAction = wait(a)
+	case *swapper.SendToAddress:
+		pay, err := v.trustedPayment(ctx, in.SwapID, version, t, a)
 		if err != nil {
 			return nil, err
 		}
-		out.CurrentAction = &swapper.Action{SendToAddress: pay}
+		out.CurrentAction = pay
 	default:
 		out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: fmt.Sprintf("the service's action %s is withheld: a swap that no contract secures needs a payment and nothing else", a.Type())}
 	}
@@ -146,7 +149,7 @@ func (v *verifier) onTrust(ctx context.Context, o *opened, version uint64, t ter
 }
 
 // trustedPayment verifies what of a payment to a trusted provider can be verified.
-func (v *verifier) trustedPayment(ctx context.Context, id string, version uint64, t terms, said swapper.SendToAddress) (*swapper.SendToAddress, error) {
+func (v *verifier) trustedPayment(ctx context.Context, id string, version uint64, t terms, said *swapper.SendToAddress) (*swapper.SendToAddress, error) {
 	const field = "currentAction.txs"
 	typ, name := "BOLT11_PAYMENT_REQUEST", "Deposit on Lightning"
 	if t.Type == swapper.SwapTrustedFromBTC {

@@ -31,10 +31,10 @@ func onTrust(t *testing.T, typ swapper.SwapType) (swapper.CreateSwapInput, *serv
 		from, chain, to, dest = tokens.BTC(), "BITCOIN", address(t, 1), "BITCOIN_ADDRESS"
 	}
 	in := swapper.CreateSwapInput{SrcToken: from.ID(), DstToken: coin.ID(), Amount: big.NewInt(10_000), AmountType: swapper.ExactOut, DstAddress: "moon1"}
-	base := swapper.SwapOutputBase{SwapID: "gas", SwapType: typ, State: swapper.SwapState{Name: "PR_CREATED", Description: "pay"}, CreatedAt: swapper.Timestamp(noon.UnixMilli()),
-		Quote: swapper.SwapQuote{InputAmount: units(10_300, from), OutputAmount: units(10_000, coin), OutputAddress: "moon1", Expiry: swapper.Timestamp(noon.Add(time.Minute).UnixMilli()), Fees: swapper.SwapQuoteFees{Swap: units(300, from)}}}
+	base := swapper.SwapOutputBase{SwapID: "gas", SwapType: typ, State: swapper.SwapState{Name: "PR_CREATED", Description: "pay"}, CreatedAt: swapper.Timestamp{Time: noon},
+		Quote: swapper.SwapQuote{InputAmount: units(10_300, from), OutputAmount: units(10_000, coin), OutputAddress: "moon1", Expiry: swapper.Timestamp{Time: noon.Add(time.Minute)}, Fees: swapper.SwapQuoteFees{Swap: units(300, from)}}}
 	return in, &service{created: &swapper.CreateSwapOutput{SwapOutputBase: base}, status: &swapper.GetSwapStatusOutput{ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: base},
-		CurrentAction: &swapper.Action{SendToAddress: &swapper.SendToAddress{Name: "pay", Chain: chain, Txs: swapper.List[swapper.SendToAddressTx]{{Type: dest, Address: to, Hyperlink: "x", Amount: units(10_300, from)}}}}}}
+		CurrentAction: &swapper.SendToAddress{Name: "pay", Chain: chain, Txs: swapper.List[swapper.SendToAddressTx]{{Type: dest, Address: to, Hyperlink: "x", Amount: units(10_300, from)}}}}}
 }
 
 func trusting(t *testing.T, s swapper.Service, most int64) swapper.Service {
@@ -189,12 +189,12 @@ func TestEveryLeafOfATrustedSwapIsVerified(t *testing.T) {
 		}
 		text := asText(t, s.status)
 		honest, err := see()
-		if err != nil || honest.CurrentAction == nil || honest.CurrentAction.SendToAddress == nil || !strings.Contains(honest.CurrentAction.SendToAddress.Description, "No contract secures this") {
+		if err != nil || !deposits(honest) || !strings.Contains(honest.CurrentAction.(*swapper.SendToAddress).Description, "No contract secures this") {
 			t.Fatalf("%s: got %+v, %v", typ, honest, err)
 		}
 		want, refused := leaves(t, honest), 0
 		all := changes(t, []byte(text))
-		s.status.CurrentAction.SendToAddress.Txs[0].Address = map[bool]string{true: address(t, 2), false: invoice(t, 10_400_000)}[typ == swapper.SwapTrustedFromBTC]
+		s.status.CurrentAction.(*swapper.SendToAddress).Txs[0].Address = map[bool]string{true: address(t, 2), false: invoice(t, 10_400_000)}[typ == swapper.SwapTrustedFromBTC]
 		all["/currentAction/txs/0/address another's"] = []byte(asText(t, s.status))
 		for path, changed := range all {
 			s.status = new(swapper.GetSwapStatusOutput)

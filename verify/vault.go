@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,7 +29,7 @@ type vaultTerms struct {
 	Part          swap.VaultPart
 	Confirmations uint32 // that a withdrawal needs
 	Sent          []bitcoin.Hash
-	Confirmed     swapper.Timestamp // when the wallet's own Bitcoin backend was first seen to show them; 0: not yet
+	Confirmed     swapper.Timestamp // when the wallet's own Bitcoin backend was first seen to show them; zero: not yet
 }
 
 // mostSent is how many transactions a wallet may sign for one swap; all of them spend the
@@ -127,14 +128,14 @@ func (v *verifier) throughVault(ctx context.Context, o *opened, version uint64, 
 	if refused != nil || got.CurrentAction == nil {
 		return out, nil
 	}
-	switch a := got.CurrentAction; {
-	case a.Wait != nil:
-		out.CurrentAction = &swapper.Action{Wait: wait(*a.Wait)}
-	case a.SignPSBT != nil:
+	switch a := got.CurrentAction.(type) {
+	case *swapper.Wait:
+		out.CurrentAction = wait(a)
+	case *swapper.SignPSBT:
 		fund, err := v.vaultPayment(ctx, o, version, t, in, got)
 		switch {
 		case err == nil:
-			out.CurrentAction = &swapper.Action{SignPSBT: fund}
+			out.CurrentAction = fund
 		case fault.CodeOf(err) == fault.Unsupported:
 			out.ActionError = &swapper.ActionError{Code: fault.Unsupported, Error: err.Error()}
 		default:
@@ -150,7 +151,7 @@ func (v *verifier) throughVault(ctx context.Context, o *opened, version uint64, 
 // nodes say of how it went.
 func (v *verifier) throughVaultNow(id string, t terms, state swapper.SwapState, seen *withdrawal, unseen error) swapper.ListSwapOutput {
 	sent := t.Vault != nil && len(t.Vault.Sent) > 0
-	out := swapper.ListSwapOutput{SwapOutputBase: t.base(id, state), IsExpired: !sent && !t.Expiry.Time().After(v.config.Now())}
+	out := swapper.ListSwapOutput{SwapOutputBase: t.base(id, state), IsExpired: !sent && !t.Expiry.After(v.config.Now())}
 	how := ""
 	switch {
 	case errors.Is(unseen, errNotAsked):
@@ -187,8 +188,8 @@ const fieldPSBT = "currentAction.txs[0]"
 // vaultPayment verifies the transaction that the service wants signed, and the vault that it
 // spends, and makes it again from what was verified: with inputs and change of the wallet
 // that were chosen here, if the wallet has named one.
-func (v *verifier) vaultPayment(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput) (*swapper.SignPSBT, error) {
-	said := got.CurrentAction.SignPSBT
+func (v *verifier) vaultPayment(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput) (swapper.Action, error) {
+	said := got.CurrentAction.(*swapper.SignPSBT)
 	if said.Chain != tokens.Bitcoin || len(said.Raw) != 1 || len(said.Funded) != 0 {
 		return nil, &RefusedError{Reason: reasonAction, Field: "currentAction.txs", Said: fmt.Sprintf("%d raw and %d funded transactions on %s", len(said.Raw), len(said.Funded), said.Chain), True: "one raw transaction on Bitcoin"}
 	}
@@ -391,9 +392,9 @@ func (v *verifier) submitVault(ctx context.Context, o *opened, version uint64, t
 // vaultClaim is the action while the vault has not paid a confirmed transaction: to wait for
 // a watchtower, and then to claim.
 func (v *verifier) vaultClaim(ctx context.Context, o *opened, version uint64, t terms, in swapper.GetSwapStatusInput, got *swapper.GetSwapStatusOutput, seen *withdrawal, out *swapper.GetSwapStatusOutput) error {
-	if t.Vault.Confirmed == 0 {
+	if t.Vault.Confirmed.IsZero() {
 		next := *t.Vault
-		next.Confirmed = swapper.Timestamp(v.config.Now().UnixMilli())
+		next.Confirmed = v.now()
 		t.Vault = &next
 		if err := v.keep(ctx, in.SwapID, version, t); err != nil {
 			return err
@@ -457,11 +458,15 @@ func signerOf(chain chains.Chain, asked, otherwise string) (string, error) {
 // leavesToOthers lets the wallet wait for a watchtower, unless the service asks for the
 // claim or the time for it has ended.
 func (v *verifier) leavesToOthers(since swapper.Timestamp, got *swapper.GetSwapStatusOutput, out *swapper.GetSwapStatusOutput) bool {
-	manual := got != nil && got.CurrentAction != nil && got.CurrentAction.SignSmartChainTransaction != nil
-	if manual || !v.config.Now().Before(since.Time().Add(settles)) {
+	if got != nil {
+		if _, manual := got.CurrentAction.(*swapper.SignSmartChainTransaction); manual {
+			return false
+		}
+	}
+	if !v.config.Now().Before(since.Add(settles)) {
 		return false
 	}
-	out.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Automatic settlement", Description: "A watchtower may settle the swap; else the wallet can.", ExpectedTimeSeconds: -1, PollTimeSeconds: 5}}
+	out.CurrentAction = &swapper.Wait{Name: "Automatic settlement", Description: "A watchtower may settle the swap; else the wallet can.", ExpectedTime: -time.Second, PollTime: 5 * time.Second}
 	return true
 }
 
@@ -476,7 +481,7 @@ func overtaken(err error, out *swapper.GetSwapStatusOutput) error {
 }
 
 // settle asks for the signature of a claim.
-func (t terms) settle(u chains.Unsigned) *swapper.Action {
-	return &swapper.Action{SignSmartChainTransaction: &swapper.SignSmartChainTransaction{Name: "Settle manually", Chain: t.Dst.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
-		Description: fmt.Sprintf("Takes %s out of the swap contract, for %s.", tokens.NewAmount(t.Output, t.Dst), t.Recipient)}}
+func (t terms) settle(u chains.Unsigned) swapper.Action {
+	return &swapper.SignSmartChainTransaction{Name: "Settle manually", Chain: t.Dst.Chain, Txs: u.Txs, RequiredSigner: u.Signer,
+		Description: fmt.Sprintf("Takes %s out of the swap contract, for %s.", tokens.NewAmount(t.Output, t.Dst), t.Recipient)}
 }

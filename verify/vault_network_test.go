@@ -107,10 +107,10 @@ func (w *world) psbtOf(id string) (swapper.RawPSBT, swapper.VaultInfo) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if out.CurrentAction == nil || out.CurrentAction.SignPSBT == nil || out.Vault == nil {
+	if !funds(out) || out.Vault == nil {
 		w.Fatalf("the service says %+v", out)
 	}
-	return out.CurrentAction.SignPSBT.Raw[0], *out.Vault
+	return out.CurrentAction.(*swapper.SignPSBT).Raw[0], *out.Vault
 }
 
 // Each way of a service to steal bitcoin by a transaction that is to be signed, or by the
@@ -131,7 +131,7 @@ func refusesVaults(w *world) {
 	theirs, _ := create(50_000, mallory.Address(w.chain))
 	more, _ := create(60_000, w.net.User.Address(w.chain))
 	raw := func(change func(*swapper.RawPSBT)) func(*swapper.GetSwapStatusOutput) {
-		return func(out *swapper.GetSwapStatusOutput) { change(&out.CurrentAction.SignPSBT.Raw[0]) }
+		return func(out *swapper.GetSwapStatusOutput) { change(&out.CurrentAction.(*swapper.SignPSBT).Raw[0]) }
 	}
 	tx := func(change func(*wire.MsgTx)) func(*swapper.GetSwapStatusOutput) {
 		return raw(func(r *swapper.RawPSBT) {
@@ -180,20 +180,20 @@ func refusesVaults(w *world) {
 		"a vault that is no number":         vault(func(v *swapper.VaultInfo) { v.VaultID = strings.Repeat("9", 100) }),
 		"a vault whose owner is no address": vault(func(v *swapper.VaultInfo) { v.Owner = "?" }),
 		"two transactions": func(out *swapper.GetSwapStatusOutput) {
-			s := out.CurrentAction.SignPSBT
+			s := out.CurrentAction.(*swapper.SignPSBT)
 			s.Raw = append(s.Raw, s.Raw[0])
 		},
 		"a transaction with inputs": func(out *swapper.GetSwapStatusOutput) {
-			s := out.CurrentAction.SignPSBT
+			s := out.CurrentAction.(*swapper.SignPSBT)
 			s.Raw, s.Funded = nil, []swapper.FundedPSBT{{PSBTHex: s.Raw[0].PSBTHex}}
 		},
-		"a transaction on another chain": func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.SignPSBT.Chain = "LIGHTNING" },
+		"a transaction on another chain": func(out *swapper.GetSwapStatusOutput) { out.CurrentAction.(*swapper.SignPSBT).Chain = "LIGHTNING" },
 		"another output is spent, of a vault without a name": func(out *swapper.GetSwapStatusOutput) {
 			tx(func(tx *wire.MsgTx) { tx.TxIn[0].PreviousOutPoint.Hash[3] ^= 1 })(out)
 			out.Vault = nil
 		},
 		"the vault without a name pays somebody else": func(out *swapper.GetSwapStatusOutput) {
-			out.CurrentAction.SignPSBT.Raw[0], out.Vault = theirs, nil
+			out.CurrentAction.(*swapper.SignPSBT).Raw[0], out.Vault = theirs, nil
 		},
 		"the provider of a vault without a name gets more": func(out *swapper.GetSwapStatusOutput) {
 			tx(func(tx *wire.MsgTx) { tx.TxOut[2].Value++ })(out)
@@ -209,7 +209,7 @@ func refusesVaults(w *world) {
 			w.Errorf("%s: got %+v, %v, want a refusal", name, out, err)
 		}
 		w.service.status = nil
-		if out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); err != nil || out.CurrentAction == nil || out.CurrentAction.SignPSBT == nil {
+		if out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); err != nil || !funds(out) {
 			w.Errorf("%s: after the lie the truth is refused: %+v, %v", name, out, err)
 		}
 	}
@@ -240,7 +240,7 @@ func findsVaults(w *world, mallory *swappertest.User) {
 			}
 			out, err = v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
 		}
-		if err != nil || out.CurrentAction == nil || out.CurrentAction.SignPSBT == nil || !strings.Contains(out.CurrentAction.SignPSBT.Description, "the vault "+vault.VaultID+" of "+vault.Owner) {
+		if err != nil || !funds(out) || !strings.Contains(out.CurrentAction.(*swapper.SignPSBT).Description, "the vault "+vault.VaultID+" of "+vault.Owner) {
 			w.Errorf("after the note %q: got %+v, %v, want a payment through the vault %+v", note, out, err, vault)
 		}
 		w.service.status = nil

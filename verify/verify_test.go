@@ -158,8 +158,8 @@ func honest(t *testing.T, typ swapper.SwapType) (swapper.CreateSwapInput, *swapp
 	in.DstToken = to.ID()
 	network := units(networkFee, coin)
 	return in, &swapper.CreateSwapOutput{SwapKey: "00112233445566778899aabbccddeeff", SwapOutputBase: swapper.SwapOutputBase{
-		SwapID: "swap1", SwapType: typ, State: swapper.SwapState{Number: 0, Name: "CREATED", Description: "ready"}, CreatedAt: swapper.Timestamp(noon.UnixMilli()),
-		Quote: swapper.SwapQuote{InputAmount: units(100_300+networkFee, coin), OutputAmount: units(100_000, to), Expiry: swapper.Timestamp(noon.Add(time.Minute).UnixMilli()), OutputAddress: in.DstAddress,
+		SwapID: "swap1", SwapType: typ, State: swapper.SwapState{Number: 0, Name: "CREATED", Description: "ready"}, CreatedAt: swapper.Timestamp{Time: noon},
+		Quote: swapper.SwapQuote{InputAmount: units(100_300+networkFee, coin), OutputAmount: units(100_000, to), Expiry: swapper.Timestamp{Time: noon.Add(time.Minute)}, OutputAddress: in.DstAddress,
 			Fees: swapper.SwapQuoteFees{Swap: units(300, coin), NetworkOutput: &network}},
 		Steps: swapper.List[swapper.Step]{{Type: "Payment", Side: "source", Chain: "MOON", Status: "awaiting"}},
 	}}
@@ -210,7 +210,7 @@ func TestQuotesThatAreRefused(t *testing.T) {
 		"decimals":                  {"token", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAmount.Decimals = 6 }},
 		"somebody else is paid":     {"recipient", func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = address(t, 2) }},
 		"another invoice":           {"recipient", func(t *testing.T, o *swapper.CreateSwapOutput) { o.Quote.OutputAddress = invoice(t, 99_000_000) }},
-		"expired":                   {"expiry", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Expiry = swapper.Timestamp(noon.UnixMilli()) }},
+		"expired":                   {"expiry", func(_ *testing.T, o *swapper.CreateSwapOutput) { o.Quote.Expiry = swapper.Timestamp{Time: noon} }},
 	} {
 		for _, typ := range types {
 			in, answer := honest(t, typ)
@@ -378,12 +378,12 @@ func second[T any](_ T, err error) error { return err }
 // Every action of these swaps, whose escrow is not known, is withheld, and what the service claims to have happened is not shown.
 func TestStatusShowsWhatWasAgreed(t *testing.T) {
 	for name, action := range map[string]swapper.Action{
-		"pay":  {SendToAddress: &swapper.SendToAddress{}},
-		"psbt": {SignPSBT: &swapper.SignPSBT{}},
+		"pay":  &swapper.SendToAddress{},
+		"psbt": &swapper.SignPSBT{},
 	} {
 		in, answer := honest(t, swapper.SwapToBTC)
 		secret := true
-		s := &service{created: answer, status: &swapper.GetSwapStatusOutput{CurrentAction: &action, RequiresSecretReveal: &secret, Escrow: &swapper.EscrowInfo{},
+		s := &service{created: answer, status: &swapper.GetSwapStatusOutput{CurrentAction: action, RequiresSecretReveal: &secret, Escrow: &swapper.EscrowInfo{},
 			ListSwapOutput: swapper.ListSwapOutput{SwapOutputBase: answer.SwapOutputBase, IsFinished: true, IsSuccess: true, IsFailed: true}}}
 		v := wrap(t, s)
 		if _, err := v.CreateSwap(t.Context(), in); err != nil {

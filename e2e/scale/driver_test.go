@@ -204,6 +204,8 @@ func (d *driver) act(ctx context.Context, j *job) error {
 			return fmt.Errorf("getSwapStatus: %w", err)
 		}
 		a := s.CurrentAction
+		_, waits := a.(*swapper.Wait)
+		_, pays := a.(*swapper.SendToAddress)
 		var signed []string
 		var err error
 		switch {
@@ -214,11 +216,11 @@ func (d *driver) act(ctx context.Context, j *job) error {
 			return errTooLate
 		case s.IsExpired || s.IsFailed && j.kind == fromBitcoin && !opens:
 			return errTooLate
-		case s.IsFinished, a != nil && a.Wait != nil && !(opens && j.kind == fromBitcoin && !paid):
+		case s.IsFinished, waits && !(opens && j.kind == fromBitcoin && !paid):
 			d.tracker.leave(j.id)
 			return nil
-		case a == nil: // what was handed in is under way
-		case a.SendToAddress != nil && !paid:
+		case a == nil, waits, pays && paid: // what was handed in is under way
+		case pays:
 			if err := user.Do(ctx, j.id, a); err != nil {
 				if r, _ := d.tracker.record(j.id); r != nil && r.Expiry.Reached(time.Now()) {
 					return errTooLate
@@ -229,10 +231,8 @@ func (d *driver) act(ctx context.Context, j *job) error {
 				d.tracker.leave(j.id)
 				return nil
 			}
-		case a.SignPSBT != nil:
-			signed, err = user.SignPSBT(a.SignPSBT)
-		case a.SignSmartChainTransaction != nil:
-			signed, err = user.Sign(a.SignSmartChainTransaction)
+		default:
+			signed, err = user.SignAction(a)
 		}
 		if err != nil {
 			return err
@@ -249,7 +249,7 @@ func (d *driver) act(ctx context.Context, j *job) error {
 			if taken {
 				d.tracker.leave(j.id)
 			}
-			switch bitcoin := a.SignPSBT != nil; {
+			switch _, bitcoin := a.(*swapper.SignPSBT); {
 			case !taken: // it was while an answer was lost, or it is too late: the next look says
 			case bitcoin && (opens || j.kind == gasBitcoin):
 				return nil

@@ -138,7 +138,8 @@ func (v *verified) measure(t *testing.B, types []swapper.SwapType, under []under
 		t.Run("reveal/"+string(swapper.SwapFromBTCLNAuto), func(t *testing.B) { // 16 trips are the service's: it is asked, and then told
 			var id string
 			v.trips(t, func() { id = v.delivered(t) }, func() {
-				if s := v.status(t, id); s.CurrentAction == nil || s.CurrentAction.Wait == nil || s.CurrentAction.Wait.Name != "Automatic settlement" {
+				s := v.status(t, id)
+				if a, ok := s.CurrentAction.(*swapper.Wait); !ok || a.Name != "Automatic settlement" {
 					t.Fatalf("%+v", s)
 				}
 			})

@@ -275,8 +275,9 @@ func vaultOf(r *swap.Record) chains.VaultID {
 }
 
 // pays checks before a user pays bitcoin for an escrow that the chain has it open.
-func (p *promises) pays(u *user, a *swapper.Action) {
-	if u.order.kind != "FROM_BTC" || a.SendToAddress == nil && a.SignPSBT == nil {
+func (p *promises) pays(u *user, a swapper.Action) {
+	_, signs := a.(*swapper.SignSmartChainTransaction)
+	if u.order.kind != "FROM_BTC" || signs {
 		return
 	}
 	r, err := p.w.record(u.id)

@@ -72,29 +72,32 @@ func (s *stranger) meddle(ctx context.Context, p *process, u *user, id string) {
 	}
 	in := swapper.GetSwapStatusInput{SwapID: id, Signer: u.land.address(&s.Wallet), BitcoinAddress: s.Bitcoin.Address.String(), BitcoinPublicKey: s.Bitcoin.PublicKey()}
 	status, err := p.client.GetSwapStatus(ctx, in)
-	if err != nil || status.CurrentAction == nil {
+	if err != nil {
 		return
 	}
-	a := status.CurrentAction
 	s.Swaps = p.client
-	switch {
-	case a.SignSmartChainTransaction != nil:
+	switch a := status.CurrentAction.(type) {
+	case *swapper.SignSmartChainTransaction:
 		if s.r.IntN(6) == 0 { // what is signed for another swap
 			other := s.w.users[s.r.IntN(len(s.w.users))]
 			if other != u && other.id != "" && other.land.chain() == u.land.chain() {
 				id = other.id
 			}
 		}
-		if a.SignSmartChainTransaction.RequiredSigner != in.Signer {
+		if a.RequiredSigner != in.Signer {
 			return
 		}
-	case s.r.IntN(3) > 0:
-		return
-	case a.SignPSBT != nil && len(a.SignPSBT.Funded) == 0:
-		return
-	case a.Wait != nil:
+	case *swapper.SignPSBT:
+		if len(a.Funded) == 0 || s.r.IntN(3) > 0 {
+			return
+		}
+	case *swapper.SendToAddress:
+		if s.r.IntN(3) > 0 {
+			return
+		}
+	default:
 		return
 	}
-	err = s.Do(ctx, id, a)
-	s.w.note("the stranger does %s for user %d: %v", a.Type(), u.n, err)
+	err = s.Do(ctx, id, status.CurrentAction)
+	s.w.note("the stranger does %s for user %d: %v", status.CurrentAction.Type(), u.n, err)
 }

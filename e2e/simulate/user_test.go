@@ -258,26 +258,27 @@ func (u *user) step(ctx context.Context) bool {
 		u.revealed = true
 	}
 	a := s.CurrentAction
-	if a == nil || a.Wait != nil || u.order.forgets && !u.acted {
+	_, waits := a.(*swapper.Wait)
+	if a == nil || waits || u.order.forgets && !u.acted {
 		return false
 	}
 	u.acts(a)
 	u.w.promises.pays(u, a)
-	switch {
-	case a.SendToAddress != nil && strings.HasSuffix(u.order.kind, "voucher"):
+	switch _, pays := a.(*swapper.SendToAddress); {
+	case pays && strings.HasSuffix(u.order.kind, "voucher"):
 		link := u.link
 		if s.LNURL != nil && s.LNURL.Withdraw != "" {
 			link = ""
 		}
 		u.w.promises.wants(u.service.Host())
 		_, err = p.client.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: u.id, LnurlWithdraw: link})
-	case a.SendToAddress != nil && !u.paid:
+	case pays && !u.paid:
 		if err = u.Do(ctx, u.id, a); err == nil {
 			u.mu.Lock()
 			u.paid = true
 			u.mu.Unlock()
 		}
-	case a.SendToAddress != nil:
+	case pays:
 		return false
 	default:
 		err = u.sign(ctx, p, a)
@@ -287,12 +288,12 @@ func (u *user) step(ctx context.Context) bool {
 }
 
 // acts notes that the user is about to do something.
-func (u *user) acts(a *swapper.Action) {
+func (u *user) acts(a swapper.Action) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.acted = true
-	if a.SendToAddress != nil {
-		for _, tx := range a.SendToAddress.Txs {
+	if pay, ok := a.(*swapper.SendToAddress); ok {
+		for _, tx := range pay.Txs {
 			if inv, err := invoice.Decode(tx.Address); err == nil {
 				u.hash = inv.PaymentHash
 			}
@@ -300,13 +301,8 @@ func (u *user) acts(a *swapper.Action) {
 	}
 }
 
-func (u *user) sign(ctx context.Context, p *process, a *swapper.Action) (err error) {
-	var signed []string
-	if a.SignPSBT != nil {
-		signed, err = u.SignPSBT(a.SignPSBT)
-	} else {
-		signed, err = u.Sign(a.SignSmartChainTransaction)
-	}
+func (u *user) sign(ctx context.Context, p *process, a swapper.Action) error {
+	signed, err := u.SignAction(a)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 			if err := json.Unmarshal([]byte(b.has(t, append([]string{"-json", "create"}, pair...))), &s); err != nil {
 				t.Fatal(err)
 			}
-			b.has(t, []string{"status", s.SwapID}, "CREATED: ", "Initiate swap: ", "Sign as "+me, s.CurrentAction.SignSmartChainTransaction.Txs[0])
+			b.has(t, []string{"status", s.SwapID}, "CREATED: ", "Initiate swap: ", "Sign as "+me, s.CurrentAction.(*swapper.SignSmartChainTransaction).Txs[0])
 			signed, err := b.network.User.Sign(s.CurrentAction)
 			if err != nil {
 				t.Fatal(err)

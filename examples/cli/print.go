@@ -54,4 +54,4 @@ func amount(a *swapper.Amount) string {
 	return a.Amount + " " + a.Symbol
 }
 
-func when(t swapper.Timestamp) string { return t.Time().Local().Format("2006-01-02 15:04:05 MST") }
+func when(t swapper.Timestamp) string { return t.Local().Format("2006-01-02 15:04:05 MST") }

@@ -50,8 +50,8 @@ func (c *cli) follow(ctx context.Context, in swapper.GetSwapStatusInput) error {
 			return err
 		}
 		pause := 2 * time.Second
-		if a := s.CurrentAction; a != nil && a.Wait != nil {
-			pause = min(max(time.Duration(a.Wait.PollTimeSeconds*float64(time.Second)), 500*time.Millisecond), 30*time.Second)
+		if a, ok := s.CurrentAction.(*swapper.Wait); ok {
+			pause = min(max(a.PollTime, 500*time.Millisecond), 30*time.Second)
 		}
 		select {
 		case <-ctx.Done():
@@ -80,8 +80,8 @@ func progress(s *swapper.GetSwapStatusOutput) string {
 		text := string(step.Type) + " " + strings.ReplaceAll(string(step.Status), "_", " ")
 		if n := step.Confirmations; n != nil && n.Current < n.Target {
 			text += fmt.Sprintf(" %d/%d", n.Current, n.Target)
-			if n.ETASeconds >= 0 {
-				text += fmt.Sprintf(", %d min left", max(1, (n.ETASeconds+30)/60))
+			if n.ETA >= 0 {
+				text += fmt.Sprintf(", %.0f min left", max(1, n.ETA.Round(time.Minute).Minutes()))
 			}
 		}
 		parts = append(parts, text)
@@ -94,15 +94,14 @@ func progress(s *swapper.GetSwapStatusOutput) string {
 }
 
 // todo names what the user has to do; "" for nothing.
-func todo(a *swapper.Action) string {
-	switch {
-	case a == nil:
-	case a.SendToAddress != nil:
-		return a.SendToAddress.Name
-	case a.SignPSBT != nil:
-		return a.SignPSBT.Name
-	case a.SignSmartChainTransaction != nil:
-		return a.SignSmartChainTransaction.Name
+func todo(a swapper.Action) string {
+	switch a := a.(type) {
+	case *swapper.SendToAddress:
+		return a.Name
+	case *swapper.SignPSBT:
+		return a.Name
+	case *swapper.SignSmartChainTransaction:
+		return a.Name
 	}
 	return ""
 }
@@ -136,14 +135,14 @@ func (c *cli) showAction(s *swapper.GetSwapStatusOutput, draw bool) (err error) 
 			_, err = fmt.Fprintf(c.out, format+"\n", args...)
 		}
 	}
-	a := s.CurrentAction
-	switch {
-	case a == nil && s.IsFinished:
-		line("\nThe swap has ended.")
-	case a == nil:
-	case a.SendToAddress != nil:
-		line("\n%s: %s", a.SendToAddress.Name, a.SendToAddress.Description)
-		for _, tx := range a.SendToAddress.Txs {
+	switch a := s.CurrentAction.(type) {
+	case nil:
+		if s.IsFinished {
+			line("\nThe swap has ended.")
+		}
+	case *swapper.SendToAddress:
+		line("\n%s: %s", a.Name, a.Description)
+		for _, tx := range a.Txs {
 			line("%s to %s", amount(&tx.Amount), tx.Address)
 			if err == nil && draw {
 				text := tx.Hyperlink
@@ -154,27 +153,26 @@ func (c *cli) showAction(s *swapper.GetSwapStatusOutput, draw bool) (err error) 
 			}
 		}
 		line("Then: cli status -watch %s", s.SwapID)
-	case a.SignPSBT != nil:
-		line("\n%s: %s", a.SignPSBT.Name, a.SignPSBT.Description)
-		for _, p := range a.SignPSBT.Funded {
+	case *swapper.SignPSBT:
+		line("\n%s: %s", a.Name, a.Description)
+		for _, p := range a.Funded {
 			line("Sign it, then: cli submit %s", s.SwapID)
 			line("%s", p.PSBTBase64)
 			line("Miners get %s of it.", amount(p.NetworkFee))
 		}
-		for _, p := range a.SignPSBT.Raw {
+		for _, p := range a.Raw {
 			line("Add inputs of your wallet and sign it, then: cli submit %s", s.SwapID)
 			line("%s", p.PSBTBase64)
 			line("Miners may get %s of it at most.", amount(p.MaxNetworkFee))
 			line("To have the inputs chosen: cli status -bitcoin ADDRESS -public-key KEY %s", s.SwapID)
 		}
-	case a.SignSmartChainTransaction != nil:
-		t := a.SignSmartChainTransaction
-		line("\n%s: %s Sign as %s, then: cli submit %s", t.Name, t.Description, t.RequiredSigner, s.SwapID)
-		for _, tx := range t.Txs {
+	case *swapper.SignSmartChainTransaction:
+		line("\n%s: %s Sign as %s, then: cli submit %s", a.Name, a.Description, a.RequiredSigner, s.SwapID)
+		for _, tx := range a.Txs {
 			line("%s", tx)
 		}
-	case a.Wait != nil:
-		line("\n%s: %s", a.Wait.Name, a.Wait.Description)
+	case *swapper.Wait:
+		line("\n%s: %s", a.Name, a.Description)
 		line("To follow it: cli status -watch %s", s.SwapID)
 	}
 	return err

@@ -225,7 +225,7 @@ func TestNetworkAsAProcess(t *testing.T) {
 	defer client.Close()
 	for text, pays := range map[string]bool{d.LNURL.Pay: true, d.LNURL.Withdraw: false} {
 		out, err := client.ParseAddress(ctx, swapper.ParseAddressInput{Address: text})
-		if err != nil || out.LNURL == nil || (out.LNURL.Pay != nil) != pays || (out.LNURL.Withdraw != nil) == pays {
+		if err != nil || out.LNURL == nil || out.LNURL.Type() != map[bool]string{true: "pay", false: "withdraw"}[pays] {
 			t.Errorf("%s: %+v, %v", text, out, err)
 		}
 	}

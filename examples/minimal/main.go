@@ -82,18 +82,18 @@ func (w *wallet) follow(ctx context.Context, swaps swapper.Service, id string) (
 		if err != nil || s.IsFinished {
 			return s, err
 		}
-		switch a := s.CurrentAction; {
-		case a == nil: // ActionError says why nothing can be done now
-		case a.SendToAddress != nil: // an invoice or a Bitcoin address
+		switch a := s.CurrentAction.(type) {
+		case nil: // ActionError says why nothing can be done now
+		case *swapper.SendToAddress: // an invoice or a Bitcoin address
 			if !paid {
-				paid, err = true, w.pay(a.SendToAddress.Txs[0])
+				paid, err = true, w.pay(a.Txs[0])
 			}
-		case a.SignPSBT != nil:
-			err = submit(ctx, swaps, id, a.SignPSBT.Funded, w.signPSBT)
-		case a.SignSmartChainTransaction != nil:
-			sign := map[string]func(string) (string, error){"CITREA": w.signEVM, solana.ChainID: w.signSolana, starknet.ChainID: w.signStarknet}[a.SignSmartChainTransaction.Chain]
-			err = submit(ctx, swaps, id, a.SignSmartChainTransaction.Txs, sign)
-		case a.Wait != nil: // nothing to do for a.Wait.PollTimeSeconds
+		case *swapper.SignPSBT:
+			err = submit(ctx, swaps, id, a.Funded, w.signPSBT)
+		case *swapper.SignSmartChainTransaction:
+			sign := map[string]func(string) (string, error){"CITREA": w.signEVM, solana.ChainID: w.signSolana, starknet.ChainID: w.signStarknet}[a.Chain]
+			err = submit(ctx, swaps, id, a.Txs, sign)
+		case *swapper.Wait: // nothing to do for a.PollTime
 		}
 		if err != nil {
 			return s, err

@@ -273,7 +273,8 @@ func TestKilled(t *testing.T) {
 	swaps := map[string]string{"from Lightning": v.create(v.fromLightning()).SwapID, "from Bitcoin": v.create(v.fromBitcoin()).SwapID}
 	for _, id := range swaps {
 		v.finish(id, func(s *swapper.GetSwapStatusOutput) bool {
-			return s.CurrentAction != nil && s.CurrentAction.Wait != nil && s.CurrentAction.Wait.Name == "Automatic settlement"
+			a, ok := s.CurrentAction.(*swapper.Wait)
+			return ok && a.Name == "Automatic settlement"
 		})
 	}
 	out := v.create(swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: v.fromLightning().Amount, AmountType: swapper.ExactIn, SrcAddress: v.me(), DstAddress: v.says.LNURL.Pay}).SwapID

@@ -280,7 +280,8 @@ func TestServesALocalNetwork(t *testing.T) {
 	for _, in := range []swapper.CreateSwapInput{v.fromLightning(), v.fromBitcoin()} {
 		s := v.create(in)
 		v.finish(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
-			return s.CurrentAction != nil && s.CurrentAction.Wait != nil && s.CurrentAction.Wait.Name == "Automatic settlement"
+			a, ok := s.CurrentAction.(*swapper.Wait)
+			return ok && a.Name == "Automatic settlement"
 		})
 		v.advance(2 * time.Minute)
 		if end := v.finish(s.SwapID, nil); !end.IsSuccess {

@@ -144,7 +144,8 @@ func TestSeveralServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := v.net.User.FinishUntil(t.Context(), other.swaps, s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
-			return s.CurrentAction == nil || s.CurrentAction.Wait != nil
+			_, waits := s.CurrentAction.(*swapper.Wait)
+			return s.CurrentAction == nil || waits
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,8 @@ func (v *town) leaves(in swapper.CreateSwapInput, n int) (id string) {
 	in.DstAddress = fmt.Sprintf("0x%040x", 0xabc00+n)
 	id = v.create(in).SwapID
 	v.finish(id, func(s *swapper.GetSwapStatusOutput) bool {
-		return s.CurrentAction != nil && s.CurrentAction.Wait != nil || s.IsFinished
+		_, waits := s.CurrentAction.(*swapper.Wait)
+		return waits || s.IsFinished
 	})
 	return id
 }

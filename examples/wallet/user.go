@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -86,27 +87,39 @@ func (u *user) pay(w http.ResponseWriter, r *http.Request) {
 func (u *user) sign(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		SwapID string
-		Action *swapper.Action
+		Action json.RawMessage
 	}
-	err := read(r, &in)
+	var action swapper.Action
 	var signed []string
-	me := u.network.User
-	switch {
-	case err != nil:
-	case in.Action != nil:
-		signed, err = me.Sign(in.Action)
-	default:
-		var s *swapper.GetSwapStatusOutput
-		if s, err = u.swaps.GetSwapStatus(r.Context(), swapper.GetSwapStatusInput{SwapID: in.SwapID,
-			BitcoinAddress: me.Address("BITCOIN"), BitcoinPublicKey: me.BitcoinPublicKey()}); err == nil {
-			signed, err = me.Sign(s.CurrentAction)
-		}
+	err := read(r, &in)
+	if err == nil {
+		action, err = u.action(r.Context(), in.SwapID, in.Action)
+	}
+	if err == nil {
+		signed, err = u.network.User.Sign(action)
 	}
 	if err != nil {
 		httpapi.WriteError(w, r, nil, err)
 		return
 	}
 	answer(w, map[string][]string{"signedTxs": signed})
+}
+
+// action is the given one, or what the swap asks for now if none is given.
+func (u *user) action(ctx context.Context, id string, given json.RawMessage) (swapper.Action, error) {
+	if given != nil {
+		a, err := swapper.UnmarshalAction(given)
+		if err != nil {
+			return nil, fault.Invalid("action", "%w", err)
+		}
+		return a, nil
+	}
+	me := u.network.User
+	s, err := u.swaps.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: me.Address("BITCOIN"), BitcoinPublicKey: me.BitcoinPublicKey()})
+	if err != nil {
+		return nil, err
+	}
+	return s.CurrentAction, nil
 }
 
 // mine finds a Bitcoin block.

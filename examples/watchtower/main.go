@@ -484,9 +484,10 @@ func (s *screen) leaves(ctx context.Context, client *swapper.Client, n *swappert
 	if err != nil {
 		return err
 	}
-	if status.CurrentAction == nil || status.CurrentAction.SendToAddress == nil {
+	pay, ok := status.CurrentAction.(*swapper.SendToAddress)
+	if !ok {
 		return fmt.Errorf("it asks for no payment in %s", status.State.Name)
 	}
 	s.say("a user pays for %s on %s, and leaves", q.Quote.OutputAmount.Amount+" "+q.Quote.OutputAmount.Symbol, id)
-	return n.Pay(status.CurrentAction.SendToAddress.Txs[0].Address)
+	return n.Pay(pay.Txs[0].Address)
 }

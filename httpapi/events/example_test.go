@@ -66,10 +66,10 @@ func ExampleStreams_Operation() {
 		if err := json.Unmarshal([]byte(data), &status); err != nil {
 			log.Fatal(err)
 		}
-		if a := status.CurrentAction; a != nil && a.SendToAddress != nil && !paid {
+		if a, ok := status.CurrentAction.(*swapper.SendToAddress); ok && !paid {
 			paid = true
-			fmt.Println("to be paid:", a.SendToAddress.Txs[0].Amount.Amount, "BTC")
-			if err := network.Pay(a.SendToAddress.Txs[0].Address); err != nil {
+			fmt.Println("to be paid:", a.Txs[0].Amount.Amount, "BTC")
+			if err := network.Pay(a.Txs[0].Address); err != nil {
 				log.Fatal(err)
 			}
 		}

@@ -2,7 +2,6 @@ package events_test
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,7 +43,7 @@ func newSource() *source {
 func (s *source) put(id, state string, edit ...func(*swapper.GetSwapStatusOutput)) {
 	s.mu.Lock()
 	s.now = s.now.Add(time.Millisecond)
-	p := &swapper.Progress{Account: account(id), Version: 1, At: swapper.Timestamp(s.now.UnixMilli()), Status: &swapper.GetSwapStatusOutput{}}
+	p := &swapper.Progress{Account: account(id), Version: 1, At: swapper.Timestamp{Time: s.now.Truncate(time.Millisecond)}, Status: &swapper.GetSwapStatusOutput{}}
 	if old := s.swaps[id]; old != nil {
 		p.Version = old.Version + 1
 	}
@@ -142,12 +141,12 @@ func (s *source) Changes(_ context.Context, of swapper.Account, since time.Time)
 	s.pollable++
 	var all []swapper.Change
 	for _, p := range s.swaps {
-		if p.Account == of && !p.At.Time().Before(since.Truncate(time.Millisecond)) {
+		if p.Account == of && !p.At.Before(since.Truncate(time.Millisecond)) {
 			all = append(all, change(p))
 		}
 	}
 	s.mu.Unlock()
-	slices.SortFunc(all, func(a, b swapper.Change) int { return cmp.Compare(a.At, b.At) })
+	slices.SortFunc(all, func(a, b swapper.Change) int { return a.At.Compare(b.At.Time) })
 	return func(yield func(swapper.Change, error) bool) {
 		for _, c := range all {
 			s.yielded.Add(1)
@@ -204,7 +203,7 @@ func (s *source) ListPendingSwaps(_ context.Context, in swapper.ListSwapsInput) 
 			all = append(all, p)
 		}
 	}
-	slices.SortFunc(all, func(a, b *swapper.Progress) int { return cmp.Compare(b.At, a.At) })
+	slices.SortFunc(all, func(a, b *swapper.Progress) int { return b.At.Compare(a.At.Time) })
 	var out []swapper.ListSwapOutput
 	for _, p := range all[:min(len(all), in.Limit)] {
 		out = append(out, p.Status.ListSwapOutput)

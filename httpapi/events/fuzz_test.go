@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -17,7 +19,7 @@ func FuzzLastEventID(f *testing.F) {
 	}
 	f.Add("signer=0x1&chainId=CITREA", "\x00")
 	f.Fuzz(func(t *testing.T, raw, id string) {
-		if p, ok := parsePlace(id); ok && (p.String() != id || p.at < 0 || len(p.print) != printDigits) {
+		if p, ok := parsePlace(id); ok && (p.String() != id || p.at.UnixMilli() < 0 || len(p.print) != printDigits) {
 			t.Errorf("%q is read as %v", id, p)
 		}
 		q, err := parseQuery(raw, id)
@@ -36,7 +38,7 @@ func FuzzLastEventID(f *testing.F) {
 
 func TestPlace(t *testing.T) {
 	t.Parallel()
-	p := place{at: 1795214525447, version: 7, print: "5f1d3c0a9be2f4d6"}
+	p := place{at: swapper.Timestamp{Time: time.UnixMilli(1795214525447)}, version: 7, print: "5f1d3c0a9be2f4d6"}
 	if got, ok := parsePlace(p.String()); !ok || got != p {
 		t.Errorf("%v %v", got, ok)
 	}

@@ -24,7 +24,7 @@ func placeOf(p *swapper.Progress) place {
 
 // String is the id of the event.
 func (p place) String() string {
-	return strconv.FormatInt(int64(p.at), 10) + "." + strconv.FormatUint(p.version, 10) + "." + p.print
+	return strconv.FormatInt(p.at.UnixMilli(), 10) + "." + strconv.FormatUint(p.version, 10) + "." + p.print
 }
 
 // parsePlace reads an id, and reports whether it is one.
@@ -33,7 +33,7 @@ func parsePlace(id string) (place, bool) {
 	version, print, _ := strings.Cut(rest, ".")
 	ms, err := strconv.ParseInt(at, 10, 64)
 	v, err2 := strconv.ParseUint(version, 10, 64)
-	p := place{at: swapper.Timestamp(ms), version: v, print: print}
+	p := place{at: swapper.Timestamp{Time: time.UnixMilli(ms)}, version: v, print: print}
 	// Only the one way of writing it: a sign or a leading zero is nothing of ours.
 	if err != nil || err2 != nil || ms < 0 || len(print) != printDigits || strings.Trim(print, "0123456789abcdef") != "" || p.String() != id {
 		return place{}, false
@@ -47,7 +47,7 @@ func parsePlace(id string) (place, bool) {
 const overlap = 10 * time.Second
 
 // since is from when on changes are sent to a reader that comes back.
-func (p place) since() time.Time { return p.at.Time().Add(-overlap) }
+func (p place) since() time.Time { return p.at.Add(-overlap) }
 
 // news reports whether what is at next has to be sent to somebody who has seen p of
 // the same swap.

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -118,7 +117,7 @@ func (s *Streams) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer end()
-	if !out.begin(r, s.Retry) || gap && !out.send(fmt.Appendf(nil, "event: reset\ndata: {\"since\":%d}\n\n", q.last.at)) {
+	if !out.begin(r, s.Retry) || gap && !out.send(fmt.Appendf(nil, "event: reset\ndata: {\"since\":%d}\n\n", q.last.at.UnixMilli())) {
 		return nil
 	}
 	for _, id := range present {
@@ -232,7 +231,7 @@ const perPending = 4
 // changed returns what has changed in the eyes of a reader who was here before, or that
 // this is too long ago, or too much, to be looked through.
 func (s *Streams) changed(ctx context.Context, accounts []swapper.Account, last place) (all []swapper.Change, whole bool, err error) {
-	if s.Now().Sub(last.at.Time()) > s.MaxAge {
+	if s.Now().Sub(last.at.Time) > s.MaxAge {
 		return nil, false, nil
 	}
 	for _, a := range accounts {
@@ -251,7 +250,7 @@ func (s *Streams) changed(ctx context.Context, accounts []swapper.Account, last 
 
 // latest returns the n latest changes, in their order.
 func latest(changed []swapper.Change, n int) []swapper.Change {
-	slices.SortStableFunc(changed, func(a, b swapper.Change) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(changed, func(a, b swapper.Change) int { return a.At.Compare(b.At.Time) })
 	return changed[max(0, len(changed)-n):]
 }
 

@@ -162,7 +162,7 @@ func (s *Streams) pollAccount(a swapper.Account) {
 			}
 			return
 		}
-		if at := c.At.Time().Add(-overlap); at.After(next) {
+		if at := c.At.Add(-overlap); at.After(next) {
 			next = at
 		}
 		seen[c.Swap.SwapID] = c.Version
@@ -294,8 +294,8 @@ func (s *Streams) again(status *swapper.GetSwapStatusOutput, quiet time.Duration
 		return 0
 	}
 	wait := max(s.Poll, min(quiet/20, time.Minute))
-	if a := status.CurrentAction; a != nil && a.Wait != nil {
-		wait = max(wait, time.Duration(a.Wait.PollTimeSeconds*float64(time.Second)))
+	if a, ok := status.CurrentAction.(*swapper.Wait); ok {
+		wait = max(wait, a.PollTime)
 	}
 	return wait
 }

@@ -216,8 +216,8 @@ func TestConfirmations(t *testing.T) {
 	s := newSource()
 	confirmed := func(n, eta int) func(*swapper.GetSwapStatusOutput) {
 		return func(o *swapper.GetSwapStatusOutput) {
-			o.Steps = []swapper.Step{{Type: "Payment", Confirmations: &swapper.Confirmations{Current: n, Target: 3, ETASeconds: eta}}}
-			o.CurrentAction = &swapper.Action{Wait: &swapper.Wait{Name: "Bitcoin confirmations"}}
+			o.Steps = []swapper.Step{{Type: "Payment", Confirmations: &swapper.Confirmations{Current: n, Target: 3, ETA: time.Duration(eta) * time.Second}}}
+			o.CurrentAction = &swapper.Wait{Name: "Bitcoin confirmations"}
 		}
 	}
 	s.put("one", "WAITING", confirmed(1, 600))

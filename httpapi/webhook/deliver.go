@@ -123,8 +123,8 @@ func (e *endpoint) compose(ctx context.Context, r *record) (m *message, err erro
 	if err != nil {
 		return nil, err
 	}
-	at := p.At.Time()
-	if p.At == 0 {
+	at := p.At.Time
+	if at.IsZero() {
 		at = e.Now()
 	}
 	var text bytes.Buffer

@@ -1,7 +1,6 @@
 package webhook_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +52,7 @@ func (s *source) advance(d time.Duration) {
 func (s *source) put(id, state string) {
 	now := s.now()
 	s.mu.Lock()
-	p := &swapper.Progress{Account: swapper.Account{Chain: "CITREA", Signer: "alice"}, Version: 1, At: swapper.Timestamp(now.UnixMilli()), Status: &swapper.GetSwapStatusOutput{}}
+	p := &swapper.Progress{Account: swapper.Account{Chain: "CITREA", Signer: "alice"}, Version: 1, At: swapper.Timestamp{Time: now.Truncate(time.Millisecond)}, Status: &swapper.GetSwapStatusOutput{}}
 	if old := s.swaps[id]; old != nil {
 		p.Version = old.Version + 1
 	}
@@ -123,12 +122,12 @@ func (s *source) Changes(_ context.Context, _ swapper.Account, since time.Time) 
 	s.mu.Lock()
 	var all []swapper.Change
 	for _, p := range s.swaps {
-		if int64(p.At) >= since.UnixMilli() {
+		if p.At.UnixMilli() >= since.UnixMilli() {
 			all = append(all, change(p))
 		}
 	}
 	s.mu.Unlock()
-	slices.SortFunc(all, func(a, b swapper.Change) int { return cmp.Compare(a.At, b.At) })
+	slices.SortFunc(all, func(a, b swapper.Change) int { return a.At.Compare(b.At.Time) })
 	return func(yield func(swapper.Change, error) bool) {
 		for _, c := range all {
 			if !yield(c, nil) {

@@ -37,7 +37,7 @@ type durable struct {
 const byChange = "change"
 
 func read(e storage.Entry) (*swapper.Progress, error) {
-	p := &swapper.Progress{Version: e.Version, At: swapper.Timestamp(e.Keys[0].Order), Status: &swapper.GetSwapStatusOutput{}}
+	p := &swapper.Progress{Version: e.Version, At: swapper.Timestamp{Time: time.UnixMilli(e.Keys[0].Order)}, Status: &swapper.GetSwapStatusOutput{}}
 	p.Status.SwapID = e.ID
 	return p, json.Unmarshal(e.Body, &p.Status.State.Number)
 }

@@ -240,7 +240,7 @@ func (e *endpoint) takeIn(ctx context.Context) (gone bool, err error) {
 	until := at.Since
 	for c, err := range e.source.Changes(ctx, swapper.Account{}, time.UnixMilli(at.Since).Add(-overlap)) {
 		if err == nil {
-			until = max(until, int64(c.At))
+			until = max(until, c.At.UnixMilli())
 			err = e.one(ctx, at, c)
 		}
 		if err != nil {
@@ -261,7 +261,7 @@ func (e *endpoint) takeIn(ctx context.Context) (gone bool, err error) {
 
 // one gives a change a record, unless it has one or is not for the endpoint.
 func (e *endpoint) one(ctx context.Context, at standing, c swapper.Change) error {
-	if known, _ := e.known.Get(c.Swap.SwapID); known >= c.Version || int64(c.At) < at.From || e.Wants != nil && !e.Wants(c) {
+	if known, _ := e.known.Get(c.Swap.SwapID); known >= c.Version || c.At.UnixMilli() < at.From || e.Wants != nil && !e.Wants(c) {
 		return nil
 	}
 	switch err := e.note(ctx, c, e.Now()); {

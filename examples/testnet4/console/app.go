@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
@@ -314,7 +313,7 @@ func (a *App) Balance(ctx context.Context, token string) error {
 // Accept shows a quote with everything that it costs and asks whether to go on.
 func (a *App) Accept(s *swapper.SwapOutputBase) bool {
 	q := s.Quote
-	a.say("\nQuote (%s), good until %s:", s.SwapType, time.UnixMilli(int64(q.Expiry)).Format("15:04:05 MST"))
+	a.say("\nQuote (%s), good until %s:", s.SwapType, q.Expiry.Local().Format("15:04:05 MST"))
 	a.say("  pay       %s %s on %s", q.InputAmount.Amount, q.InputAmount.Symbol, q.InputAmount.Chain)
 	a.say("  receive   %s %s on %s, at %s", q.OutputAmount.Amount, q.OutputAmount.Symbol, q.OutputAmount.Chain, q.OutputAddress)
 	a.say("  within it %s %s for the provider", q.Fees.Swap.Amount, q.Fees.Swap.Symbol)

@@ -30,19 +30,19 @@ func (a *App) Follow(ctx context.Context, id string) error {
 		if s.ActionError != nil {
 			a.once("problem", "    not yet possible: %s", s.ActionError.Error)
 		}
-		switch action := s.CurrentAction; {
-		case action == nil:
-		case action.SendToAddress != nil:
+		switch action := s.CurrentAction.(type) {
+		case nil:
+		case *swapper.SendToAddress:
 			expected = 0 // it is the user's turn
-			tx := action.SendToAddress.Txs[0]
+			tx := action.Txs[0]
 			if asked != tx.Address {
 				asked = tx.Address
 				if err := a.deposit(tx); err != nil {
 					return err
 				}
 			}
-		case action.Wait != nil:
-			expected = time.Duration(action.Wait.PollTimeSeconds * float64(time.Second))
+		case *swapper.Wait:
+			expected = action.PollTime
 		default:
 			if ctx.Err() != nil { // the user has stopped the program
 				return context.Cause(ctx)
@@ -65,8 +65,8 @@ func (a *App) status(ctx context.Context, id string) (*swapper.GetSwapStatusOutp
 		BitcoinAddress: a.Keys.Address("BITCOIN"), BitcoinPublicKey: a.Keys.BitcoinPublicKey()})
 }
 
-func (a *App) sign(ctx context.Context, id string, action *swapper.Action) error {
-	if s := action.SignSmartChainTransaction; s != nil && s.Name == "Settle manually" {
+func (a *App) sign(ctx context.Context, id string, action swapper.Action) error {
+	if s, ok := action.(*swapper.SignSmartChainTransaction); ok && s.Name == "Settle manually" {
 		native, _ := tokens.Native(s.Chain)
 		if err := a.Balance(ctx, native.ID()); err != nil { // for the fee of the claim
 			return err
@@ -102,8 +102,8 @@ func (a *App) progress(s *swapper.GetSwapStatusOutput) {
 	for i, step := range s.Steps {
 		if c := step.Confirmations; c != nil && c.Current < c.Target {
 			eta := "time unknown"
-			if c.ETASeconds >= 0 {
-				eta = "about " + (time.Duration(c.ETASeconds) * time.Second).String()
+			if c.ETA >= 0 {
+				eta = "about " + c.ETA.String()
 			}
 			a.once(fmt.Sprint("confirmations ", i), "    %d of %d confirmations, %s", c.Current, c.Target, eta)
 		}
@@ -170,7 +170,7 @@ func (a *App) Resume(ctx context.Context, types ...swapper.SwapType) (done bool,
 		if s.IsFinished {
 			continue
 		}
-		a.say("\nThe swap %s of %s is not over:", p.SwapID, time.UnixMilli(int64(p.CreatedAt)).Format("2006-01-02 15:04:05 MST"))
+		a.say("\nThe swap %s of %s is not over:", p.SwapID, p.CreatedAt.Local().Format("2006-01-02 15:04:05 MST"))
 		if isOffer(s) && !a.Accept(&s.SwapOutputBase) {
 			continue
 		}
@@ -192,14 +192,13 @@ func isOffer(s *swapper.GetSwapStatusOutput) bool {
 			return step.Status == "awaiting" // the first of them comes first
 		}
 	}
-	switch c := s.CurrentAction; { // a service's steps are not shown
-	case c == nil:
-		return false
-	case c.SignSmartChainTransaction != nil:
-		return c.SignSmartChainTransaction.Name == "Initiate swap"
-	default:
-		return c.SendToAddress != nil || c.SignPSBT != nil
+	switch c := s.CurrentAction.(type) { // a service's steps are not shown
+	case *swapper.SignSmartChainTransaction:
+		return c.Name == "Initiate swap"
+	case *swapper.SendToAddress, *swapper.SignPSBT:
+		return true
 	}
+	return false
 }
 
 // refundAll signs every refund that is possible now, and waits for those that are under way.
@@ -241,8 +240,9 @@ func (a *App) refundAll(ctx context.Context) error {
 // refundable reports whether a swap is to be refunded by a signature, or its refund was
 // signed and is under way.
 func refundable(s *swapper.GetSwapStatusOutput) bool {
-	if c := s.CurrentAction; c != nil {
-		return c.SignSmartChainTransaction != nil && c.SignSmartChainTransaction.Name == "Refund"
+	if s.CurrentAction != nil {
+		sign, ok := s.CurrentAction.(*swapper.SignSmartChainTransaction)
+		return ok && sign.Name == "Refund"
 	}
 	if len(s.Steps) == 0 { // a service's are not shown
 		return s.ActionError == nil && comesBack(s)

@@ -15,11 +15,11 @@ import (
 // Sign signs what an action asks for: transactions of a smart chain, or the inputs of a
 // Bitcoin transaction that are named. What is signed was built and checked by the
 // client in this process; a wallet that gets it over a network shows it to its user first.
-func (k *Keys) Sign(ctx context.Context, a *swapper.Action) ([]string, error) {
-	switch {
-	case a.SignPSBT != nil:
+func (k *Keys) Sign(ctx context.Context, a swapper.Action) ([]string, error) {
+	switch a := a.(type) {
+	case *swapper.SignPSBT:
 		var signed []string
-		for _, funded := range a.SignPSBT.Funded {
+		for _, funded := range a.Funded {
 			text, err := k.signPSBT(funded)
 			if err != nil {
 				return nil, err
@@ -27,12 +27,11 @@ func (k *Keys) Sign(ctx context.Context, a *swapper.Action) ([]string, error) {
 			signed = append(signed, text)
 		}
 		return signed, nil
-	case a.SignSmartChainTransaction != nil:
-		s := a.SignSmartChainTransaction
-		if own := k.Address(s.Chain); s.RequiredSigner != own {
-			return nil, fmt.Errorf("%s has to be signed by %s; this wallet is %s", s.Name, s.RequiredSigner, own)
+	case *swapper.SignSmartChainTransaction:
+		if own := k.Address(a.Chain); a.RequiredSigner != own {
+			return nil, fmt.Errorf("%s has to be signed by %s; this wallet is %s", a.Name, a.RequiredSigner, own)
 		}
-		return k.on[s.Chain].Sign(ctx, s.Txs)
+		return k.on[a.Chain].Sign(ctx, a.Txs)
 	}
 	return nil, fmt.Errorf("the action %s needs no signature", a.Type())
 }

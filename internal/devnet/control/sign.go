@@ -1,7 +1,6 @@
 package control
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -13,8 +12,12 @@ const mostAction = 1 << 20
 
 // sign signs what an action, in the JSON of getSwapStatus, asks the user to sign.
 func sign(user *Wallet, action io.Reader) (any, error) {
-	a := new(swapper.Action)
-	if err := json.NewDecoder(io.LimitReader(action, mostAction)).Decode(a); err != nil {
+	text, err := io.ReadAll(io.LimitReader(action, mostAction))
+	if err != nil {
+		return nil, err
+	}
+	a, err := swapper.UnmarshalAction(text)
+	if err != nil {
 		return nil, fmt.Errorf("the body must be the member currentAction of a swap's status: %w", err)
 	}
 	signed, err := user.SignAction(a)

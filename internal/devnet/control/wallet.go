@@ -40,7 +40,7 @@ type Wallet struct {
 	Poll     time.Duration                      // between two looks; 0: 50 ms
 	Progress func(*swapper.GetSwapStatusOutput) // called with every new state; may be nil
 	Secret   func(swapID string) swapper.Secret // preimages of own payment hashes; may be nil
-	Refuse   func(*swapper.Action) bool         // actions that are not done; may be nil
+	Refuse   func(swapper.Action) bool          // actions that are not done; may be nil
 	Mine     func()                             // called while there is nothing to do but wait; may be nil
 }
 
@@ -97,7 +97,8 @@ func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSw
 		}
 		a := s.CurrentAction
 		if a != nil && (w.Refuse == nil || !w.Refuse(a)) {
-			if a.SendToAddress == nil || !paid {
+			_, pays := a.(*swapper.SendToAddress)
+			if !pays || !paid {
 				err := w.Do(ctx, id, a)
 				if err == nil {
 					refused = 0
@@ -105,9 +106,9 @@ func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSw
 					return s, err
 				}
 			}
-			paid = paid || a.SendToAddress != nil
+			paid = paid || pays
 		}
-		if (a == nil || a.Wait != nil) && w.Mine != nil {
+		if _, waits := a.(*swapper.Wait); (a == nil || waits) && w.Mine != nil {
 			w.Mine()
 		}
 		select {
@@ -119,11 +120,11 @@ func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSw
 }
 
 // Do does what an action asks for.
-func (w *Wallet) Do(ctx context.Context, id string, a *swapper.Action) error {
-	switch {
-	case a.SendToAddress != nil:
-		return w.pay(ctx, a.SendToAddress)
-	case a.SignSmartChainTransaction != nil, a.SignPSBT != nil:
+func (w *Wallet) Do(ctx context.Context, id string, a swapper.Action) error {
+	switch a := a.(type) {
+	case *swapper.SendToAddress:
+		return w.pay(ctx, a)
+	case *swapper.SignSmartChainTransaction, *swapper.SignPSBT:
 		signed, err := w.SignAction(a)
 		if err != nil {
 			return err
@@ -135,12 +136,12 @@ func (w *Wallet) Do(ctx context.Context, id string, a *swapper.Action) error {
 
 // SignAction signs what an action asks for. It refuses one of a chain for which the wallet has no key,
 // and one that asks for no signature.
-func (w *Wallet) SignAction(a *swapper.Action) ([]string, error) {
-	switch {
-	case a != nil && a.SignSmartChainTransaction != nil:
-		return w.Sign(a.SignSmartChainTransaction)
-	case a != nil && a.SignPSBT != nil:
-		return w.SignPSBT(a.SignPSBT)
+func (w *Wallet) SignAction(a swapper.Action) ([]string, error) {
+	switch a := a.(type) {
+	case *swapper.SignSmartChainTransaction:
+		return w.Sign(a)
+	case *swapper.SignPSBT:
+		return w.SignPSBT(a)
 	}
 	return nil, errors.New("the action asks for no signature")
 }

@@ -313,14 +313,14 @@ func TestReferenceActions(t *testing.T) {
 		case swapper.SwapSPVVaultFromBTC:
 			changed = said // with coins that the service has chosen, as for a wallet that it knows
 			r.showVault(t, &said)
-			said.CurrentAction = &swapper.Action{SignPSBT: template(t, *said.CurrentAction.SignPSBT)}
+			said.CurrentAction = template(t, *said.CurrentAction.(*swapper.SignPSBT))
 		case swapper.SwapToBTCLN:
 			changed = s.status(t)
-			sign := changed.CurrentAction.SignSmartChainTransaction
+			sign := changed.CurrentAction.(*swapper.SignSmartChainTransaction)
 			sign.Txs[0] = strings.Replace(sign.Txs[0], "90f79bf6eb2c4f870365e785982e1f101e93b906", "90f79bf6eb2c4f870365e785982e1f101e93b907", 1) // to whom a refund goes
 		case swapper.SwapFromBTCLNAuto:
 			changed = s.status(t)
-			changed.CurrentAction.SendToAddress.Txs[0].Address = r.Swaps[1].input(t).DstAddress
+			changed.CurrentAction.(*swapper.SendToAddress).Txs[0].Address = r.Swaps[1].input(t).DstAddress
 		}
 		s := *s
 		if said.SwapType == swapper.SwapSPVVaultFromBTC {
@@ -352,15 +352,13 @@ func TestReferenceActions(t *testing.T) {
 
 // payments are what an action wants to be signed or paid.
 func payments(of *swapper.GetSwapStatusOutput) string {
-	switch a := of.CurrentAction; {
-	case a == nil:
-		return ""
-	case a.SignSmartChainTransaction != nil:
-		return strings.Join(a.SignSmartChainTransaction.Txs, " ")
-	case a.SendToAddress != nil:
-		return a.SendToAddress.Txs[0].Address
-	case a.SignPSBT != nil: // but for the lock time, which is drawn
-		p, err := psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(a.SignPSBT.Raw[0].PSBTHex)), false)
+	switch a := of.CurrentAction.(type) {
+	case *swapper.SignSmartChainTransaction:
+		return strings.Join(a.Txs, " ")
+	case *swapper.SendToAddress:
+		return a.Txs[0].Address
+	case *swapper.SignPSBT: // but for the lock time, which is drawn
+		p, err := psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(a.Raw[0].PSBTHex)), false)
 		if err != nil {
 			return err.Error()
 		}

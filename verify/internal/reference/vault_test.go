@@ -29,7 +29,8 @@ type shownVault struct {
 // output was not recorded, so that another one has it.
 func (r *reference) showVault(t testing.TB, said *swapper.GetSwapStatusOutput) {
 	t.Helper()
-	p, err := psbt.NewFromRawBytes(strings.NewReader(said.CurrentAction.SignPSBT.Funded[0].PSBTBase64), true)
+	funded := &said.CurrentAction.(*swapper.SignPSBT).Funded[0]
+	p, err := psbt.NewFromRawBytes(strings.NewReader(funded.PSBTBase64), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func (r *reference) showVault(t testing.TB, said *swapper.GetSwapStatusOutput) {
 	tx.AddTxOut(p.UnsignedTx.TxOut[0])
 	id := tx.TxHash()
 	p.UnsignedTx.TxIn[0].PreviousOutPoint = wire.OutPoint{Hash: id}
-	if said.CurrentAction.SignPSBT.Funded[0].PSBTBase64, err = p.B64Encode(); err != nil {
+	if funded.PSBTBase64, err = p.B64Encode(); err != nil {
 		t.Fatal(err)
 	}
 	c := r.Contracts
