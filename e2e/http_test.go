@@ -196,6 +196,9 @@ func aroundSwaps(ctx context.Context, t *testing.T, w *world, s swapper.Service,
 			t.Errorf("%v: limits %+v", pair, limits)
 		}
 	}
+	if gas := must[*swapper.CreateSwapOutput](t)(s.CreateGasSwap(ctx, w.gasInput("LIGHTNING-BTC", w.newcomer()))); gas.SwapType != swapper.SwapTrustedFromLN {
+		t.Errorf("gas is sold by a swap of type %s", gas.SwapType)
+	}
 	btc := w.net.Wallet.Address.String()
 	for text, want := range map[string]string{
 		btc: "BITCOIN", "bitcoin:" + btc + "?amount=0.5": "BITCOIN", w.address(): "CITREA", shop.LNURL: "LNURL", faucet.LNURL: "LNURL",
