@@ -32,7 +32,7 @@ func (w *world) missing() []string {
 func TestStartsWithoutOneChain(t *testing.T) {
 	depth.OnlyFull(t)
 	t.Parallel()
-	w := start(t, options{})
+	w := start(t, options{slow: true}) // a client opens while a chain is silent, and no quote ends meanwhile
 	w.close()
 	// Another chain, by a node of its own that is down.
 	node, err := w.net.EVM.Serve("")
