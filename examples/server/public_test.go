@@ -155,6 +155,7 @@ func TestBackendsStayInside(t *testing.T) {
 		{"getSwapLimits", "?srcToken=BITCOIN-BTC&dstToken=CITREA-WBTC", nil},
 		{"getSpendableBalance", "?token=BITCOIN-BTC&wallet=" + user.Address("BITCOIN"), nil},
 		{"parseAddress", "?address=" + url.QueryEscape(v.says.LNURL.Pay), nil},
+		{"createGasSwap", "", map[string]any{"srcToken": "LIGHTNING-BTC", "chainId": "CITREA", "amount": "100000000000000", "dstAddress": user.Address("CITREA")}},
 	}
 	chains := map[string]string{"CITREA": "CITREA-WBTC", "SOLANA": "SOLANA-WBTC", "STARKNET": "STARKNET-WBTC"}
 	for chain, token := range chains {
