@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
 	"github.com/swapper-go/swapper/internal/swap"
@@ -261,7 +260,7 @@ func (v *verifier) mayDeposit(t terms, fact *chains.EscrowFact) error {
 		return fault.New(fault.InvalidState, "the payment %s was sent already; the wallet's own Bitcoin backend does not show it yet", t.Deposit.TxID)
 	case fact == nil || fact.Err != nil || fact.State != chains.EscrowOpen || !fact.Final:
 		return &RefusedError{Reason: reasonChain, Field: "currentAction", Said: "a payment of bitcoin", True: "none: the wallet's own nodes do not show the escrow open and final"}
-	case deadline.OpenToPay.TooLate(lp.SendTimeout(t.Escrow.Expiry, int64(t.Deposit.Confirmations)), fact.Head, v.config.Now()):
+	case lp.DutyOpenToPay.TooLate(lp.SendTimeout(t.Escrow.Expiry, int64(t.Deposit.Confirmations)), fact.Head, v.config.Now()):
 		return &RefusedError{Reason: reasonChain, Field: "currentAction", Said: "a payment of bitcoin", True: fmt.Sprintf("none: the escrow ends at %s, too soon for the payment to be confirmed", time.Unix(t.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
 	}
 	return nil

@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
 	lpverify "github.com/swapper-go/swapper/internal/lp/verify"
@@ -272,7 +271,7 @@ func (v *verifier) delivered(ctx context.Context, o *opened, t terms, told *swap
 	if err != nil {
 		return nil, err
 	}
-	if deadline.Claim.TooLate(fact.Escrow.Expiry, fact.Head, v.config.Now()) {
+	if lp.DutyClaim.TooLate(fact.Escrow.Expiry, fact.Head, v.config.Now()) {
 		return nil, &RefusedError{Reason: reasonChain, Field: "requiresSecretReveal", Said: "true", True: fmt.Sprintf("false: the escrow ends at %s, too soon to claim it safely", time.Unix(fact.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
 	}
 	return fact.Escrow, nil
@@ -341,7 +340,7 @@ func (v *verifier) firstClaim(ctx context.Context, o *opened, version uint64, t 
 		ask := true
 		out.RequiresSecretReveal = &ask
 		return nil
-	case deadline.Claim.TooLate(t.Escrow.Expiry, fact.Head, v.config.Now()):
+	case lp.DutyClaim.TooLate(t.Escrow.Expiry, fact.Head, v.config.Now()):
 		out.ActionError = &swapper.ActionError{Code: fault.InvalidState, Error: fmt.Sprintf("the escrow ends at %s, too soon to claim it safely; the payment is returned to the payer", time.Unix(t.Escrow.Expiry, 0).UTC().Format(time.RFC3339))}
 		return nil
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/btcsuite/btcd/chaincfg"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -379,11 +378,11 @@ func TestVectorsLightningFlags(t *testing.T) {
 	})
 }
 
-// TestVectorsLightningTimeouts covers the cases about Lightning; the others
-// concern on-chain payments and belong to the swap types.
+// TestVectorsLightningTimeouts covers the cases about Lightning; the others belong to
+// package verify of the providers.
 func TestVectorsLightningTimeouts(t *testing.T) {
 	file := vectors.Load(t, "swap-flows-escrow", "timeouts")
-	kinds := []string{"toBtclnOptions", "toBtclnMaxFee", "lnDefinitiveExpiry", "htlcClaimDeadline"}
+	kinds := []string{"toBtclnOptions", "toBtclnMaxFee", "lnDefinitiveExpiry"}
 	file.Cases = slices.DeleteFunc(file.Cases, func(c *vectors.Case) bool {
 		var in struct{ Kind string }
 		c.Input(t, &in)
@@ -397,13 +396,12 @@ func TestVectorsLightningTimeouts(t *testing.T) {
 			AmountSats              string
 			MaxRoutingFeePercentage float64
 			MaxRoutingBaseFee       string
-			EscrowExpiry            string
 		}
 		c.Input(t, &in)
 		var want struct {
-			Error                                 bool
-			ExpiryTimestamp, MaxFeeSats, Deadline string
-			DefinitiveExpiryTime, InvoiceExpiry   json.RawMessage
+			Error                               bool
+			ExpiryTimestamp, MaxFeeSats         string
+			DefinitiveExpiryTime, InvoiceExpiry json.RawMessage
 		}
 		c.Expected(t, &want)
 		sats, _ := strconv.ParseInt(in.AmountSats, 10, 64)
@@ -455,11 +453,6 @@ func TestVectorsLightningTimeouts(t *testing.T) {
 			sameMs(t, "definitive expiry", want.DefinitiveExpiryTime, end, err)
 			end, err = inv.QuoteExpiry()
 			sameMs(t, "quote expiry", want.InvoiceExpiry, end, err)
-		case "htlcClaimDeadline":
-			expiry, _ := strconv.ParseInt(in.EscrowExpiry, 10, 64)
-			if got := strconv.FormatInt(deadline.Claim.Before(expiry).Unix(), 10); got != want.Deadline {
-				t.Errorf("deadline %s, want %s", got, want.Deadline)
-			}
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lightning"
 )
 
@@ -53,7 +52,7 @@ func Lasting(e chains.Escrow, inv *lightning.Invoice, auth *chains.Auth) error {
 	if lasts := e.Expiry - inv.Timestamp; lasts < minLasts {
 		return Lie(CheckTooLate, "the escrow ends %d s after its invoice was made, which leaves no time to claim it", lasts)
 	}
-	if auth != nil && deadline.Claim.TooLate(e.Expiry, chains.Block{}, time.Unix(auth.Timeout, 0)) {
+	if auth != nil && DutyClaim.TooLate(e.Expiry, chains.Block{}, time.Unix(auth.Timeout, 0)) {
 		return Lie(CheckTooLate, "the escrow ends at %d, but may be opened until %d, too late to claim it", e.Expiry, auth.Timeout)
 	}
 	return nil
@@ -76,7 +75,7 @@ func AuthError(err error) error {
 
 // Openable checks a delivered escrow that the user has to open (the legacy type): it was
 // not opened yet, the authorisation is good, for which auth is the error of
-// [chains.Contract.VerifyInit], and there is time to sign ([deadline.Sign]). Pure.
+// [chains.Contract.VerifyInit], and there is time to sign ([DutySign]). Pure.
 func Openable(e chains.Escrow, f chains.EscrowFact, auth error, now time.Time) error {
 	if f.State != chains.EscrowNone {
 		return Lie(CheckCommitted, "the escrow is already %s", f.State)
@@ -84,8 +83,8 @@ func Openable(e chains.Escrow, f chains.EscrowFact, auth error, now time.Time) e
 	if auth != nil {
 		return AuthError(auth)
 	}
-	if deadline.Sign.TooLate(e.Expiry, f.Head, now) {
-		return Lie(CheckTooLate, "the escrow expires at %d, too soon at %d to claim it safely: %s must be left", e.Expiry, max(now.Unix(), f.Head.Time), deadline.Sign.Margin())
+	if DutySign.TooLate(e.Expiry, f.Head, now) {
+		return Lie(CheckTooLate, "the escrow expires at %d, too soon at %d to claim it safely: %s must be left", e.Expiry, max(now.Unix(), f.Head.Time), DutySign.Margin())
 	}
 	return nil
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
@@ -215,7 +214,7 @@ func syncRule(t *testing.T, in flowtest.Input, now time.Time, r *swap.Record, fr
 			return &rules{id: "auto-open-is-open", state: to(swap.LnHTLCExpired), facts: seen}
 		}
 		return &rules{id: "auto-open-is-open", state: to(swap.LnCommitted), facts: seen, publish: true}
-	case delivered && deadline.Open.TooLate(deliveredExpiry(t, in), chains.Block{}, now):
+	case delivered && lp.DutyOpen.TooLate(deliveredExpiry(t, in), chains.Block{}, now):
 		return &rules{id: "lp-delivered-expiry", state: to(swap.LnSoftExpired), facts: func(f map[string]string) { delete(f, "data") }}
 	case delivered && cs == nil && r.Lightning.EndsAt.Passed(now):
 		return &rules{id: "escrow-expiry-needs-chain", state: to(swap.LnPaid)}

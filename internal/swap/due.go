@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/deadline"
+	"github.com/swapper-go/swapper/internal/lp"
 )
 
 // NextMoment returns the next time after now at which a swap changes by the
@@ -26,11 +26,11 @@ func (r *Record) NextMoment(now time.Time) Millis {
 		if r.Type == ToBTC || r.Type == ToBTCLN {
 			end = end.Add(chains.RefundGrace)
 		} else {
-			end = deadline.Claim.Before(end.Unix())
+			end = lp.DutyClaim.Before(end.Unix())
 		}
 		moments = append(moments, At(end.Add(time.Second))) // whole seconds are compared, strictly
 		if r.Type == FromBTC && r.Bitcoin != nil {
-			moments = append(moments, At(deadline.SignToPay.Before(r.payUntil()).Add(time.Second)), r.payEnd())
+			moments = append(moments, At(lp.DutySignToPay.Before(r.payUntil()).Add(time.Second)), r.payEnd())
 		}
 	}
 	var next Millis

@@ -10,7 +10,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -23,7 +22,7 @@ func TestClocksOfAnswers(t *testing.T) {
 	if mayRefund(e, known(early), refundable) || !mayRefund(e, failed(early), refundable) {
 		t.Error("a refund goes by the clock of an answer, and of no other")
 	}
-	if !lateFor(deadline.Claim, e, known(late), claimable) || lateFor(deadline.Claim, e, failed(late), claimable) {
+	if !lateFor(lp.DutyClaim, e, known(late), claimable) || lateFor(lp.DutyClaim, e, failed(late), claimable) {
 		t.Error("a claim goes by the clock of an answer, and of no other")
 	}
 	if s := escrowStatus(known(chains.EscrowFact{State: chains.EscrowOpen}), nil, true, noon); s != statusUnknown {

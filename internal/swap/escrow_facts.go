@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/deadline"
+	"github.com/swapper-go/swapper/internal/lp"
 )
 
 // chainStatus is the five-valued status of an escrow, as the protocol speaks of
@@ -37,7 +37,7 @@ func escrowStatus(f Fact[chains.EscrowFact], e *chains.Escrow, offerer bool, now
 		}
 		return statusOpen
 	}
-	if offerer && mayRefund(e, f, now) || !offerer && lateFor(deadline.Claim, e, f, now) {
+	if offerer && mayRefund(e, f, now) || !offerer && lateFor(lp.DutyClaim, e, f, now) {
 		return statusExpired
 	}
 	return statusNotOpen
@@ -55,8 +55,8 @@ func mayRefund(e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool 
 }
 
 // lateFor reports whether it is too late for the claimer to do what is still to be
-// done with an escrow ([deadline.Duty]).
-func lateFor(todo deadline.Duty, e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
+// done with an escrow ([lp.Duty]).
+func lateFor(todo lp.Duty, e *chains.Escrow, f Fact[chains.EscrowFact], now time.Time) bool {
 	return todo.TooLate(e.Expiry, headOf(f), now)
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -116,7 +115,7 @@ func tooLateToPay(in Decision) bool {
 // timeToOpen reports whether enough time would be left to pay. How many
 // confirmations the escrow demands must be known for that.
 func timeToOpen(in Decision) bool {
-	return in.R.Bitcoin.Confirmations != 0 && !deadline.SignToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now)
+	return in.R.Bitcoin.Confirmations != 0 && !lp.DutySignToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now)
 }
 
 // payable reports whether the user is to pay now: the escrow is open for good, Bitcoin shows
@@ -201,7 +200,7 @@ func fromBTCFill(in Decision, next *Record) {
 // not sent if it would come too late: the LP would keep it.
 func fromBTCEffects(in Decision) []Effect {
 	var effects []Effect
-	if !in.opens() || !deadline.OpenToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now) {
+	if !in.opens() || !lp.DutyOpenToPay.TooLate(in.R.payUntil(), headOf(in.Obs.Escrow), in.Now) {
 		effects = sendNext(in, func(Decision) bool { return true })
 	}
 	if in.R.State == InCommitted && !tooLateToPay(in) && len(in.R.Bitcoin.Tx) > 0 {

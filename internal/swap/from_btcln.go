@@ -7,7 +7,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -47,7 +46,7 @@ func fromBTCLNStatus(in Decision) chainStatus {
 func fromBTCLNMoves() []Move {
 	is, anew := statusGuards(fromBTCLNStatus)
 	late := func(in Decision) bool {
-		return !in.R.Public() && lateFor(deadline.Claim, in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+		return !in.R.Public() && lateFor(lp.DutyClaim, in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 	}
 	held := func(guard func(Decision) bool) func(Decision) bool { // the LP holds the payment
 		return func(in Decision) bool { return in.R.Escrow.Real != nil && guard(in) }
@@ -108,7 +107,7 @@ func authorizedNow(in Decision) bool {
 // tooLateToOpen reports whether the escrow, opened now, could not be claimed safely: it
 // would cost the user the deposit.
 func tooLateToOpen(in Decision) bool {
-	return lateFor(deadline.Open, in.R.Escrow.Real, in.Obs.Escrow, in.Now)
+	return lateFor(lp.DutyOpen, in.R.Escrow.Real, in.Obs.Escrow, in.Now)
 }
 
 // mayClaimLast reports whether the open escrow, which cannot be claimed safely any more,
@@ -116,7 +115,7 @@ func tooLateToOpen(in Decision) bool {
 func mayClaimLast(in Decision) bool {
 	f := in.Obs.Escrow
 	return in.R.State == LnHTLCExpired && in.R.Escrow.Real != nil && f.Known() && f.Value.State == chains.EscrowOpen && f.Value.Final &&
-		!lateFor(deadline.LastClaim, in.R.Escrow.Real, f, in.Now)
+		!lateFor(lp.DutyLastClaim, in.R.Escrow.Real, f, in.Now)
 }
 
 func fromBTCLNAsk(in Decision) Ask {
@@ -199,7 +198,7 @@ func deliveryProblem(in Decision) string {
 	if f := in.Obs.Found; f.Known() && f.Value.State != chains.EscrowNone {
 		return "the escrow that the provider announced is already " + f.Value.State.String()
 	}
-	if lateFor(deadline.Sign, in.Obs.Delivered.Value, in.Obs.Found, in.Now) {
+	if lateFor(lp.DutySign, in.Obs.Delivered.Value, in.Obs.Found, in.Now) {
 		return "the escrow that the provider announced has an expiry that leaves too little time to claim it safely"
 	}
 	return ""
@@ -253,7 +252,7 @@ func fromBTCLNView(in Decision) View {
 		case in.busy():
 		case !in.Obs.Escrow.Known(): // it would be refused
 			v.Blocked = errBlind
-		case lateFor(deadline.Sign, r.Escrow.Real, in.Obs.Escrow, in.Now):
+		case lateFor(lp.DutySign, r.Escrow.Real, in.Obs.Escrow, in.Now):
 			v.Late, v.Blocked = in.again(openAndClaim(r)), errTooLateToOpen
 		default:
 			v.Action = in.again(openAndClaim(r))

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -59,7 +58,7 @@ func autoStatus(in Decision) chainStatus {
 func autoMoves() []Move {
 	is, anew := statusGuards(autoStatus)
 	late := func(in Decision) bool {
-		return !in.R.Public() && lateFor(deadline.Claim, in.R.Escrow.Real, autoFact(in), in.Now)
+		return !in.R.Public() && lateFor(lp.DutyClaim, in.R.Escrow.Real, autoFact(in), in.Now)
 	}
 	all := []int{LnExpired, LnSoftExpired, LnHTLCExpired, LnCreated, LnPaid, LnCommitted}
 	waiting := []int{LnExpired, LnSoftExpired, LnCreated}
@@ -101,9 +100,9 @@ func autoMoves() []Move {
 // inTime reports whether the escrow that was delivered lasts long enough for what is
 // still to be done with it (protocol: swap-flows-escrow.md §8.3).
 func inTime(in Decision) bool {
-	todo, f := deadline.Open, in.Obs.Found
+	todo, f := lp.DutyOpen, in.Obs.Found
 	if f.Known() {
-		todo = deadline.Next(f.Value)
+		todo = lp.NextDuty(f.Value)
 	}
 	return !lateFor(todo, in.Obs.Delivered.Value, f, in.Now)
 }
@@ -205,7 +204,7 @@ func autoFill(in Decision, next *Record) {
 func mayPublish(in Decision) bool {
 	f := in.Obs.Escrow
 	open := in.R.State == LnCommitted && in.R.Escrow.Real != nil && !in.R.Lightning.Preimage.IsZero() && in.openSomewhere()
-	return open && (in.R.Public() || f.Known() && f.Value.Final && !lateFor(deadline.Claim, in.R.Escrow.Real, f, in.Now))
+	return open && (in.R.Public() || f.Known() && f.Value.Final && !lateFor(lp.DutyClaim, in.R.Escrow.Real, f, in.Now))
 }
 
 // Public reports whether others than the user may know the preimage.
@@ -213,11 +212,11 @@ func (r *Record) Public() bool { return r.Lightning != nil && r.Lightning.Reveal
 
 // claimTodo is what the claim is that is under way: one of which the user knows that it
 // may be lost, or a safe one.
-func (r *Record) claimTodo() deadline.Duty {
+func (r *Record) claimTodo() lp.Duty {
 	if s := r.Submission; s.Open() && s.Action == actionLastClaim {
-		return deadline.LastClaim
+		return lp.DutyLastClaim
 	}
-	return deadline.Claim
+	return lp.DutyClaim
 }
 
 // revealing marks an effect that makes the preimage public, and says until when

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -68,7 +67,7 @@ func TestAutoRows(t *testing.T) {
 		{why: "the provider announced the agreed escrow", pass: announced, without: changes{
 			"it is not what was agreed": func(in *Decision) { in.Obs.Delivered = failed(in.Obs.Delivered.Value) },
 			"one is known already":      func(in *Decision) { in.R.Escrow.Real = in.Obs.Delivered.Value },
-			"its time is over":          func(in *Decision) { in.Obs.Delivered.Value.Expiry = noon.Add(deadline.Open.Margin()).Unix() - 1 },
+			"its time is over":          func(in *Decision) { in.Obs.Delivered.Value.Expiry = noon.Add(lp.DutyOpen.Margin()).Unix() - 1 },
 			"its time is over by the chain's clock": func(in *Decision) {
 				in.Obs.Found = known(chains.EscrowFact{Head: chains.Block{Time: noon.Add(time.Hour).Unix()}})
 			},

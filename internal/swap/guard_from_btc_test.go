@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/deadline"
+	"github.com/swapper-go/swapper/internal/lp"
 )
 
 var depositScript = []byte{0x51}
@@ -53,16 +53,16 @@ func TestWhenTheUserIsToPay(t *testing.T) {
 	f := newFromBTC()
 	opens := func(in Decision) bool { s, ok := f.View(in).Action.(*Sign); return ok && s.For == ActionInit }
 	window := map[string]func(in *Decision){
-		"a second is missing": func(in *Decision) { in.Now = payBy(*in).Add(-deadline.SignToPay.Margin() + time.Second) },
+		"a second is missing": func(in *Decision) { in.Now = payBy(*in).Add(-lp.DutySignToPay.Margin() + time.Second) },
 		"the chain's clock leaves too little": func(in *Decision) {
-			in.Obs.Escrow.Value.Head.Time = deadline.SignToPay.Before(payBy(*in).Unix()).Unix() + 1
+			in.Obs.Escrow.Value.Head.Time = lp.DutySignToPay.Before(payBy(*in).Unix()).Unix() + 1
 		},
 		"the confirmations are not known":   func(in *Decision) { in.R.Bitcoin.Confirmations = 0 },
 		"the authorization is late":         func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 		"another submission is in progress": busyWith(ActionInit),
 	}
 	needs(t, depositPass(InCreated), opens, window)
-	allows(t, depositPass(InCreated), opens, changes{"exactly enough is left": func(in *Decision) { in.Now = payBy(*in).Add(-deadline.SignToPay.Margin()) }})
+	allows(t, depositPass(InCreated), opens, changes{"exactly enough is left": func(in *Decision) { in.Now = payBy(*in).Add(-lp.DutySignToPay.Margin()) }})
 	checkRows(t, f, []row{{why: "the user signed", pass: passOf(depositPass(InCreated), func(in *Decision) { in.Input = signed(ActionInit) }), without: window}})
 
 	paid := func(tx *bitcoin.Tx) func(*Decision) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -56,12 +55,12 @@ func TestWhatTheLPMustDeliver(t *testing.T) {
 		"the chain does not answer":         func(in *Decision) { in.Obs.Found = failed(in.Obs.Found.Value) },
 		"the escrow is open already":        func(in *Decision) { in.Obs.Found.Value.State = chains.EscrowOpen },
 		"the escrow was claimed":            func(in *Decision) { in.Obs.Found.Value.State = chains.EscrowClaimed },
-		"a second is missing":               func(in *Decision) { in.Now = deadline.Sign.Before(in.Obs.Delivered.Value.Expiry).Add(time.Second) },
+		"a second is missing":               func(in *Decision) { in.Now = lp.DutySign.Before(in.Obs.Delivered.Value.Expiry).Add(time.Second) },
 		"the chain's clock leaves a second less": func(in *Decision) {
-			in.Obs.Found.Value.Head.Time = deadline.Sign.Before(in.Obs.Delivered.Value.Expiry).Unix() + 1
+			in.Obs.Found.Value.Head.Time = lp.DutySign.Before(in.Obs.Delivered.Value.Expiry).Unix() + 1
 		},
 	}, with: changes{
-		"exactly enough is left":         func(in *Decision) { in.Now = deadline.Sign.Before(in.Obs.Delivered.Value.Expiry) },
+		"exactly enough is left":         func(in *Decision) { in.Now = lp.DutySign.Before(in.Obs.Delivered.Value.Expiry) },
 		"a provider leaves half an hour": func(in *Decision) { in.Obs.Delivered.Value.Expiry = noon.Add(30 * time.Minute).Unix() },
 	}}})
 	next, _ := f.Step(heldPass(LnCreated, chains.EscrowFact{})())
@@ -96,7 +95,7 @@ func TestClaimIsHeldBack(t *testing.T) {
 	needs(t, paid, offered, changes{
 		"the preimage is not known":         func(in *Decision) { in.R.Lightning.Preimage = chains.Preimage{} },
 		"the authorization is late":         func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
-		"the escrow would end too soon":     expiresIn(deadline.Sign.Margin() - time.Second),
+		"the escrow would end too soon":     expiresIn(lp.DutySign.Margin() - time.Second),
 		"another submission is in progress": busyWith(ActionInit),
 	})
 	plan := f.View(paid()).Action.(*Sign).Plan
@@ -107,10 +106,10 @@ func TestClaimIsHeldBack(t *testing.T) {
 	checkRows(t, f, []row{{why: "the user signed", pass: passOf(paid, func(in *Decision) { in.Input = submit }), without: changes{
 		"the authorization is late":         func(in *Decision) { in.Obs.Escrow.Value.Auth = chains.AuthLate },
 		"the chain does not answer":         func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
-		"the escrow would end too soon":     expiresIn(deadline.Open.Margin() - time.Second),
+		"the escrow would end too soon":     expiresIn(lp.DutyOpen.Margin() - time.Second),
 		"another submission is in progress": busyWith(ActionInit),
 		"it is the claim alone":             func(in *Decision) { in.Input = signed(actionClaim) },
-	}, with: changes{"signing took a while": expiresIn(deadline.Open.Margin())}}})
+	}, with: changes{"signing took a while": expiresIn(lp.DutyOpen.Margin())}}})
 	sending := passOf(heldPass(LnCommitted, chains.EscrowFact{State: chains.EscrowOpen, Final: true}), func(in *Decision) {
 		in.R.Submission = &Submission{Action: ActionInit, Since: At(in.Now), Txs: append([]SignedTx{}, submit.Txs...)}
 		in.R.Submission.Txs[0].Sent = true

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -37,18 +36,18 @@ func TestOpeningIsNotSentLate(t *testing.T) {
 	f := newFromBTCLN()
 	pass := passOf(heldPass(LnPaid, chains.EscrowFact{Auth: chains.AuthGood}), signedBoth(false))
 	needs(t, pass, sends(f, 0), changes{
-		"the escrow ends too soon": expiresIn(deadline.Open.Margin() - time.Second),
+		"the escrow ends too soon": expiresIn(lp.DutyOpen.Margin() - time.Second),
 		"the chain's clock leaves a second less": func(in *Decision) {
-			in.Obs.Escrow.Value.Head.Time = deadline.Open.Before(in.R.Escrow.Real.Expiry).Unix() + 1
+			in.Obs.Escrow.Value.Head.Time = lp.DutyOpen.Before(in.R.Escrow.Real.Expiry).Unix() + 1
 		},
 		"a reorganisation took it back, and it is late": func(in *Decision) {
 			in.R.Tried = map[string]Try{"send:0": {Attempts: 1, Outcome: Done}}
 			expiresIn(time.Minute)(in)
 		},
 	})
-	allows(t, pass, sends(f, 0), changes{"exactly enough is left": expiresIn(deadline.Open.Margin()), "the chain does not answer": func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) }})
+	allows(t, pass, sends(f, 0), changes{"exactly enough is left": expiresIn(lp.DutyOpen.Margin()), "the chain does not answer": func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) }})
 	in := pass()
-	expiresIn(deadline.Open.Margin() - time.Second)(&in)
+	expiresIn(lp.DutyOpen.Margin() - time.Second)(&in)
 	if v := f.View(in); v.Action != nil || v.Blocked == nil {
 		t.Errorf("what was signed is not sent any more, and is shown as %v, %v", v.Action, v.Blocked)
 	}
@@ -58,7 +57,7 @@ func TestOpeningIsNotSentLate(t *testing.T) {
 	pays := passOf(depositPass(InCreated), func(in *Decision) {
 		in.R.Submission = &Submission{Action: ActionInit, Since: At(in.Now), Txs: []SignedTx{{Signed: chains.Signed{ID: "0x1", From: "me"}}}}
 	})
-	last := func(in Decision) time.Time { return deadline.OpenToPay.Before(in.R.payUntil()) }
+	last := func(in Decision) time.Time { return lp.DutyOpenToPay.Before(in.R.payUntil()) }
 	needs(t, pays, sends(btc, 0), changes{
 		"too little time would be left to pay": func(in *Decision) { in.Now = last(*in).Add(time.Second) },
 		"the chain's clock leaves too little":  func(in *Decision) { in.Obs.Escrow.Value.Head.Time = last(*in).Unix() + 1 },
@@ -72,8 +71,8 @@ func TestNobodyIsAskedToOpenLate(t *testing.T) {
 	f := newFromBTCLN()
 	pass := heldPass(LnPaid, chains.EscrowFact{Auth: chains.AuthGood})
 	for left, want := range map[time.Duration]struct{ asked, taken bool }{
-		deadline.Sign.Margin(): {true, true}, deadline.Sign.Margin() - time.Second: {false, true},
-		deadline.Open.Margin(): {false, true}, deadline.Open.Margin() - time.Second: {false, false},
+		lp.DutySign.Margin(): {true, true}, lp.DutySign.Margin() - time.Second: {false, true},
+		lp.DutyOpen.Margin(): {false, true}, lp.DutyOpen.Margin() - time.Second: {false, false},
 	} {
 		in := pass()
 		expiresIn(left)(&in)
@@ -101,10 +100,10 @@ func TestAutomaticEscrowsThatAreShort(t *testing.T) {
 		found *chains.EscrowFact
 		need  time.Duration
 	}{
-		"the chain was not asked": {nil, deadline.Open.Margin()},
-		"it is not open":          {&chains.EscrowFact{}, deadline.Open.Margin()},
-		"it is open":              {&chains.EscrowFact{State: chains.EscrowOpen}, deadline.Finalise.Margin()},
-		"it is open for good":     {&chains.EscrowFact{State: chains.EscrowOpen, Final: true}, deadline.Claim.Margin()},
+		"the chain was not asked": {nil, lp.DutyOpen.Margin()},
+		"it is not open":          {&chains.EscrowFact{}, lp.DutyOpen.Margin()},
+		"it is open":              {&chains.EscrowFact{State: chains.EscrowOpen}, lp.DutyFinalise.Margin()},
+		"it is open for good":     {&chains.EscrowFact{State: chains.EscrowOpen, Final: true}, lp.DutyClaim.Margin()},
 	} {
 		for _, short := range []time.Duration{0, time.Second} {
 			next, _ := f.Step(delivered(c.need-short, c.found))
@@ -113,12 +112,12 @@ func TestAutomaticEscrowsThatAreShort(t *testing.T) {
 			}
 		}
 	}
-	in := delivered(deadline.Open.Margin()-time.Second, nil)
+	in := delivered(lp.DutyOpen.Margin()-time.Second, nil)
 	in.Obs.LP = known(lp.Status{Code: lp.CodeDone})
 	if q := f.Ask(in).Found; q == nil || q.Escrow != in.Obs.Delivered.Value {
 		t.Errorf("asked is %+v", q)
 	}
-	in = delivered(deadline.Open.Margin(), nil)
+	in = delivered(lp.DutyOpen.Margin(), nil)
 	in.Obs.LP = known(lp.Status{Code: lp.CodeDone})
 	if q := f.Ask(in).Found; q != nil {
 		t.Errorf("an escrow with time left is asked for: %+v", q)
@@ -140,7 +139,7 @@ func TestLastClaimIsAChoice(t *testing.T) {
 		"the escrow is not open":       func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowNone },
 		"the escrow was refunded":      func(in *Decision) { in.Obs.Escrow.Value.State = chains.EscrowRefunded },
 		"the chain does not answer":    func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
-		"no block could hold it":       expiresIn(deadline.LastClaim.Margin() - time.Second),
+		"no block could hold it":       expiresIn(lp.DutyLastClaim.Margin() - time.Second),
 		"the chain's clock is at it":   func(in *Decision) { in.Obs.Escrow.Value.Head.Time = in.R.Escrow.Real.Expiry },
 		"the swap is in another state": inState(LnPaid),
 	}
@@ -175,12 +174,12 @@ func TestLastClaimIsAChoice(t *testing.T) {
 			t.Errorf("%s is sent: %v", name, effects)
 		}
 	}
-	if e := f.Effects(chosen())[0]; !e.Reveals || !e.Until.Equal(deadline.LastClaim.Before(noon.Add(9*time.Minute).Unix())) {
+	if e := f.Effects(chosen())[0]; !e.Reveals || !e.Until.Equal(lp.DutyLastClaim.Before(noon.Add(9*time.Minute).Unix())) {
 		t.Errorf("sent until %s, reveals %v", e.Until, e.Reveals)
 	}
 	checkRows(t, f, []row{{why: "the user chose to claim, though it may be lost", pass: passOf(late, func(in *Decision) { in.Input = signed(actionLastClaim) }), without: changes{
 		"it is for the safe claim":  func(in *Decision) { in.Input = signed(actionClaim) },
-		"no block could hold it":    expiresIn(deadline.LastClaim.Margin() - time.Second),
+		"no block could hold it":    expiresIn(lp.DutyLastClaim.Margin() - time.Second),
 		"one is under way":          busyWith(actionLastClaim),
 		"the chain does not answer": func(in *Decision) { in.Obs.Escrow = failed(in.Obs.Escrow.Value) },
 	}, with: changes{"a claim that was signed along is held back": func(in *Decision) { signedBoth(true)(in) }}}})

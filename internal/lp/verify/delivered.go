@@ -11,7 +11,7 @@ import (
 // presents after a Lightning payment with the one that was agreed on. The expiry
 // is the LP's choice and the amount may be more; in the legacy type, where the
 // user locks it, the deposit may be less. Whether there is time to use it is judged by
-// [deadline.Next] and [lp.Openable] (protocol: lp-protocol.md §6.5, §6.6). Pure.
+// [lp.NextDuty] and [lp.Openable] (protocol: lp-protocol.md §6.5, §6.6). Pure.
 func Delivered(k chains.Contract, want chains.Escrow, data json.RawMessage, legacy bool) (chains.Escrow, error) {
 	got, err := ReadEscrow(k, data)
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
-	"github.com/swapper-go/swapper/internal/deadline"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
@@ -538,14 +537,16 @@ func TestVectorsClientDerived(t *testing.T) {
 	})
 }
 
-func TestVectorsTimeoutsFromBTC(t *testing.T) {
+// TestVectorsTimeouts covers the cases about bitcoin and about the claim; the others belong
+// to package lightning.
+func TestVectorsTimeouts(t *testing.T) {
 	file := vectors.Load(t, "swap-flows-escrow", "timeouts")
 	var now int64
 	file.Member(t, "now", &now)
 	var own []*vectors.Case
 	for _, c := range file.Cases {
 		var in struct{ Kind string }
-		if c.Input(t, &in); strings.HasPrefix(in.Kind, "fromBtc") {
+		if c.Input(t, &in); strings.HasPrefix(in.Kind, "fromBtc") || in.Kind == "htlcClaimDeadline" {
 			own = append(own, c)
 		}
 	}
@@ -557,13 +558,17 @@ func TestVectorsTimeoutsFromBTC(t *testing.T) {
 		}
 		c.Input(t, &in)
 		expiry := flowtest.Number(t, in.EscrowExpiry).Int64()
-		if in.Kind == "fromBtcClaimerBounty" {
+		switch in.Kind {
+		case "htlcClaimDeadline":
+			vectors.SameJSON(t, c.Want(t), map[string]string{"deadline": strconv.FormatInt(lp.DutyClaim.Before(expiry).Unix(), 10)})
+			return
+		case "fromBtcClaimerBounty":
 			b := lp.Bounty{FeePerBlock: flowtest.Number(t, in.FeePerBlock), SafetyFactor: flowtest.Number(t, in.SafetyFactor), StartTimestamp: flowtest.Number(t, in.StartTimestamp).Int64(),
 				AddBlock: flowtest.Number(t, in.AddBlock), AddFee: flowtest.Number(t, in.AddFee)}
 			vectors.SameJSON(t, c.Want(t), map[string]string{"claimerBounty": b.At(expiry).String()})
 			return
 		}
 		end := lp.SendTimeout(expiry, in.RequiredConfirmations)
-		vectors.SameJSON(t, c.Want(t), map[string]any{"sendTimeout": strconv.FormatInt(end, 10), "commitAllowedAtNow": !deadline.SignToPay.TooLate(end, chains.Block{}, time.UnixMilli(now))})
+		vectors.SameJSON(t, c.Want(t), map[string]any{"sendTimeout": strconv.FormatInt(end, 10), "commitAllowedAtNow": !lp.DutySignToPay.TooLate(end, chains.Block{}, time.UnixMilli(now))})
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -150,8 +149,8 @@ func (q *fromBTC) bounty(expiry int64) *big.Int {
 }
 
 func (q *fromBTC) sendWindow() error {
-	if end := lp.SendTimeout(q.escrow.Expiry, q.got.Confirmations); deadline.SignToPay.TooLate(end, chains.Block{}, q.Now) {
-		return lp.Lie(lp.CheckSendWindow, "only %d s are left to pay, at least %s are required", end-q.Now.Unix(), deadline.SignToPay.Margin())
+	if end := lp.SendTimeout(q.escrow.Expiry, q.got.Confirmations); lp.DutySignToPay.TooLate(end, chains.Block{}, q.Now) {
+		return lp.Lie(lp.CheckSendWindow, "only %d s are left to pay, at least %s are required", end-q.Now.Unix(), lp.DutySignToPay.Margin())
 	}
 	return nil
 }

@@ -26,7 +26,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -858,7 +857,7 @@ func TestLiesDelivered(t *testing.T) {
 		}
 		lies(t, func() deliveredTest {
 			d := escrow
-			d.Expiry = noon.Unix() + int64(deadline.Sign.Margin()/time.Second)
+			d.Expiry = noon.Unix() + int64(lp.DutySign.Margin()/time.Second)
 			return deliveredTest{d, chains.EscrowFact{}, legacy, goodAuth}
 		}, func(v deliveredTest) error {
 			data, _ := json.Marshal(v.data)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/lp"
 )
 
@@ -46,7 +45,7 @@ func FromBTCLNTold(want Agreed, paymentHash [32]byte, sats, output *big.Int, e c
 	if err != nil {
 		return err
 	}
-	if deadline.Sign.TooLate(got.Expiry, chains.Block{}, want.Now) {
+	if lp.DutySign.TooLate(got.Expiry, chains.Block{}, want.Now) {
 		return lp.Late(lp.CheckExpiry, "the escrow ends at %d, too soon to open it and to claim it safely", got.Expiry)
 	}
 	return want.deposit(got.SecurityDeposit, sats)

@@ -13,7 +13,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
@@ -383,9 +382,9 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		legacy, todo := in.Kind == "FROM_BTCLN", deadline.Open
+		legacy, todo := in.Kind == "FROM_BTCLN", lp.DutyOpen
 		if legacy {
-			todo = deadline.Sign
+			todo = lp.DutySign
 		}
 		e, err := Delivered(standIn{}, agreed, in.Received, legacy)
 		if err == nil {
@@ -404,7 +403,7 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 					auth = &chains.AuthError{Reason: "bad signature"}
 				}
 				err = lp.Openable(e, f, auth, unix(in.Now))
-			} else if deadline.Next(f).TooLate(e.Expiry, f.Head, unix(in.Now)) { // as the table of the flow asks
+			} else if lp.NextDuty(f).TooLate(e.Expiry, f.Head, unix(in.Now)) { // as the table of the flow asks
 				err = lp.Lie(lp.CheckTooLate, "the escrow ends at %d", e.Expiry)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
@@ -249,7 +248,7 @@ func inStory(t swap.Type, ends ...time.Duration) *story {
 	st.ended = func(s *sim, r *swap.Record, gone bool) string {
 		state, since := s.w.escrowAt(s.w.height)
 		head, _ := s.head(false)
-		next := deadline.Next(chains.EscrowFact{State: state, Final: since+finalAfter <= s.w.height})
+		next := lp.NextDuty(chains.EscrowFact{State: state, Final: since+finalAfter <= s.w.height})
 		switch {
 		case s.w.public && state != chains.EscrowClaimed:
 			return "the preimage is known, and the user has not got the tokens"

@@ -1,4 +1,4 @@
-package deadline
+package lp
 
 import (
 	"testing"
@@ -15,8 +15,8 @@ func TestTooLate(t *testing.T) {
 		todo Duty
 		left int64 // seconds that must be left
 	}{
-		"sign": {Sign, 1080}, "open": {Open, 900}, "finalise": {Finalise, 780}, "claim": {Claim, 600}, "last claim": {LastClaim, 120},
-		"sign to pay": {SignToPay, 1800}, "open to pay": {OpenToPay, 300},
+		"sign": {DutySign, 1080}, "open": {DutyOpen, 900}, "finalise": {DutyFinalise, 780}, "claim": {DutyClaim, 600}, "last claim": {DutyLastClaim, 120},
+		"sign to pay": {DutySignToPay, 1800}, "open to pay": {DutyOpenToPay, 300},
 	} {
 		now, last := time.Unix(end-c.left, 999_999_999), end-c.left
 		if got := c.todo.Margin(); got != time.Duration(c.left)*time.Second {
@@ -47,24 +47,24 @@ func TestTooLate(t *testing.T) {
 // What is still to be done takes longer the earlier it is, and what the reference's
 // providers leave is enough for all of it.
 func TestMargins(t *testing.T) {
-	for _, earlier := range []Duty{Sign, Open, Finalise, Claim} {
+	for _, earlier := range []Duty{DutySign, DutyOpen, DutyFinalise, DutyClaim} {
 		if earlier.Margin() <= (earlier + 1).Margin() {
 			t.Errorf("%d needs %s, and the act after it %s", earlier, earlier.Margin(), (earlier + 1).Margin())
 		}
 	}
 	const honest = 1800 * time.Second // 2,400 s of the escrow less the 600 s of the authorisation
-	if Sign.Margin() >= honest {
-		t.Errorf("an honest provider leaves %s at the worst, and %s are demanded", honest, Sign.Margin())
+	if DutySign.Margin() >= honest {
+		t.Errorf("an honest provider leaves %s at the worst, and %s are demanded", honest, DutySign.Margin())
 	}
 	for _, c := range []struct {
 		state chains.EscrowState
 		final bool
 		want  Duty
 	}{
-		{chains.EscrowNone, false, Open}, {chains.EscrowNone, true, Open}, {chains.EscrowOpen, false, Finalise}, {chains.EscrowOpen, true, Claim},
-		{chains.EscrowClaimed, false, Claim}, {chains.EscrowRefunded, true, Claim},
+		{chains.EscrowNone, false, DutyOpen}, {chains.EscrowNone, true, DutyOpen}, {chains.EscrowOpen, false, DutyFinalise}, {chains.EscrowOpen, true, DutyClaim},
+		{chains.EscrowClaimed, false, DutyClaim}, {chains.EscrowRefunded, true, DutyClaim},
 	} {
-		if got := Next(chains.EscrowFact{State: c.state, Final: c.final}); got != c.want {
+		if got := NextDuty(chains.EscrowFact{State: c.state, Final: c.final}); got != c.want {
 			t.Errorf("%s, final %v: %d, want %d", c.state, c.final, got, c.want)
 		}
 	}

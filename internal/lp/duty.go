@@ -1,8 +1,4 @@
-// Package deadline says when it is too late: one pure function of the moment at
-// which something ends, of the clocks, and of what is still to be done by then. Its
-// margins are one table, which flows, the verification of providers, and documents
-// name.
-package deadline
+package lp
 
 import (
 	"time"
@@ -10,20 +6,23 @@ import (
 	"github.com/swapper-go/swapper/chains"
 )
 
-// Duty is what the receiving side of a swap still has to do.
+// Duty is what the receiving side of a swap still has to do. It says when it is too late: a
+// pure function of the moment at which something ends, of the clocks, and of what is still to
+// be done by then. Its margins are one table, which flows, the verification of providers, and
+// documents name.
 type Duty int
 
 // What still has to be done with an escrow that the receiver claims with a preimage,
 // before its expiry, and with one that he opens to be paid for his bitcoin, before the
 // last moment to send them.
 const (
-	Sign      Duty = iota // the user signs the opening; then all that Open needs
-	Open                  // the opening is mined; then all that Finalise needs
-	Finalise              // the open escrow becomes final; then the claim
-	Claim                 // the claim is published, and is mined in any case
-	LastClaim             // the claim is published, and may lose against the refund: the user's choice
-	SignToPay             // the user signs the opening, and pays afterwards
-	OpenToPay             // the opening is mined, and the user pays afterwards
+	DutySign      Duty = iota // the user signs the opening; then all that DutyOpen needs
+	DutyOpen                  // the opening is mined; then all that DutyFinalise needs
+	DutyFinalise              // the open escrow becomes final; then the claim
+	DutyClaim                 // the claim is published, and is mined in any case
+	DutyLastClaim             // the claim is published, and may lose against the refund: the user's choice
+	DutySignToPay             // the user signs the opening, and pays afterwards
+	DutyOpenToPay             // the opening is mined, and the user pays afterwards
 )
 
 // How long each act may take. The finality is that of the slowest chain on which a
@@ -39,13 +38,13 @@ const (
 // 1,800 s are left at the worst when the opening is sent (protocol: lp-protocol.md
 // §8.4); all margins are below that.
 var margins = [...]time.Duration{
-	Sign:      signing + mining + finality + chains.ClaimGrace,
-	Open:      mining + finality + chains.ClaimGrace,
-	Finalise:  finality + chains.ClaimGrace,
-	Claim:     chains.ClaimGrace, // protocol: swap-flows-escrow.md §3.2
-	LastClaim: mining,
-	SignToPay: 1800 * time.Second, // protocol: lp-protocol.md §6.4
-	OpenToPay: mining + finality,
+	DutySign:      signing + mining + finality + chains.ClaimGrace,
+	DutyOpen:      mining + finality + chains.ClaimGrace,
+	DutyFinalise:  finality + chains.ClaimGrace,
+	DutyClaim:     chains.ClaimGrace, // protocol: swap-flows-escrow.md §3.2
+	DutyLastClaim: mining,
+	DutySignToPay: 1800 * time.Second, // protocol: lp-protocol.md §6.4
+	DutyOpenToPay: mining + finality,
 }
 
 // Margin returns how much time must be left.
@@ -62,14 +61,14 @@ func (t Duty) TooLate(end int64, head chains.Block, now time.Time) bool {
 	return end < max(now.Unix(), head.Time)+int64(margins[t]/time.Second)
 }
 
-// Next returns what is to be done with an escrow that was opened, or that somebody else
+// NextDuty returns what is to be done with an escrow that was opened, or that somebody else
 // or the user is about to open.
-func Next(f chains.EscrowFact) Duty {
+func NextDuty(f chains.EscrowFact) Duty {
 	switch {
 	case f.State == chains.EscrowNone:
-		return Open
+		return DutyOpen
 	case f.State == chains.EscrowOpen && !f.Final:
-		return Finalise
+		return DutyFinalise
 	}
-	return Claim
+	return DutyClaim
 }
