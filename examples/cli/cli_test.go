@@ -244,7 +244,7 @@ func TestErrorsForPrograms(t *testing.T) {
 	}{
 		{"bounds", fmt.Errorf("asked: %w", bounds), exitFailed, `{"error":"asked: Swap amount too high! It must be at most 5 base units","code":"amount_out_of_bounds","field":"amount","max":"5"}`},
 		{"away", &fault.Error{Code: fault.Upstream, Message: "is away"}, exitLater, `{"error":"is away","code":"upstream"}`},
-		{"misuse", misuse{errors.New("no <swap>")}, exitMisuse, `{"error":"no <swap>"}`},
+		{"misuse", misuse{errors.New("no <swap>")}, exitMisuse, `{"error":"no <swap>","code":"invalid_input"}`},
 		{"refunded", unsuccessful{errors.New("refunded")}, exitUnsuccessful, `{"error":"refunded"}`},
 	} {
 		var out strings.Builder

@@ -82,7 +82,7 @@ func (c *cli) tokens(ctx context.Context, r *request) error {
 	var err error
 	switch {
 	case r.from != "" && r.to != "":
-		return errors.New("-from and -to cannot be combined")
+		return misuse{errors.New("-from and -to cannot be combined")}
 	case r.from != "":
 		all, err = c.swaps.GetSwapCounterTokens(ctx, swapper.GetSwapCounterTokensInput{Token: r.from, Side: swapper.SideInput})
 	case r.to != "":
@@ -270,7 +270,7 @@ func tokenOf(all []swapper.Token, id string) (swapper.Token, error) {
 			return t, nil
 		}
 	}
-	return swapper.Token{}, fmt.Errorf("%q is not a token of the service; cli tokens lists them", id)
+	return swapper.Token{}, fault.Invalid("", "%q is not a token of the service; cli tokens lists them", id)
 }
 
 // decimal reads the amount of a flag.

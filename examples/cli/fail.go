@@ -64,6 +64,9 @@ func (c *cli) fail(w io.Writer, err error) {
 				answer.Max = e.Max.String()
 			}
 		}
+		if _, wrong := errors.AsType[misuse](err); wrong && !coded {
+			answer.Code = fault.InvalidInput
+		}
 		out := json.NewEncoder(w)
 		out.SetEscapeHTML(false)
 		_ = out.Encode(answer)

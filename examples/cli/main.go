@@ -16,8 +16,9 @@
 // of the HTTP interface. Errors go to standard error, with -json as objects too.
 //
 // The exit status is 0 if the command did what it says, 1 if it was refused or failed,
-// 2 if the command line is wrong, 3 if a watched swap ended without success, and 4 if the
-// service or something that it needs cannot answer now; the same command may be tried again.
+// 2 if the command line or the file of -verify is wrong, 3 if a watched swap ended without
+// success, and 4 if the service or something that it needs cannot answer now; the same command
+// may be tried again.
 package main
 
 import (
@@ -364,7 +365,7 @@ Flags of every command:
 Exit status:
   0  the command did what it says
   1  it was refused, or failed
-  2  the command line is wrong
+  2  the command line or the file of -verify is wrong
   3  a watched swap ended without success
   4  the service, or something that it needs, cannot answer now: try the same command again
 `)

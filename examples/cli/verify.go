@@ -39,13 +39,13 @@ func readOwn(path string) (o own, c verify.Config, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&o); err != nil {
-		return o, c, fmt.Errorf("%s: %w", path, err)
+		return o, c, misuse{fmt.Errorf("%s: %w", path, err)}
 	}
 	if c.Network, err = bitcoin.ParseNetwork(o.Network); err != nil {
-		return o, c, fmt.Errorf("%s: network: %w", path, err)
+		return o, c, misuse{fmt.Errorf("%s: network: %w", path, err)}
 	}
 	if o.Store == "" {
-		return o, c, fmt.Errorf("%s: store: must name a file", path)
+		return o, c, misuse{fmt.Errorf("%s: store: must name a file", path)}
 	}
 	solanas, starknets := solana.Mainnet, starknet.Mainnet
 	if c.Network != bitcoin.Mainnet {
@@ -67,7 +67,7 @@ func readOwn(path string) (o own, c verify.Config, err error) {
 		case "STARKNET":
 			f = starknets(starknet.Options{RPC: rpc})
 		default:
-			return o, c, fmt.Errorf("%s: nodes: %q is not a chain; chains are CITREA, BOTANIX, ALPEN, GOAT, SOLANA and STARKNET", path, id)
+			return o, c, misuse{fmt.Errorf("%s: nodes: %q is not a chain; chains are CITREA, BOTANIX, ALPEN, GOAT, SOLANA and STARKNET", path, id)}
 		}
 		c.Chains = append(c.Chains, f)
 	}
