@@ -50,11 +50,12 @@ func TestVectorsSubmitPSBT(t *testing.T) {
 		}
 		c.Input(t, &in)
 		var want struct {
-			Error  bool
-			Result struct{ TxHashes []string }
-			State  int
-			Raw    string `json:"broadcastRawTx"`
-			Fields struct {
+			Error     bool
+			Broadcast *bool
+			Result    struct{ TxHashes []string }
+			State     int
+			Raw       string `json:"broadcastRawTx"`
+			Fields    struct {
 				SenderAddress, TxID string
 				Vout                uint32
 			}
@@ -82,6 +83,9 @@ func TestVectorsSubmitPSBT(t *testing.T) {
 			t.Fatalf("state %d (%v), want %d, error %v", now.State, err, want.State, want.Error)
 		}
 		sent := s.World.Broadcast()
+		if want.Broadcast != nil && *want.Broadcast != (len(sent) > 0) {
+			t.Errorf("broadcast %x, want %v", sent, *want.Broadcast)
+		}
 		if err != nil {
 			if len(sent) > 0 {
 				t.Errorf("broadcast %x", sent)

@@ -112,6 +112,26 @@ func compare(t *testing.T, c *vectors.Case, st *stage, before map[string]string,
 	if raw := want.Fields["data"]; raw != nil && got.Escrow.Real != nil {
 		vectors.SameJSON(t, raw, got.Escrow.Real.Data)
 	}
+	if raw := want.Fields["vout"]; raw != nil && string(raw) != strconv.FormatUint(uint64(got.Bitcoin.Vout), 10) {
+		t.Errorf("the payment is output %d, want %s", got.Bitcoin.Vout, raw)
+	}
+	if a := got.Escrow.Init; a != nil && want.Fields["prefix"] != nil { // the LP has authorised the opening
+		event, _ := got.EventHash()
+		for name, is := range map[string]any{"prefix": a.Prefix, "timeout": strconv.FormatInt(a.Timeout, 10), "signature": a.Signature,
+			"escrowHash": hex.EncodeToString(event), "expiry": got.Expiry} {
+			vectors.SameJSON(t, want.Fields[name], is)
+		}
+	}
+	if raw, ok := wantFacts["btcTxConfirmedAt"]; ok && st.Record.State == swap.InConfirmed {
+		// Confirmed before, without a time: it is not set afterwards here.
+		if raw != strconv.FormatInt(st.World.Now().UnixMilli(), 10) {
+			t.Errorf("the reference has confirmed the payment at %s", raw)
+		}
+		delete(wantFacts, "btcTxConfirmedAt")
+	}
+	if raw := want.Fields["amount"]; raw != nil && st.Record.Type == swap.FromBTC && string(raw) != `"`+strconv.FormatUint(got.Bitcoin.Sats, 10)+`"` {
+		t.Errorf("the payment has %d sats, want %s", got.Bitcoin.Sats, raw)
+	}
 	if got.State != wantState {
 		t.Errorf("state %d, want %d (the reference %d)", got.State, wantState, want.State)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -108,6 +109,9 @@ func facts(r *swap.Record) map[string]string {
 	if b := r.Bitcoin; b != nil {
 		if b.TxID != [32]byte{} {
 			f["txId"] = b.TxID.String()
+			if b.ConfirmedAt != 0 {
+				f["btcTxConfirmedAt"] = strconv.FormatInt(int64(b.ConfirmedAt), 10)
+			}
 		}
 		f["address"] = b.Address
 	}
@@ -129,15 +133,18 @@ func wanted(before map[string]string, fields map[string]json.RawMessage) map[str
 	for k, v := range before {
 		want[k] = v
 	}
-	for _, name := range []string{"commitTxId", "claimTxId", "refundTxId", "txId", "address", "secret", "data"} {
+	for _, name := range []string{"commitTxId", "claimTxId", "refundTxId", "txId", "btcTxConfirmedAt", "address", "secret", "data"} {
 		raw, ok := fields[name]
 		if !ok {
 			continue
 		}
 		var s string
-		if name == "data" {
+		switch name {
+		case "data":
 			s = "known"
-		} else {
+		case "btcTxConfirmedAt":
+			s = string(raw)
+		default:
 			_ = json.Unmarshal(raw, &s)
 		}
 		if want[name] = s; s == "" {

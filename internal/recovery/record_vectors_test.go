@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"math/big"
@@ -13,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -114,6 +116,16 @@ func TestVectorsRecordReading(t *testing.T) {
 				t.Errorf("%s is %q, want %q", name, got[name], *v)
 			}
 		}
+		if raw := want.Fields["initialSwapData"]; raw != nil {
+			got := r.Escrow.Expected.Data
+			if s.Chain.Info().ID == "CITREA" { // the reference keeps addresses in the case in which they came
+				raw, got = bytes.ToLower(raw), bytes.ToLower(got)
+			}
+			vectors.SameJSON(t, raw, got)
+		}
+		if raw, ok := want.Fields["data"]; ok && (string(raw) != "null" || r.Escrow.Real != nil) {
+			t.Errorf("data is %v, want %s", r.Escrow.Real, raw)
+		}
 		if r.State != want.State || int64(r.CreatedAt) != want.CreatedAt {
 			t.Errorf("state %d created at %d, want %d and %d", r.State, r.CreatedAt, want.State, want.CreatedAt)
 		}
@@ -137,14 +149,17 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 		type figure struct{ Src, Dst, Base amount }
 		var want struct {
 			Input, InputWithoutFee, Output amount
-			Fee                            figure
-			Breakdown                      []struct {
+			Fee                            struct {
+				figure
+				PercentagePPM *string
+			}
+			Breakdown []struct {
 				Type string
 				figure
 				PercentagePPM string
 			}
-			GasDrop                                       *amount
-			QuoteExpiry, HTLCExpiry, DefinitiveExpiryTime int64
+			GasDrop                                                    *amount
+			QuoteExpiry, HTLCExpiry, DefinitiveExpiryTime, TimeoutTime int64
 		}
 		c.Expected(t, &want)
 		s := file.Setup(t, in)
@@ -188,12 +203,18 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 			case "SWAP":
 				is("swap fee", r.Terms.SwapFee, b.Src)
 				is("base fee", tokens.NewAmount(r.Terms.Price.BaseFeeSats, tokens.BTC()), b.Base)
-				if r.Type == swap.ToBTC || r.Type == swap.ToBTCLN {
+				of := r.Terms.Output.Raw // what the fee is a part of, in sats
+				switch {
+				case r.Type == swap.ToBTC || r.Type == swap.ToBTCLN:
 					is("swap fee in sats", tokens.NewAmount(r.Terms.FeeSats, sats), b.Dst)
-					ppm := new(big.Int).Sub(r.Terms.FeeSats, r.Terms.Price.BaseFeeSats)
-					if ppm = bigs.MulDiv(ppm, big.NewInt(1_000_000), r.Terms.Output.Raw); ppm.String() != b.PercentagePPM {
-						t.Errorf("fee of %s ppm, want %s", ppm, b.PercentagePPM)
-					}
+				case parts == 1:
+					of = new(big.Int).Sub(r.Terms.Input.Raw, r.Terms.FeeSats)
+				default:
+					continue
+				}
+				ppm := bigs.MulDiv(bigs.Sub(r.Terms.FeeSats, r.Terms.Price.BaseFeeSats), big.NewInt(1_000_000), of).String()
+				if ppm != b.PercentagePPM || want.Fee.PercentagePPM != nil && ppm != *want.Fee.PercentagePPM {
+					t.Errorf("fee of %s ppm, want %s", ppm, b.PercentagePPM)
 				}
 			case "NETWORK_OUTPUT":
 				is("network fee", *r.Terms.NetworkFee, b.Src)
@@ -206,6 +227,18 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 			t.Errorf("%d fees", len(want.Breakdown))
 		}
 		is("fees in the other token", inSats, want.Fee.Dst)
+		if want.Fee.Base.Raw != "" {
+			is("base fee of all", tokens.NewAmount(r.Terms.Price.BaseFeeSats, tokens.BTC()), want.Fee.Base)
+		}
+		if want.TimeoutTime != 0 {
+			end := int64(r.Expiry) // of the invoice
+			if r.Type == swap.FromBTC {
+				end = lp.SendTimeout(r.Escrow.Real.Expiry, int64(r.Bitcoin.Confirmations)) * 1000
+			}
+			if end != want.TimeoutTime {
+				t.Errorf("must be paid by %d, want %d", end, want.TimeoutTime)
+			}
+		}
 		if want.GasDrop != nil {
 			drop := tokens.NewAmount(new(big.Int), s.Chain.Info().Native)
 			if r.Terms.GasDrop != nil {

@@ -80,8 +80,7 @@ func TestVectorsFlowSubmitVault(t *testing.T) {
 	})
 }
 
-// The cases are about a swap type that comes with Solana, so they count as not
-// run. What the transaction itself decides is compared all the same.
+// What the transaction itself decides; the swap decides the rest, in package swapper's tests.
 func TestVectorsFlowSubmitPayment(t *testing.T) {
 	file := vectors.Load(t, "swap-flows-escrow", "submit_psbt_from_btc")
 	var records map[string]struct {
