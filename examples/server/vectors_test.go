@@ -67,6 +67,7 @@ func TestVectorsHTTPAuth(t *testing.T) {
 			if err == nil && id.Entry == want.Entry.Name {
 				t.Error("a token is admitted that never expires")
 			}
+			a.sameLimit(t, want.Entry.Name, want.RateLimit)
 			return
 		}
 		if want.Entry != nil && want.Entry.Type == "jwt" && claim(in.Headers["authorization"], "sub") == nil {
@@ -74,11 +75,12 @@ func TestVectorsHTTPAuth(t *testing.T) {
 			if err == nil && id.Entry == want.Entry.Name || !strings.Contains(fmt.Sprint(err), `claim "sub"`) { // all else is as it must be
 				t.Errorf("a token that names nobody: %+v, %v", id, err)
 			}
+			a.sameLimit(t, want.Entry.Name, want.RateLimit)
 			return
 		}
 		if scheme, rest, _ := strings.Cut(in.Headers["authorization"], " "); want.Entry == nil && (scheme == "bearer" || strings.HasPrefix(rest, " ")) && rest != " " {
 			c.Differ(t, "http-token-scheme")
-			if err == nil || !strings.Contains(err.Error(), `claim "sub"`) { // the token itself is read, and names nobody
+			if err == nil || !strings.Contains(err.Error(), `claim "sub"`) || want.Status != http.StatusUnauthorized { // the token itself is read, and names nobody
 				t.Errorf("%+v, %v", id, err)
 			}
 			return
@@ -92,20 +94,30 @@ func TestVectorsHTTPAuth(t *testing.T) {
 		if err != nil || id.Entry != want.Entry.Name || string(id.Kind) != want.Entry.Type {
 			t.Fatalf("%+v, %v, want %+v", id, err, want.Entry)
 		}
-		at := a.rates[id.Entry]
-		switch string(want.RateLimit) {
-		case `"global"`:
-			if at == nil || *at != a.global {
-				t.Errorf("limit %v, want the global one", at)
-			}
-		case "null":
-			if at != nil {
-				t.Errorf("limit %v, want none", at)
-			}
-		default:
-			vectors.SameJSON(t, want.RateLimit, map[string]any{"windowMs": at.WindowMs, "maxRequests": at.MaxRequests})
-		}
+		a.sameLimit(t, id.Entry, want.RateLimit)
 	})
+}
+
+// sameLimit compares the rate limit of an entry of the configuration.
+func (a *admission) sameLimit(t *testing.T, entry string, want json.RawMessage) {
+	t.Helper()
+	at, known := a.rates[entry]
+	if !known {
+		t.Errorf("the configuration has no entry %q", entry)
+		return
+	}
+	switch string(want) {
+	case `"global"`:
+		if at == nil || *at != a.global {
+			t.Errorf("limit %v, want the global one", at)
+		}
+	case "null":
+		if at != nil {
+			t.Errorf("limit %v, want none", at)
+		}
+	default:
+		vectors.SameJSON(t, want, map[string]any{"windowMs": at.WindowMs, "maxRequests": at.MaxRequests})
+	}
 }
 
 // claim returns a claim of a bearer token, nil if it has none.
@@ -248,6 +260,10 @@ func TestVectorsHTTPService(t *testing.T) {
 		status, head, text := call(t, whole.URL, in.Method, in.Path, in.Body, in.Headers)
 		// The reference tells every page what one page may do; ours tells a page what it
 		// asked for, and only one that may.
+		allowed, vary := want.Headers["access-control-allow-origin"], want.Headers["vary"]
+		if (allowed != "" || vary != "") && (allowed != "https://app.example" || vary != "Origin") { // none where it has not read the body
+			t.Errorf("the reference tells pages %v", want.Headers)
+		}
 		origin := in.Headers["origin"]
 		may := origin == want.Headers["access-control-allow-origin"]
 		if got := head.Get("Access-Control-Allow-Origin"); may && got != origin || !may && got != "" {

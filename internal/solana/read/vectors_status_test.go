@@ -183,6 +183,8 @@ func vectorHistory(t *testing.T, c *vectors.Case, s *stub, r *Reader, in statusC
 		if w.Init != nil { // one that was opened before is no part of it here
 			t.Errorf("escrow %s was not found", hash)
 		}
+		ended := map[bool]string{true: "PAID", false: "NOT_COMMITED"}[w.State.GetClaimTxID != ""]
+		same(t, "state of "+hash, w.State.TypeName, ended)
 	}
 }
 
