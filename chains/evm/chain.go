@@ -70,9 +70,6 @@ type factory struct {
 
 func (f factory) ID() string { return f.id }
 
-// openPatience is how long Open waits for a node.
-const openPatience = 5 * time.Second
-
 // Open implements [chains.Factory]. It takes one round trip, which checks the
 // chain id. Nodes that do not answer now are checked with the first request that
 // they answer.
@@ -107,25 +104,14 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	return c, nil
 }
 
-// greet asks the nodes once. Unreachable nodes do not disable the chain, because
-// swaps may be in progress on it; nodes that serve another chain do.
+// greet asks the nodes once: see [rpc.Nodes.Greet].
 func (c *chain) greet(ctx context.Context, node *rpc.Nodes) error {
-	asking, cancel := context.WithTimeout(ctx, openPatience)
-	defer cancel()
 	var h headsRequest
-	err := node.Ask(asking, h.requests(c.net))
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	answered, err := node.Greet(ctx, h.requests(c.net), c.env.Log)
+	if answered {
+		c.latest.note(h.latest, c.env.Now())
 	}
-	if foreign := node.Foreign(); foreign != nil {
-		return foreign
-	}
-	if err != nil {
-		c.env.Log.Warn("chain opened although its nodes are not responding", "err", err)
-		return nil
-	}
-	c.latest.note(h.latest, c.env.Now())
-	return nil
+	return err
 }
 
 func (f factory) network(on bitcoin.Network) (wire.Network, error) {

@@ -36,6 +36,18 @@ type Panel[R any] struct {
 	Log   *slog.Logger
 }
 
+// NewPanel is the panel of nodes; reader reads through one of them.
+func NewPanel[R any, N Node](nodes interface {
+	Singles() ([]N, httpx.RetryPolicy)
+}, all bool, now func() time.Time, log *slog.Logger, reader func(N) R) *Panel[R] {
+	singles, again := nodes.Singles()
+	p := &Panel[R]{All: all, Retry: again, Now: now, Log: log}
+	for _, n := range singles {
+		p.Seats = append(p.Seats, Seat[R]{n, reader(n)})
+	}
+	return p
+}
+
 // need is how many nodes have to agree.
 func (p *Panel[R]) need() int {
 	if p.All {

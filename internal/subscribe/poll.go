@@ -2,6 +2,7 @@ package subscribe
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 )
@@ -66,6 +67,26 @@ func Poll(ctx context.Context, nodes *Nodes, pause time.Duration, ask func() (ne
 		}
 	}
 	return ctx.Err()
+}
+
+// PollFrom is [Poll] for what is read from a cursor on. read hands over, in parts, what there is since
+// a cursor, each part with the cursor to continue from; deliver gets both, the cursor as text. What
+// deliver refuses is final, and the part is not passed over.
+func PollFrom[N, C any, Text ~[]byte](ctx context.Context, nodes *Nodes, pause time.Duration, at C,
+	read func(at C, hand func([]N, C) error) error, deliver func([]N, Text) error, failed func(error)) error {
+	return Poll(ctx, nodes, pause, func() (found bool, failure, refused error) {
+		failure = read(at, func(news []N, next C) error {
+			var text []byte
+			if text, refused = json.Marshal(next); refused == nil {
+				refused = deliver(news, Text(text))
+			}
+			if refused == nil {
+				at, found = next, found || len(news) > 0
+			}
+			return refused
+		})
+		return found, failure, refused
+	}, failed)
 }
 
 func sleep(ctx context.Context, d time.Duration) {

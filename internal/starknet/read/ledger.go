@@ -44,13 +44,7 @@ func NewLedger(nodes Nodes, now func() time.Time, log *slog.Logger) *Ledger {
 
 // panel are the nodes, each alone.
 func (l *Ledger) panel() *settle.Panel[rpc.Node] {
-	p := &settle.Panel[rpc.Node]{All: l.AllNodes, Now: l.Now, Log: l.Log}
-	var nodes []*rpc.Nodes
-	nodes, p.Retry = l.Nodes.Singles()
-	for _, n := range nodes {
-		p.Seats = append(p.Seats, settle.Seat[rpc.Node]{Node: n, Reader: n})
-	}
-	return p
+	return settle.NewPanel(l.Nodes, l.AllNodes, l.Now, l.Log, func(n *rpc.Nodes) rpc.Node { return n })
 }
 
 // Heads returns the newest block that was accepted on L2, which is final by the rule that
