@@ -109,7 +109,7 @@ func (c *chain) greet(ctx context.Context, node *rpc.Nodes) error {
 	var h headsRequest
 	answered, err := node.Greet(ctx, h.requests(c.net), c.env.Log)
 	if answered {
-		c.latest.note(h.latest, c.env.Now())
+		c.noteHead(h.latest)
 	}
 	return err
 }
@@ -148,7 +148,7 @@ type chain struct {
 	ahead      settle.Ahead     // of the chain: the cursor of events
 	nonces     *sentTxs
 	gas        *lru.Cache[gasKey, measured]
-	latest     latest
+	latest     settle.Latest // block
 	sharing    async.Group
 
 	described sync.Once
@@ -294,7 +294,7 @@ func (c *chain) rate(h *feeHead) (wire.FeeRate, error) {
 // noteFees remembers the block that fees were read from.
 func (c *chain) noteFees(h *feeHead) {
 	if h != nil {
-		c.latest.note(&h.BlockHead, c.env.Now())
+		c.noteHead(&h.BlockHead)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestTowerRateIsAskedForAgain(t *testing.T) {
 	if _, err := c.towerRate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if at, ok := c.latest.get(time.Now()); !ok || at != 0x10 {
+	if at, ok := c.latest.Get(time.Now()); !ok || at != 0x10 {
 		t.Errorf("the block that the fees were read from is remembered: %v, with time %d", ok, at)
 	}
 	// a node of the caller's own is one node

@@ -198,13 +198,7 @@ func (c *chain) Address(s string) (string, error) {
 	return a, nil
 }
 
-func (c *chain) TokenAddress(s string) (string, error) {
-	a, err := wire.Address(s)
-	if err != nil {
-		return "", fault.Invalid("", "%w", err)
-	}
-	return a, nil
-}
+func (c *chain) TokenAddress(s string) (string, error) { return c.Address(s) }
 
 // RandomAddress implements [chains.RandomAddresser].
 func (c *chain) RandomAddress(rand io.Reader) (string, error) { return wire.RandomAddress(rand) }

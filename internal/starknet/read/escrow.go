@@ -5,6 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -296,9 +297,9 @@ func isFinal(f chains.EscrowFact, final chains.Block) bool {
 // authState judges an authorisation whose signature was verified when it came.
 func (l *Ledger) authState(a chains.Auth, heads chains.Heads) chains.AuthState {
 	switch {
-	case wire.Over(a, heads.Final.Time):
+	case deadline.Over(a, heads.Final.Time):
 		return chains.AuthOver
-	case wire.UsableUntil(a, l.Now()) != 0 && heads.Latest.Time <= a.Timeout:
+	case deadline.UsableUntil(a, l.Now()) != 0 && heads.Latest.Time <= a.Timeout:
 		return chains.AuthGood
 	}
 	return chains.AuthLate

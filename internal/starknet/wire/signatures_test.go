@@ -15,6 +15,7 @@ import (
 	"github.com/NethermindEth/starknet.go/typeddata"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/deadline"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -203,7 +204,7 @@ func TestVectorsSignatures(t *testing.T) {
 			var q SignatureCheck
 			var err error
 			if in.Fn == "checkInit" {
-				got["authorizationExpiryMs"] = UsableUntil(a, now)
+				got["authorizationExpiryMs"] = deadline.UsableUntil(a, now)
 				q, err = n.CheckInit(s, a, feltOf(t, in.Sender), now, blockTimeOf(t, in.Now, in.PreFetchedPendingBlockTime, signed.Rpc))
 			} else {
 				q, err = n.CheckRefund(s, a, now)
@@ -244,7 +245,7 @@ func TestVectorsSignatures(t *testing.T) {
 		case "isInitAuthorizationExpired":
 			var want struct{ Value bool }
 			c.Expected(t, &want)
-			if got := Over(authJSON{Timeout: in.Timeout}.auth(t), in.LatestBlockTime); got != want.Value {
+			if got := deadline.Over(authJSON{Timeout: in.Timeout}.auth(t), in.LatestBlockTime); got != want.Value {
 				t.Errorf("over: %v", got)
 			}
 		default:
