@@ -90,7 +90,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newSentTxs(), gas: lru.New[gasKey, measured](4096), eventPoll: eventPoll}
+	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: settle.NewSentTxs[*wire.Transaction](), gas: lru.New[gasKey, measured](4096), eventPoll: eventPoll}
 	for _, d := range n.Deployments {
 		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: read.Contracts{Deployment: d}, memory: newMemory()})
 	}

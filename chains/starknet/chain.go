@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/read"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -94,7 +95,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: net, nodes: nodes, ledger: read.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: newSentTxs(), eventPoll: eventPoll}
+	c := &chain{net: net, nodes: nodes, ledger: read.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: settle.NewSentTxs[*wire.Transaction](), eventPoll: eventPoll}
 	c.ledger.AllNodes = env.AllNodes
 	for _, d := range net.Deployments {
 		r := read.New(d, c.ledger)

@@ -48,6 +48,27 @@ func NewNonceBook() *NonceBook {
 		ready: lru.New[place, struct{}](entries), gaps: lru.New[string, time.Time](accounts)}
 }
 
+// SentTxs are what was sent for accounts: their nonces, and what the transactions with them offer.
+type SentTxs[T any] struct {
+	*NonceBook
+	txs *lru.Cache[place, T]
+}
+
+// NewSentTxs returns none.
+func NewSentTxs[T any]() *SentTxs[T] {
+	return &SentTxs[T]{NewNonceBook(), lru.New[place, T](16384)}
+}
+
+// Offer returns the transaction that was sent last with a nonce.
+func (s *SentTxs[T]) Offer(sender string, nonce uint64) (T, bool) {
+	return s.txs.Get(place{sender, nonce})
+}
+
+// NoteOffer remembers a transaction that was sent, for what it offers.
+func (s *SentTxs[T]) NoteOffer(sender string, nonce uint64, tx T) {
+	s.txs.Add(place{sender, nonce}, tx)
+}
+
 // First returns the nonce of the first of the transactions that a swap asks for. It is
 // the next free one, unless the swap was given one before that can still be used: then it
 // is that one again, so that signing twice replaces the pending transaction instead of
