@@ -145,7 +145,7 @@ func TestVectorsSignatures(t *testing.T) {
 			}
 			vectors.SameJSON(t, c.Want(t), got)
 		case "dataMessage":
-			data := unhex(t, in.Data)
+			data := vectors.Unhex(t, in.Data)
 			c.Expected(t, &signed)
 			var text string
 			if err := json.Unmarshal(signed.Signature, &text); err != nil {
@@ -234,7 +234,7 @@ func TestVectorsSignatures(t *testing.T) {
 			if asked != (calls > 0) && c.Name != "check empty signature array" { // which no account accepts, so that none is asked
 				t.Errorf("the account is asked: %v; the reference asks %d times", asked, calls)
 			}
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, want["valid"], err == nil)
 			}
 			var authError *chains.AuthError
