@@ -38,7 +38,7 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 		}
 	}
 	tip := uint64(0)
-	return subscribe.PollFrom(ctx, c.subscribed, c.eventPoll, at, func(at hintCursor, hand func([]chains.Hint, hintCursor) error) error {
+	return subscribe.Poll(ctx, c.subscribed, c.eventPoll, at, func(at hintCursor, hand func([]chains.Hint, hintCursor) error) error {
 		hints, next, seen, err := c.poll(ctx, at, tip)
 		if err == nil && (len(hints) > 0 || !maps.Equal(at, next)) {
 			err = hand(hints, next)

@@ -26,7 +26,7 @@ func (k *contracts) panel() *settle.Panel[*contracts] {
 	if k.alone() {
 		return &settle.Panel[*contracts]{Now: env.Now}
 	}
-	return settle.NewPanel(k.chain.node.(*rpc.Nodes), env.AllNodes, env.Now, env.Log, func(n *rpc.Nodes) *contracts {
+	return settle.NewPanel(k.chain.node.(*rpc.Nodes).Singles, env.AllNodes, env.Now, env.Log, func(n *rpc.Nodes) *contracts {
 		m := newMemory()
 		m.params = k.memory.params // which their hash proves
 		return &contracts{chain: &chain{net: k.chain.net, node: n, env: env}, Contracts: k.Contracts, memory: m}
@@ -76,7 +76,7 @@ func lowest(p *settle.Panel[*contracts], from uint64, searched func(k *contracts
 // Paid implements [chains.Payouts]. It takes one round trip, to all nodes. Only plain transfers
 // pay the native coin from one account to another; what contracts pass on is not seen.
 func (c *chain) Paid(ctx context.Context, txID, to string) (chains.Payout, error) {
-	p := settle.NewPanel(c.node.(*rpc.Nodes), c.env.AllNodes, c.env.Now, c.env.Log, func(n *rpc.Nodes) rpc.Node { return n })
+	p := settle.NewPanel(c.node.(*rpc.Nodes).Singles, c.env.AllNodes, c.env.Now, c.env.Log, func(n *rpc.Nodes) rpc.Node { return n })
 	return settle.Paid(ctx, p, txID, func(n rpc.Node, ctx context.Context) (settle.Payment, error) {
 		return c.paid(ctx, n, txID, common.HexToAddress(to))
 	})

@@ -100,7 +100,7 @@ func (k *contract) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([
 // panel are the nodes, each with a reader that remembers nothing.
 func (k *contract) panel() *settle.Panel[one] {
 	env := k.chain.env
-	return settle.NewPanel(k.chain.nodes, env.AllNodes, env.Now, env.Log, func(n *rpc.Nodes) one {
+	return settle.NewPanel(k.chain.nodes.Singles, env.AllNodes, env.Now, env.Log, func(n *rpc.Nodes) one {
 		ledger := read.NewLedger(n, env.Now, env.Log)
 		return one{k.chain, ledger, read.New(k.Programs, ledger)}
 	})

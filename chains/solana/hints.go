@@ -23,7 +23,7 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 	if err != nil {
 		return err
 	}
-	return subscribe.PollFrom(ctx, c.subscribed, c.eventPoll, at, func(at read.Cursor, hand func([]read.News, read.Cursor) error) error {
+	return subscribe.Poll(ctx, c.subscribed, c.eventPoll, at, func(at read.Cursor, hand func([]read.News, read.Cursor) error) error {
 		return c.ledger.Poll(ctx, c.readers, at, 1, hand)
 	}, func(news []read.News, next chains.Cursor) error { return deliver(hints(news), next) },
 		func(err error) { c.env.Log.Warn("reading program events failed", "err", err) })

@@ -36,11 +36,10 @@ type Panel[R any] struct {
 	Log   *slog.Logger
 }
 
-// NewPanel is the panel of nodes; reader reads through one of them.
-func NewPanel[R any, N Node](nodes interface {
-	Singles() ([]N, httpx.RetryPolicy)
-}, all bool, now func() time.Time, log *slog.Logger, reader func(N) R) *Panel[R] {
-	singles, again := nodes.Singles()
+// NewPanel is the panel of nodes, with how often what one does not answer is repeated; reader reads
+// through one of them.
+func NewPanel[R any, N Node](nodes func() ([]N, httpx.RetryPolicy), all bool, now func() time.Time, log *slog.Logger, reader func(N) R) *Panel[R] {
+	singles, again := nodes()
 	p := &Panel[R]{All: all, Retry: again, Now: now, Log: log}
 	for _, n := range singles {
 		p.Seats = append(p.Seats, Seat[R]{n, reader(n)})

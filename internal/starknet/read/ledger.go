@@ -44,7 +44,7 @@ func NewLedger(nodes Nodes, now func() time.Time, log *slog.Logger) *Ledger {
 
 // panel are the nodes, each alone.
 func (l *Ledger) panel() *settle.Panel[rpc.Node] {
-	return settle.NewPanel(l.Nodes, l.AllNodes, l.Now, l.Log, func(n *rpc.Nodes) rpc.Node { return n })
+	return settle.NewPanel(l.Nodes.Singles, l.AllNodes, l.Now, l.Log, func(n *rpc.Nodes) rpc.Node { return n })
 }
 
 // Heads returns the newest block that was accepted on L2, which is final by the rule that

@@ -28,7 +28,7 @@ func (r *Reader) alone() bool { return !r.ledger.Nodes.Several() }
 // panel are the nodes, each with a reader that remembers nothing.
 func (r *Reader) panel() *settle.Panel[*Reader] {
 	l := r.ledger
-	return settle.NewPanel(l.Nodes, l.AllNodes, l.Now, l.Log, func(n *rpc.Nodes) *Reader { return New(r.Deployment, NewLedger(n, l.Now, l.Log)) })
+	return settle.NewPanel(l.Nodes.Singles, l.AllNodes, l.Now, l.Log, func(n *rpc.Nodes) *Reader { return New(r.Deployment, NewLedger(n, l.Now, l.Log)) })
 }
 
 // Funds returns what an LP has in the contract, in base units of a token, and how its
