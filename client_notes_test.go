@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
 // A chain gets its own notes and no way to the swaps.
 func TestNotesHideTheStore(t *testing.T) {
-	var n chains.Notes = notes{new(storage.Memory), "chain/CITREA/"}
+	store := new(storage.Memory)
+	var n chains.Notes = bounds.NotesOf(store, "chain/CITREA/")
 	if _, ok := n.(storage.Store); ok {
 		t.Error("a chain can take its notes for the store")
 	}
@@ -22,7 +24,7 @@ func TestNotesHideTheStore(t *testing.T) {
 	if err := n.SetNote(t.Context(), "events", []byte("here"), 0); err != nil {
 		t.Fatal(err)
 	}
-	other := notes{n.(notes).store, "chain/ALPEN/"}
+	other := bounds.NotesOf(store, "chain/ALPEN/")
 	if data, version, err := other.Note(t.Context(), "events"); err != nil || data != nil || version != 0 {
 		t.Errorf("another chain reads %q, version %d, %v", data, version, err)
 	}

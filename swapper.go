@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/engine"
@@ -138,7 +139,7 @@ func (c *Client) open(ctx context.Context) error {
 		verifiers[i] = ch
 	}
 	c.offers = discovery.NewDirectory(discovery.Setup{Client: c.lps, Chains: verifiers, Tokens: c.registry, URLs: c.config.LPs.URLs, Registry: c.config.LPs.Registry,
-		Notes: notes{c.config.Store, "lp/"}, Now: c.config.Now, Log: c.config.Logger})
+		Notes: bounds.NotesOf(c.config.Store, "lp/"), Now: c.config.Now, Log: c.config.Logger})
 	leaser, shared := c.config.Store.(storage.Leaser)
 	c.fleet = fleet.New(fleet.Options{Leaser: leaser, Log: c.config.Logger})
 	c.reader = chainio.New(c.byID, c.config.Bitcoin, c.lps)
@@ -187,7 +188,7 @@ func (c *Client) remember(ctx context.Context, shared bool) error {
 func (c *Client) env(id string) chains.Env {
 	return chains.Env{
 		Network: c.config.Network, Bitcoin: c.config.Bitcoin, Now: c.config.Now, Rand: c.config.Rand, HTTP: c.config.HTTP,
-		Log: c.config.Logger.With("chain", id), AllNodes: c.config.AllNodes, Notes: notes{c.config.Store, "chain/" + id + "/"},
+		Log: c.config.Logger.With("chain", id), AllNodes: c.config.AllNodes, Notes: bounds.NotesOf(c.config.Store, "chain/"+id+"/"),
 	}
 }
 
@@ -195,22 +196,6 @@ func (c *Client) env(id string) chains.Env {
 type addressForm struct{ chains.Chain }
 
 func (f addressForm) ID() string { return f.Info().ID }
-
-// notes are the part of the store's notes that belongs to one chain, or to what is known
-// of liquidity providers. The store is a named field, so that callers cannot reach the swaps
-// through it.
-type notes struct {
-	store  storage.Store
-	prefix string
-}
-
-func (n notes) Note(ctx context.Context, name string) ([]byte, uint64, error) {
-	return n.store.Note(ctx, n.prefix+name)
-}
-
-func (n notes) SetNote(ctx context.Context, name string, value []byte, version uint64) error {
-	return n.store.SetNote(ctx, n.prefix+name, value, version)
-}
 
 // Close interrupts everything in progress, Run included, and waits for it to
 // end, except for deliveries of Subscribe, which may call Close themselves.
@@ -301,7 +286,7 @@ func (c *Client) follow(ctx context.Context, b bitcoin.Listener) error {
 func (c *Client) listen(ctx context.Context, ch chains.Chain) {
 	id := ch.Info().ID
 	log := c.config.Logger.With("chain", id)
-	own := notes{c.config.Store, "chain/" + id + "/"}
+	own := bounds.NotesOf(c.config.Store, "chain/"+id+"/")
 	for {
 		cursor, version, err := own.Note(ctx, "events")
 		if err == nil {

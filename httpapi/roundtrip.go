@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/httpx"
 )
 
 // Bounds of what the client reads: a list of ten thousand swaps has about 20 MB.
@@ -78,7 +79,7 @@ func (c *client) post(ctx context.Context, operation, key string, values map[str
 func (c *client) do(ctx context.Context, operation, method, target, key string, body []byte) ([]byte, http.Header, error) {
 	request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, upstream(operation, withoutURL(err))
+		return nil, nil, upstream(operation, httpx.WithoutURL(err))
 	}
 	request.Header = c.header.Clone()
 	request.Header.Set("Accept", "application/json")
@@ -90,7 +91,7 @@ func (c *client) do(ctx context.Context, operation, method, target, key string, 
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, nil, upstream(operation, withoutURL(err))
+		return nil, nil, upstream(operation, httpx.WithoutURL(err))
 	}
 	defer response.Body.Close()
 	most := maxAnswer
@@ -107,15 +108,6 @@ func (c *client) do(ctx context.Context, operation, method, target, key string, 
 		return nil, nil, upstream(operation, fmt.Errorf("the response is larger than %d bytes", most))
 	}
 	return answer, response.Header, nil
-}
-
-// withoutURL drops the request's URL from an error, because it may contain a
-// preimage.
-func withoutURL(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
 }
 
 // upstream is the error for a response that does not follow the API.

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/address"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/lnurl"
@@ -176,7 +177,7 @@ func (v *verifier) chains(ctx context.Context) (*opened, error) {
 	for i, f := range v.config.Chains {
 		g.Go(func() (err error) {
 			all[i], err = f.Open(gctx, chains.Env{Network: v.config.Network, Bitcoin: v.config.Bitcoin, Now: v.config.Now, Rand: v.config.Rand,
-				HTTP: v.config.HTTP, Log: slog.New(slog.DiscardHandler), Notes: notes{v.config.Store, "verify/chain/" + f.ID() + "/"}})
+				HTTP: v.config.HTTP, Log: slog.New(slog.DiscardHandler), Notes: bounds.NotesOf(v.config.Store, "verify/chain/"+f.ID()+"/")})
 			return err
 		})
 	}
@@ -240,18 +241,4 @@ func (v *verifier) Close() (err error) {
 		}
 	})
 	return err
-}
-
-// notes are the part of the store's notes that belongs to one chain.
-type notes struct {
-	store  Store
-	prefix string
-}
-
-func (n notes) Note(ctx context.Context, name string) ([]byte, uint64, error) {
-	return n.store.Note(ctx, n.prefix+name)
-}
-
-func (n notes) SetNote(ctx context.Context, name string, value []byte, version uint64) error {
-	return n.store.SetNote(ctx, n.prefix+name, value, version)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -44,7 +45,7 @@ func openClaimer(ctx context.Context, c Config, a Account) (*claimer, error) {
 	id := a.Chain.ID()
 	log := c.Log.With("chain", id)
 	chain, err := a.Chain.Open(ctx, chains.Env{Network: c.Network, Bitcoin: c.Bitcoin, Now: c.Now, Rand: c.Rand, HTTP: c.HTTP, Log: log, AllNodes: c.AllNodes,
-		Notes: notes{c.Store, index + "/" + id + "/chain/"}})
+		Notes: bounds.NotesOf(c.Store, index+"/"+id+"/chain/")})
 	if err != nil {
 		return nil, err
 	}

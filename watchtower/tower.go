@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/fleet"
@@ -120,20 +119,4 @@ func (t *Tower) Publish(ctx context.Context, m Message) error {
 		return fault.Invalid("escrow", "is none of a configured chain that its preimage opens")
 	}
 	return nil
-}
-
-// notes are the part of the store's notes that belongs to one chain.
-type notes struct {
-	store  storage.Store
-	prefix string
-}
-
-var _ chains.Notes = notes{}
-
-func (n notes) Note(ctx context.Context, name string) ([]byte, uint64, error) {
-	return n.store.Note(ctx, n.prefix+name)
-}
-
-func (n notes) SetNote(ctx context.Context, name string, value []byte, version uint64) error {
-	return n.store.SetNote(ctx, n.prefix+name, value, version)
 }

@@ -203,7 +203,7 @@ func (k *contracts) serialize(ctx context.Context, plan chains.Plan, signer comm
 	first := k.chain.firstNonce(signer.Hex(), plan.SwapID, calls, uint64(pending), uint64(mined))
 	if old := replacedBy(plan, signer.Hex()); len(old) > 0 {
 		first, rate = k.chain.instead(old, plan, signer.Hex(), uint64(mined), rate)
-	} else if sent, ok := k.chain.nonces.fees.Get(nonceKey{signer.Hex(), first}); ok { // signed again without a stated reason
+	} else if sent, ok := k.chain.nonces.Offer(signer.Hex(), first); ok { // signed again without a stated reason
 		rate = replaced{sent}.above(rate)
 	}
 	return k.chain.net.Serialize(calls, first, rate)

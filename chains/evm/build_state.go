@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // planStates are the escrows of a plan as the node sees them, asked for together
@@ -66,13 +67,8 @@ func (p *planStates) check(now time.Time, head *feeHead) error {
 			return err
 		}
 		state := chains.EscrowState(records[0].State)
-		switch {
-		case step.kind == chains.StepInit:
-			if err := wire.CanInit(state); err != nil {
-				return err
-			}
-		case state != chains.EscrowOpen && !(state == chains.EscrowNone && step.opens):
-			return fault.New(fault.InvalidState, "%s: the escrow is %s instead of open", step.kind, state)
+		if err := settle.CheckStep(step.kind, state, step.opens); err != nil {
+			return err
 		}
 		if step.kind == chains.StepClaimSecret && !step.public && head != nil && !step.escrow.ClaimInTime(now, int64(head.Timestamp)) {
 			return fault.New(fault.InvalidState, "it is too late to claim safely with the preimage")

@@ -70,9 +70,6 @@ type factory struct {
 
 func (f factory) ID() string { return f.id }
 
-// openPatience is how long Open waits for a node.
-const openPatience = 5 * time.Second
-
 // Open implements [chains.Factory]. It takes one round trip, which checks the
 // chain id. Nodes that do not answer now are checked with the first request that
 // they answer.
@@ -93,7 +90,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: newSentTxs(), gas: lru.New[gasKey, measured](4096), eventPoll: eventPoll}
+	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: settle.NewSentTxs[*wire.Transaction](), gas: lru.New[gasKey, measured](4096), eventPoll: eventPoll}
 	for _, d := range n.Deployments {
 		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: read.Contracts{Deployment: d}, memory: newMemory()})
 	}
@@ -107,25 +104,14 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	return c, nil
 }
 
-// greet asks the nodes once. Unreachable nodes do not disable the chain, because
-// swaps may be in progress on it; nodes that serve another chain do.
+// greet asks the nodes once: see [rpc.Nodes.Greet].
 func (c *chain) greet(ctx context.Context, node *rpc.Nodes) error {
-	asking, cancel := context.WithTimeout(ctx, openPatience)
-	defer cancel()
 	var h headsRequest
-	err := node.Ask(asking, h.requests(c.net))
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	answered, err := node.Greet(ctx, h.requests(c.net), c.env.Log)
+	if answered {
+		c.noteHead(h.latest)
 	}
-	if foreign := node.Foreign(); foreign != nil {
-		return foreign
-	}
-	if err != nil {
-		c.env.Log.Warn("chain opened although its nodes are not responding", "err", err)
-		return nil
-	}
-	c.latest.note(h.latest, c.env.Now())
-	return nil
+	return err
 }
 
 func (f factory) network(on bitcoin.Network) (wire.Network, error) {
@@ -162,7 +148,7 @@ type chain struct {
 	ahead      settle.Ahead     // of the chain: the cursor of events
 	nonces     *sentTxs
 	gas        *lru.Cache[gasKey, measured]
-	latest     latest
+	latest     settle.Latest // block
 	sharing    async.Group
 
 	described sync.Once
@@ -308,7 +294,7 @@ func (c *chain) rate(h *feeHead) (wire.FeeRate, error) {
 // noteFees remembers the block that fees were read from.
 func (c *chain) noteFees(h *feeHead) {
 	if h != nil {
-		c.latest.note(&h.BlockHead, c.env.Now())
+		c.noteHead(&h.BlockHead)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"math/big"
@@ -15,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -26,11 +24,11 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
@@ -41,17 +39,18 @@ func TestConformance(t *testing.T) {
 	chaintest.Run(t, func(t *testing.T) chaintest.Net { return newNet(t, devnet.Options{SafeDepth: 2}) })
 }
 
+type nodes = loopback.Servers[*devnet.Server]
+
 // localNet is the private network as the suite wants it.
 type localNet struct {
 	*devnet.Net
+	*bitcoinnet.Ground
+	nodes
 	t       *testing.T
 	chain   chains.Chain
 	options evm.Options
 	backend bitcoin.Backend
-	nodes   [2]*devnet.Server
 	lp      account
-	wallet  *bitcoinnet.Wallet // of users
-	vaults  *bitcoinnet.Wallet // of the LP's vaults
 
 	mu     sync.Mutex
 	opened map[string]evmwire.Vault // by number, on the output that is not spent yet
@@ -69,7 +68,7 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &localNet{Net: n, t: t, opened: map[string]evmwire.Vault{}, counts: map[string]uint32{}}
+	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, opened: map[string]evmwire.Vault{}, counts: map[string]uint32{}}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
 			l.must(c.Close())
@@ -78,12 +77,8 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	})
 	second, err := n.Serve("")
 	l.must(err)
-	l.nodes = [2]*devnet.Server{n.Server(), second}
+	l.nodes = nodes{n.Server(), second}
 	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
-	l.must(err)
-	l.wallet, err = n.Bitcoin().NewWallet(bitcoin.P2WPKH)
-	l.must(err)
-	l.vaults, err = n.Bitcoin().NewWallet(bitcoin.P2TR)
 	l.must(err)
 	network := n.Config()
 	for _, change := range changes {
@@ -150,61 +145,12 @@ func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.t.Helper(); l.must
 func (l *localNet) Mine(_ *testing.T, blocks int)         { l.t.Helper(); l.must(l.Net.Mine(blocks)) }
 func (l *localNet) Hold(_ *testing.T, on bool)            { l.SetMining(!on) }
 func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(uint64(blocks))) }
-func (l *localNet) MineBitcoin(_ *testing.T, blocks int) {
-	l.t.Helper()
-	_, err := l.Bitcoin().Mine(blocks)
-	l.must(err)
-}
-func (l *localNet) ReorgBitcoin(_ *testing.T, blocks int) {
-	l.t.Helper()
-	l.must(l.Bitcoin().Reorg(blocks))
-}
-func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+func (l *localNet) SyncRelay(t *testing.T)                { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
 
 func (l *localNet) Spoil(t *testing.T, by chaintest.Account, tx chains.Signed) {
 	t.Helper()
 	_, err := by.(account).Send(t.Context(), evmwire.Call{To: common.Address{9}, Gas: 21_000})
 	l.must(err)
-}
-
-func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uint64, further ...*wire.TxOut) bitcoin.OutPoint {
-	t.Helper()
-	total := sats + 20_000
-	for _, out := range further {
-		total += out.Value
-	}
-	coin, err := l.Bitcoin().Fund(l.wallet.Address, total)
-	l.must(err)
-	tx := wire.NewMsgTx(2)
-	in := wire.NewTxIn(&coin, nil, nil)
-	in.Sequence = 0xFFFFFFFD
-	if nonce != 0 {
-		tx.LockTime, in.Sequence, err = rawtx.NonceFields(nonce, l.Time())
-		l.must(err)
-	}
-	tx.AddTxIn(in)
-	tx.AddTxOut(wire.NewTxOut(sats, script))
-	for _, out := range further {
-		tx.AddTxOut(out)
-	}
-	tx.AddTxOut(wire.NewTxOut(5_000, l.wallet.Address.Script()))
-	l.must(l.wallet.Sign(tx))
-	id, err := l.Bitcoin().Send(tx)
-	l.must(err)
-	l.MineBitcoin(t, 1)
-	return bitcoin.OutPoint{Hash: id}
-}
-
-func (l *localNet) Requests() int {
-	n := 0
-	for _, s := range l.nodes {
-		n += len(s.Requests())
-	}
-	return n
-}
-
-func (l *localNet) NodeName(node int) string {
-	return strings.TrimPrefix(l.nodes[node].URL(), "http://")
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
@@ -250,8 +196,7 @@ func denied(method string, params []json.RawMessage, result json.RawMessage) jso
 
 func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) chains.VaultID {
 	t.Helper()
-	utxo, err := l.Bitcoin().Fund(l.vaults.Address, 1000)
-	l.must(err)
+	utxo := l.VaultOutput()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	number := int64(len(l.opened) + 1)
@@ -266,21 +211,7 @@ func (l *localNet) Withdraw(t *testing.T, id chains.VaultID, data []byte, shares
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := l.opened[id.ID.String()]
-	paid, err := l.Bitcoin().Faucet(l.wallet.Address, 50_000)
-	l.must(err)
-	script, err := rawtx.OpReturn(data)
-	l.must(err)
-	first, second, err := shares.Sequences()
-	l.must(err)
-	tx := wire.NewMsgTx(2)
-	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: v.UTXO, Sequence: first})
-	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: paid, Sequence: second})
-	tx.AddTxOut(wire.NewTxOut(1000, l.vaults.Address.Script()))
-	tx.AddTxOut(wire.NewTxOut(0, script))
-	tx.AddTxOut(wire.NewTxOut(45_000, l.vaults.Address.Script()))
-	l.must(errors.Join(l.vaults.Sign(tx), l.wallet.Sign(tx)))
-	hash, err := l.Bitcoin().Send(tx)
-	l.must(err)
+	hash := l.WithdrawVault(v.UTXO, 0, data, shares)
 	v.UTXO = bitcoin.OutPoint{Hash: hash}
 	l.opened[id.ID.String()] = v
 	l.counts[id.ID.String()]++

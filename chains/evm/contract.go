@@ -55,14 +55,7 @@ func (k *contracts) Decode(data json.RawMessage) (chains.Escrow, error) {
 	if e, ok := k.memory.decoded.Get(string(data)); ok {
 		return e, nil
 	}
-	s, err := wire.ParseSwapData(data)
-	if err != nil {
-		return chains.Escrow{}, err
-	}
-	if err := k.CheckSwapData(s); err != nil {
-		return chains.Escrow{}, err
-	}
-	e, err := k.neutral(s)
+	e, err := k.checked(wire.ParseSwapData(data))
 	if err == nil && len(data) <= parsedLen {
 		k.memory.decoded.Add(string(data), e)
 	}
@@ -71,7 +64,11 @@ func (k *contracts) Decode(data json.RawMessage) (chains.Escrow, error) {
 
 // ReadPublic implements [chains.PublicReader].
 func (k *contracts) ReadPublic(data json.RawMessage) (chains.Escrow, error) {
-	s, err := k.ParsePublic(data)
+	return k.checked(k.ParsePublic(data))
+}
+
+// checked is the neutral view of an escrow that was read, if it is one of this deployment.
+func (k *contracts) checked(s wire.SwapData, err error) (chains.Escrow, error) {
 	if err == nil {
 		err = k.CheckSwapData(s)
 	}
@@ -131,7 +128,7 @@ func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains
 		return time.Time{}, err
 	}
 	now := k.chain.env.Now()
-	blockTime, ok := k.chain.latest.get(now)
+	blockTime, ok := k.chain.latest.Get(now)
 	if !ok {
 		heads, err := k.chain.Heads(ctx)
 		if err != nil {
@@ -142,7 +139,7 @@ func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains
 	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, from, now, blockTime); err != nil {
 		return time.Time{}, err
 	}
-	return time.UnixMilli(wire.UsableUntil(auth, now)), nil
+	return time.UnixMilli(settle.AuthUsableUntil(auth, now)), nil
 }
 
 // VerifyRefund takes no round trip.
@@ -235,7 +232,7 @@ func (k *contracts) readStates(ctx context.Context, hashes []common.Hash, since 
 	if err := node.answered(err); err != nil {
 		return nil, chains.Heads{}, h, err
 	}
-	k.chain.latest.note(h.latest, k.chain.env.Now())
+	k.chain.noteHead(h.latest)
 	heads, err := h.heads()
 	return read, heads, h, err
 }
@@ -274,7 +271,7 @@ func (k *contracts) confirmOver(ctx context.Context, at chains.Block, hashes []c
 // authState judges an authorisation whose signature was verified when it came.
 func (k *contracts) authState(a chains.Auth, heads chains.Heads, safeTime int64) chains.AuthState {
 	switch now := k.chain.env.Now().Unix(); {
-	case wire.Over(a, safeTime):
+	case settle.AuthOver(a, safeTime):
 		return chains.AuthOver
 	case a.Timeout-now >= int64(chains.AuthGrace.Seconds()) && heads.Latest.Time <= a.Timeout:
 		return chains.AuthGood

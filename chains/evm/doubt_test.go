@@ -48,7 +48,7 @@ func stagedChain(t *testing.T, now int64, stages ...func(rpc.Request) any) (*cha
 	t.Helper()
 	n := presetOf(t, "CITREA/MAINNET")
 	node := &staged{stages: stages}
-	c := &chain{net: n, node: node, nonces: newSentTxs(),
+	c := &chain{net: n, node: node, nonces: settle.NewSentTxs[*wire.Transaction](),
 		env: chains.Env{Now: func() time.Time { return time.Unix(now, 0) }, Log: slog.New(slog.DiscardHandler)}}
 	k := &contracts{chain: c, Contracts: read.Contracts{Deployment: n.Deployments[0]}, memory: newMemory()}
 	return c, k, node

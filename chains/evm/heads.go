@@ -17,8 +17,15 @@ func (c *chain) Heads(ctx context.Context) (chains.Heads, error) {
 	if err := rpc.AskAll(ctx, c.node, h.requests(c.net)); err != nil {
 		return chains.Heads{}, err
 	}
-	c.latest.note(h.latest, c.env.Now())
+	c.noteHead(h.latest)
 	return h.heads()
+}
+
+// noteHead remembers the newest block, if a node has answered with one.
+func (c *chain) noteHead(h *rpc.BlockHead) {
+	if h != nil {
+		c.latest.Note(int64(h.Timestamp), c.env.Now())
+	}
 }
 
 // headsRequest asks for both ends of the chain, along with other questions.

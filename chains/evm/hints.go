@@ -38,23 +38,16 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 		}
 	}
 	tip := uint64(0)
-	return subscribe.Poll(ctx, c.subscribed, c.eventPoll, func() (news bool, failure, refused error) {
+	return subscribe.Poll(ctx, c.subscribed, c.eventPoll, at, func(at hintCursor, hand func([]chains.Hint, hintCursor) error) error {
 		hints, next, seen, err := c.poll(ctx, at, tip)
-		if err != nil {
-			return false, err, nil
+		if err == nil && (len(hints) > 0 || !maps.Equal(at, next)) {
+			err = hand(hints, next)
 		}
-		if len(hints) > 0 || !maps.Equal(at, next) {
-			text, err := json.Marshal(next)
-			if err == nil {
-				err = deliver(hints, text)
-			}
-			if err != nil {
-				return false, nil, err
-			}
+		if err == nil {
+			tip = seen
 		}
-		at, tip = next, seen
-		return len(hints) > 0, nil, nil
-	}, func(err error) { c.env.Log.Warn("reading contract events failed", "err", err) })
+		return err
+	}, deliver, func(err error) { c.env.Log.Warn("reading contract events failed", "err", err) })
 }
 
 // addresses are the contracts whose logs are read.

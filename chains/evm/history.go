@@ -16,12 +16,11 @@ import (
 // History takes one round trip for the heads, one for each 4750 blocks, and for a
 // stretch in which there are swaps those of reading them.
 func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Seq2[chains.Past, error] {
+	of, err := account("signer", signer)
+	if err != nil {
+		return settle.NoHistory(err)
+	}
 	return func(yield func(chains.Past, error) bool) {
-		of, err := account("signer", signer)
-		if err != nil {
-			yield(chains.Past{}, err)
-			return
-		}
 		heads, err := c.Heads(ctx)
 		if err != nil {
 			yield(chains.Past{}, err)

@@ -11,25 +11,12 @@ import (
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/settle"
 )
 
-// sentTxs are what was sent for accounts: their nonces, which a node may not have heard
-// of (protocol: chain-evm.md §7.2, §13.15), and what they offer.
-type sentTxs struct {
-	*settle.NonceBook
-	fees *lru.Cache[nonceKey, *wire.Transaction] // the transaction with a nonce, for what it offers
-}
-
-type nonceKey struct {
-	sender string
-	nonce  uint64
-}
-
-func newSentTxs() *sentTxs {
-	return &sentTxs{settle.NewNonceBook(), lru.New[nonceKey, *wire.Transaction](16384)}
-}
+// sentTxs are what was sent for accounts, which a node may not have heard of (protocol:
+// chain-evm.md §7.2, §13.15).
+type sentTxs = settle.SentTxs[*wire.Transaction]
 
 // deed names what a call does: its destination and the part of its data that
 // says which method is called for which escrow. A proof behind it does not count.
@@ -56,7 +43,7 @@ func (c *chain) noteSent(tx chains.Signed) {
 	if p, err := wire.ParseTransaction(hexutil.Encode(tx.Raw)); err == nil && p.To != nil {
 		d := deed(*p.To, p.Data)
 		what = &d
-		c.nonces.fees.Add(nonceKey{tx.From, tx.Nonce}, &wire.Transaction{Nonce: p.Nonce, FeeCap: bigs.OrZero(p.FeeCap), TipCap: bigs.OrZero(p.TipCap)})
+		c.nonces.NoteOffer(tx.From, tx.Nonce, &wire.Transaction{Nonce: p.Nonce, FeeCap: bigs.OrZero(p.FeeCap), TipCap: bigs.OrZero(p.TipCap)})
 	}
 	c.nonces.Sent(tx.From, tx.Nonce, what, c.env.Now())
 }

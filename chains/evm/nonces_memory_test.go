@@ -34,7 +34,7 @@ func remembering(t *testing.T) (c *chain, now *time.Time, asked *int) {
 		}
 		return all
 	})
-	return &chain{env: chains.Env{Now: func() time.Time { return *now }}, nonces: newSentTxs(), node: newTestNodes(t, s.URL)}, now, asked
+	return &chain{env: chains.Env{Now: func() time.Time { return *now }}, nonces: settle.NewSentTxs[*wire.Transaction](), node: newTestNodes(t, s.URL)}, now, asked
 }
 
 // sentTx is a transaction of the test's user.
@@ -74,7 +74,7 @@ func TestSentNoncesAreRemembered(t *testing.T) {
 	next("it was dropped", 3, 3)
 	send(4)
 	next("an older one after that", 3, 5)
-	if fee, ok := c.nonces.fees.Get(nonceKey{sender, 7}); !ok || fee.FeeCap.Int64() != 3 || fee.TipCap.Int64() != 2 {
+	if fee, ok := c.nonces.Offer(sender, 7); !ok || fee.FeeCap.Int64() != 3 || fee.TipCap.Int64() != 2 {
 		t.Errorf("what it offered: %+v", fee)
 	}
 	c.noteSent(sentTx(t, 6, nil, []byte{1})) // makes a contract, which no swap asks for

@@ -54,7 +54,7 @@ func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
 // still waits, is not waited for any longer, but replaced too.
 func (c *chain) instead(old replaced, plan chains.Plan, signer string, mined uint64, rate wire.FeeRate) (first uint64, at wire.FeeRate) {
 	first = old.nonce(mined)
-	if before, ok := c.nonces.fees.Get(nonceKey{signer, mined}); ok && mined < first && settle.Claims(plan) {
+	if before, ok := c.nonces.Offer(signer, mined); ok && mined < first && settle.Claims(plan) {
 		first, old = mined, append(replaced{before}, old...)
 	}
 	return first, old.above(rate)

@@ -77,8 +77,8 @@ func TestReplacedBy(t *testing.T) {
 	c, _, _ := stagedChain(t, 1, func(rpc.Request) any { return nil })
 	rate := wire.FeeRate{Base: big.NewInt(10), Priority: big.NewInt(1)}
 	claim := chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimSecret}}}
-	c.nonces.fees.Add(nonceKey{signer, 7}, offering(7, 1000, 100))
-	c.nonces.fees.Add(nonceKey{signer, 8}, offering(8, 2000, 200))
+	c.nonces.NoteOffer(signer, 7, offering(7, 1000, 100))
+	c.nonces.NoteOffer(signer, 8, offering(8, 2000, 200))
 	alone := old.above(rate)
 	for name, test := range map[string]struct {
 		plan   chains.Plan

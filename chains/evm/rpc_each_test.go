@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/settle"
 )
 
 // feeNode serves blocks with a base fee and an L1 fee; it answers after a while
@@ -110,7 +111,7 @@ func TestOneRefusalIsNotTheNetworks(t *testing.T) {
 	}
 	takes := func() string { return node(func(c rpctest.Call) any { return rpctest.Result(c, id) }) }
 	send := func(urls ...string) error {
-		c := &chain{node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}, nonces: newSentTxs()}
+		c := &chain{node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}, nonces: settle.NewSentTxs[*wire.Transaction]()}
 		return c.deliver(t.Context(), chains.Signed{ID: id, Raw: []byte{1}})
 	}
 	if err := send(refuses(), takes()); err != nil {

@@ -22,19 +22,15 @@ func (k *contracts) alone() bool {
 
 // panel are the nodes, each with contracts that remember nothing.
 func (k *contracts) panel() *settle.Panel[*contracts] {
-	p := &settle.Panel[*contracts]{All: k.chain.env.AllNodes, Now: k.chain.env.Now, Log: k.chain.env.Log}
+	env := k.chain.env
 	if k.alone() {
-		return p
+		return &settle.Panel[*contracts]{Now: env.Now}
 	}
-	var nodes []*rpc.Nodes
-	nodes, p.Retry = k.chain.node.(*rpc.Nodes).Singles()
-	for _, n := range nodes {
+	return settle.NewPanel(k.chain.node.(*rpc.Nodes).Singles, env.AllNodes, env.Now, env.Log, func(n *rpc.Nodes) *contracts {
 		m := newMemory()
 		m.params = k.memory.params // which their hash proves
-		p.Seats = append(p.Seats, settle.Seat[*contracts]{Node: n,
-			Reader: &contracts{chain: &chain{net: k.chain.net, node: n, env: k.chain.env}, Contracts: k.Contracts, memory: m}})
-	}
-	return p
+		return &contracts{chain: &chain{net: k.chain.net, node: n, env: env}, Contracts: k.Contracts, memory: m}
+	})
 }
 
 // noteSettled keeps what stays of what all nodes say.
@@ -80,12 +76,7 @@ func lowest(p *settle.Panel[*contracts], from uint64, searched func(k *contracts
 // Paid implements [chains.Payouts]. It takes one round trip, to all nodes. Only plain transfers
 // pay the native coin from one account to another; what contracts pass on is not seen.
 func (c *chain) Paid(ctx context.Context, txID, to string) (chains.Payout, error) {
-	p := &settle.Panel[rpc.Node]{All: c.env.AllNodes, Now: c.env.Now, Log: c.env.Log}
-	var nodes []*rpc.Nodes
-	nodes, p.Retry = c.node.(*rpc.Nodes).Singles()
-	for _, n := range nodes {
-		p.Seats = append(p.Seats, settle.Seat[rpc.Node]{Node: n, Reader: n})
-	}
+	p := settle.NewPanel(c.node.(*rpc.Nodes).Singles, c.env.AllNodes, c.env.Now, c.env.Log, func(n *rpc.Nodes) rpc.Node { return n })
 	return settle.Paid(ctx, p, txID, func(n rpc.Node, ctx context.Context) (settle.Payment, error) {
 		return c.paid(ctx, n, txID, common.HexToAddress(to))
 	})

@@ -57,7 +57,7 @@ func TestTowerRateIsAskedForAgain(t *testing.T) {
 	if _, err := c.towerRate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if at, ok := c.latest.get(time.Now()); !ok || at != 0x10 {
+	if at, ok := c.latest.Get(time.Now()); !ok || at != 0x10 {
 		t.Errorf("the block that the fees were read from is remembered: %v, with time %d", ok, at)
 	}
 	// a node of the caller's own is one node
@@ -104,7 +104,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 func TestNonceLimits(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
-	c := &chain{nonces: newSentTxs(), env: chains.Env{Now: func() time.Time { return now }}}
+	c := &chain{nonces: settle.NewSentTxs[*wire.Transaction](), env: chains.Env{Now: func() time.Time { return now }}}
 	sent := func(nonce uint64) { c.noteSent(chains.Signed{From: "me", Nonce: nonce}) }
 	next := func(what string, pending, want uint64) {
 		t.Helper()
@@ -132,7 +132,7 @@ func TestNonceLimits(t *testing.T) {
 	next("sent once more", 4, 7)
 
 	a, b := wire.Call{To: common.Address{1}, Data: []byte{1}}, wire.Call{To: common.Address{2}, Data: []byte{2}}
-	c.nonces = newSentTxs()
+	c.nonces = settle.NewSentTxs[*wire.Transaction]()
 	first := func(what, swap string, call wire.Call, pending, mined, want uint64) {
 		t.Helper()
 		if got := c.firstNonce("me", swap, []wire.Call{call}, pending, mined); got != want {
@@ -152,7 +152,7 @@ func TestNonceLimits(t *testing.T) {
 	first("sent by itself", "x", b, 8, 6, 6)
 	first("given far ahead", "z", a, 9, 6, 9)
 	first("what was before it is gone", "z", a, 7, 6, 7)
-	c.nonces = newSentTxs()
+	c.nonces = settle.NewSentTxs[*wire.Transaction]()
 	first("never given, and others wait from the first nonce on", "x", a, 2, 0, 2)
 	if got := c.firstNonce("me", "x", nil, 3, 0); got != 3 {
 		t.Errorf("of no call: %d, want 3", got)

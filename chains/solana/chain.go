@@ -80,9 +80,6 @@ func (f factory) network(on bitcoin.Network) (Network, error) {
 	return n.preferring(f.o.Version)
 }
 
-// openPatience is how long Open waits for a node.
-const openPatience = 5 * time.Second
-
 // Open implements [chains.Factory]. It takes one round trip, which checks the genesis
 // hash and whether the programs are there. Nodes that do not answer now are checked
 // with the first request that they answer.
@@ -111,7 +108,8 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	c := &chain{net: n, node: nodes, nodes: nodes, most: len(f.o.RPC)/2 + 1, env: env, tokens: known, native: native,
 		ledger: read.NewLedger(nodes, env.Now, env.Log), hashes: newHashes(), signed: lru.New[uint64, rpc.Block](1024), eventPoll: eventPoll}
 	for _, p := range programs {
-		c.contracts = append(c.contracts, &contract{chain: c, Programs: p, reader: read.New(p, c.ledger)})
+		r := read.New(p, c.ledger)
+		c.contracts, c.readers = append(c.contracts, &contract{chain: c, Programs: p, reader: r}), append(c.readers, r)
 	}
 	programsOf := make([]wire.Key, len(c.contracts))
 	for i, k := range c.contracts {
@@ -127,12 +125,8 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	return c, nil
 }
 
-// greet asks the nodes once. Unreachable nodes do not disable the chain, because swaps
-// may be in progress on it; nodes of another cluster do, and so do programs that are
-// not there.
+// greet asks the nodes once, see [rpc.Nodes.Greet], and demands that the programs are there.
 func (c *chain) greet(ctx context.Context) error {
-	asking, cancel := context.WithTimeout(ctx, openPatience)
-	defer cancel()
 	var keys []wire.Key
 	for _, k := range c.contracts {
 		keys = append(keys, k.Swap, k.Relay)
@@ -140,21 +134,14 @@ func (c *chain) greet(ctx context.Context) error {
 	var p present
 	requests, gather := rpc.AccountsRequests(keys, rpc.Confirmed)
 	requests = append(requests, p.requests()...)
-	err := c.nodes.Ask(asking, requests)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if foreign := c.nodes.Foreign(); foreign != nil {
-		return foreign
+	if answered, err := c.nodes.Greet(ctx, requests, c.env.Log); !answered {
+		return err
 	}
 	for _, r := range requests {
-		if err == nil {
-			err = r.Err
+		if r.Err != nil {
+			c.env.Log.Warn("chain opened although its nodes are not responding", "err", r.Err)
+			return nil
 		}
-	}
-	if err != nil {
-		c.env.Log.Warn("chain opened although its nodes are not responding", "err", err)
-		return nil
 	}
 	c.noteHashes(&p)
 	for i, a := range gather().All {
@@ -185,6 +172,7 @@ type chain struct {
 	native     tokens.Token
 	ledger     *read.Ledger
 	contracts  []*contract
+	readers    []*read.Reader   // theirs
 	subscribed *subscribe.Nodes // nil: to none
 	eventPoll  time.Duration    // how often new events are asked for
 	hashes     *hashes

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	btcwire "github.com/btcsuite/btcd/wire"
 	sol "github.com/gagliardetto/solana-go"
 
 	"github.com/swapper-go/swapper/chains"
@@ -25,9 +24,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -57,16 +56,18 @@ var aboutNodes = []string{
 	"info_and_addresses", "transactions_again", "replaced", "subscriptions", "reorganisation",
 }
 
+type nodes = loopback.Servers[*devnet.NodeServer]
+
 // localNet is the private network as the suite wants it.
 type localNet struct {
 	*devnet.Net
+	*bitcoinnet.Ground
+	nodes
 	t       *testing.T
 	program wire.Programs // under test
 	chain   chains.Chain
 	backend bitcoin.Backend
-	nodes   [2]*devnet.NodeServer
 	lp      account
-	wallet  *bitcoinnet.Wallet // of users
 	notes   memoryNotes
 	skew    time.Duration // by which the local clock is ahead
 	log     *slog.Logger
@@ -80,7 +81,7 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &localNet{Net: n, t: t, log: slog.New(slog.DiscardHandler)}
+	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
 			l.must(c.Close())
@@ -89,10 +90,8 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	})
 	second, err := n.Serve("")
 	l.must(err)
-	l.nodes = [2]*devnet.NodeServer{n.Server(), second}
+	l.nodes = nodes{n.Server(), second}
 	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
-	l.must(err)
-	l.wallet, err = n.Bitcoin().NewWallet(bitcoin.P2WPKH)
 	l.must(err)
 	l.program, err = n.Network().Version(version)
 	l.must(err)
@@ -170,61 +169,12 @@ func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.t.Helper(); l.must
 func (l *localNet) Mine(_ *testing.T, blocks int)         { l.Net.Mine(blocks) }
 func (l *localNet) Hold(_ *testing.T, on bool)            { l.SetMining(!on) }
 func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(blocks)) }
-func (l *localNet) MineBitcoin(_ *testing.T, blocks int) {
-	l.t.Helper()
-	_, err := l.Bitcoin().Mine(blocks)
-	l.must(err)
-}
-func (l *localNet) ReorgBitcoin(_ *testing.T, blocks int) {
-	l.t.Helper()
-	l.must(l.Bitcoin().Reorg(blocks))
-}
-func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+func (l *localNet) SyncRelay(t *testing.T)                { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
 
 // Spoil lets the transaction's block hash grow too old.
 func (l *localNet) Spoil(t *testing.T, _ chaintest.Account, _ chains.Signed) {
 	t.Helper()
 	l.must(l.Expire())
-}
-
-func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uint64, further ...*btcwire.TxOut) bitcoin.OutPoint {
-	t.Helper()
-	total := sats + 20_000
-	for _, out := range further {
-		total += out.Value
-	}
-	coin, err := l.Bitcoin().Fund(l.wallet.Address, total)
-	l.must(err)
-	tx := btcwire.NewMsgTx(2)
-	in := btcwire.NewTxIn(&coin, nil, nil)
-	in.Sequence = 0xFFFFFFFD
-	if nonce != 0 {
-		tx.LockTime, in.Sequence, err = rawtx.NonceFields(nonce, l.Time())
-		l.must(err)
-	}
-	tx.AddTxIn(in)
-	tx.AddTxOut(btcwire.NewTxOut(sats, script))
-	for _, out := range further {
-		tx.AddTxOut(out)
-	}
-	tx.AddTxOut(btcwire.NewTxOut(5_000, l.wallet.Address.Script()))
-	l.must(l.wallet.Sign(tx))
-	id, err := l.Bitcoin().Send(tx)
-	l.must(err)
-	l.MineBitcoin(t, 1)
-	return bitcoin.OutPoint{Hash: id}
-}
-
-func (l *localNet) Requests() int {
-	n := 0
-	for _, s := range l.nodes {
-		n += len(s.Requests())
-	}
-	return n
-}
-
-func (l *localNet) NodeName(node int) string {
-	return strings.TrimPrefix(l.nodes[node].URL(), "http://")
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {

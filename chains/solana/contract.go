@@ -99,17 +99,11 @@ func (k *contract) Escrows(ctx context.Context, queries []chains.EscrowQuery) ([
 
 // panel are the nodes, each with a reader that remembers nothing.
 func (k *contract) panel() *settle.Panel[one] {
-	p := &settle.Panel[one]{All: k.chain.env.AllNodes, Now: k.chain.env.Now, Log: k.chain.env.Log}
-	if !k.chain.nodes.Several() {
-		return p
-	}
-	var nodes []*rpc.Nodes
-	nodes, p.Retry = k.chain.nodes.Singles()
-	for _, n := range nodes {
-		ledger := read.NewLedger(n, k.chain.env.Now, k.chain.env.Log)
-		p.Seats = append(p.Seats, settle.Seat[one]{Node: n, Reader: one{k.chain, ledger, read.New(k.Programs, ledger)}})
-	}
-	return p
+	env := k.chain.env
+	return settle.NewPanel(k.chain.nodes.Singles, env.AllNodes, env.Now, env.Log, func(n *rpc.Nodes) one {
+		ledger := read.NewLedger(n, env.Now, env.Log)
+		return one{k.chain, ledger, read.New(k.Programs, ledger)}
+	})
 }
 
 // one reads escrows through one node, or the first that is up.

@@ -137,8 +137,8 @@ func TestWrittenPartsAreKept(t *testing.T) {
 		}
 		s.send(rest...)
 		s.want(e, chains.EscrowClaimed)
-		if s.notes.writes != 1 {
-			t.Errorf("one data account was noted %d times", s.notes.writes)
+		if n := s.notes.writes.Load(); n != 1 {
+			t.Errorf("one data account was noted %d times", n)
 		}
 	})
 }

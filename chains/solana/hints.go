@@ -2,11 +2,11 @@ package solana
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/subscribe"
@@ -23,27 +23,10 @@ func (c *chain) Hints(ctx context.Context, from chains.Cursor, deliver func([]ch
 	if err != nil {
 		return err
 	}
-	return subscribe.Poll(ctx, c.subscribed, c.eventPoll, func() (found bool, failure, refused error) {
-		failure = c.ledger.Poll(ctx, c.readers(), at, 1, func(news []read.News, next read.Cursor) error {
-			var text []byte
-			if text, refused = json.Marshal(next); refused == nil {
-				refused = deliver(hints(news), text)
-			}
-			if refused == nil {
-				at, found = next, found || len(news) > 0
-			}
-			return refused
-		})
-		return found, failure, refused
-	}, func(err error) { c.env.Log.Warn("reading program events failed", "err", err) })
-}
-
-func (c *chain) readers() []*read.Reader {
-	all := make([]*read.Reader, len(c.contracts))
-	for i, k := range c.contracts {
-		all[i] = k.reader
-	}
-	return all
+	return subscribe.Poll(ctx, c.subscribed, c.eventPoll, at, func(at read.Cursor, hand func([]read.News, read.Cursor) error) error {
+		return c.ledger.Poll(ctx, c.readers, at, 1, hand)
+	}, func(news []read.News, next chains.Cursor) error { return deliver(hints(news), next) },
+		func(err error) { c.env.Log.Warn("reading program events failed", "err", err) })
 }
 
 // hints says where news point; they are never trusted further.
@@ -67,13 +50,12 @@ func hints(news []read.News) []chains.Hint {
 // History takes those round trips of [read.Ledger.History], and the first time one
 // for the blocks in which something happened.
 func (c *chain) History(ctx context.Context, signer string, from uint64) iter.Seq2[chains.Past, error] {
+	who, err := address("signer", signer)
+	if err != nil {
+		return settle.NoHistory(err)
+	}
 	return func(yield func(chains.Past, error) bool) {
-		who, err := address("signer", signer)
-		if err != nil {
-			yield(chains.Past{}, err)
-			return
-		}
-		for p, err := range c.ledger.History(ctx, c.readers(), who, from) {
+		for p, err := range c.ledger.History(ctx, c.readers, who, from) {
 			if err == nil {
 				err = c.complete(ctx, c.ledger, unnamed(&p.Fact))
 			}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"math/big"
-	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -215,31 +214,16 @@ func (s *scene) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment
 	return &chains.Payment{Raw: raw, TxID: tx.ID, Vout: op.Index, Block: tx.BlockHash, Height: tx.Height, Confirmations: c.Confirmations, Condition: c}
 }
 
-// memoryNotes are notes that last as long as the test.
+// memoryNotes count what is noted.
 type memoryNotes struct {
-	mu      sync.Mutex
-	value   map[string][]byte
-	version map[string]uint64
-	writes  int
+	storage.Memory
+	writes atomic.Int32
 }
 
-func (n *memoryNotes) Note(_ context.Context, name string) ([]byte, uint64, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Clone(n.value[name]), n.version[name], nil
-}
-
-func (n *memoryNotes) SetNote(_ context.Context, name string, value []byte, version uint64) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.value == nil {
-		n.value, n.version = map[string][]byte{}, map[string]uint64{}
+func (n *memoryNotes) SetNote(ctx context.Context, name string, value []byte, version uint64) error {
+	err := n.Memory.SetNote(ctx, name, value, version)
+	if err == nil {
+		n.writes.Add(1)
 	}
-	if n.version[name] != version {
-		return storage.ErrConflict
-	}
-	n.value[name] = slices.Clone(value)
-	n.version[name]++
-	n.writes++
-	return nil
+	return err
 }

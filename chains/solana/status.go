@@ -246,11 +246,6 @@ func (c *chain) Paid(ctx context.Context, txID, to string) (chains.Payout, error
 	if err != nil {
 		return chains.Payout{}, err
 	}
-	p := &settle.Panel[rpc.Node]{All: c.env.AllNodes, Now: c.env.Now, Log: c.env.Log}
-	var nodes []*rpc.Nodes
-	nodes, p.Retry = c.nodes.Singles()
-	for _, n := range nodes {
-		p.Seats = append(p.Seats, settle.Seat[rpc.Node]{Node: n, Reader: n})
-	}
+	p := settle.NewPanel(c.nodes.Singles, c.env.AllNodes, c.env.Now, c.env.Log, func(n *rpc.Nodes) rpc.Node { return n })
 	return settle.Paid(ctx, p, txID, func(n rpc.Node, ctx context.Context) (settle.Payment, error) { return read.Paid(ctx, n, id, who) })
 }

@@ -82,7 +82,7 @@ func (k *contract) serialize(ctx context.Context, plan chains.Plan, signer wire.
 	} else {
 		// What is in the block that is being made cannot be replaced any more.
 		first = c.sent.First(wire.Hex64(signer), plan.SwapID, deeds, of.pending, of.pending, c.env.Now())
-		if sent, ok := c.sent.fees.Get(nonceKey{signer, first}); ok { // signed again without a stated reason
+		if sent, ok := c.sent.Offer(wire.Hex64(signer), first); ok { // signed again without a stated reason
 			old := replaced{sent}
 			rate, current, tip = old.above(rate), old.above(current), old.tip()
 		}

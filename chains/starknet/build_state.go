@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -69,13 +70,8 @@ func (p *planStates) check(requests []rpc.Request, now time.Time, blockTime int6
 	}
 	for i, step := range p.steps {
 		state := records[i].State
-		switch {
-		case step.kind == chains.StepInit:
-			if err := wire.CanInit(state); err != nil {
-				return err
-			}
-		case state != chains.EscrowOpen && !(state == chains.EscrowNone && step.opens):
-			return fault.New(fault.InvalidState, "%s: the escrow is %s instead of open", step.kind, state)
+		if err := settle.CheckStep(step.kind, state, step.opens); err != nil {
+			return err
 		}
 		if step.kind == chains.StepClaimSecret && !step.public && !step.escrow.ClaimInTime(now, blockTime) {
 			return fault.New(fault.InvalidState, "it is too late to claim safely with the preimage")

@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/read"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -70,9 +71,6 @@ func (f factory) network(on bitcoin.Network) (Network, error) {
 	return n, err
 }
 
-// openPatience is how long Open waits for a node.
-const openPatience = 5 * time.Second
-
 // Open implements [chains.Factory]. It takes one round trip, which checks the chain id
 // and whether the contracts are there. Nodes that do not answer now are checked with the
 // first request that they answer.
@@ -97,10 +95,11 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: net, nodes: nodes, ledger: read.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: newSentTxs(), eventPoll: eventPoll}
+	c := &chain{net: net, nodes: nodes, ledger: read.NewLedger(nodes, env.Now, env.Log), env: env, tokens: known, native: native, sent: settle.NewSentTxs[*wire.Transaction](), eventPoll: eventPoll}
 	c.ledger.AllNodes = env.AllNodes
 	for _, d := range net.Deployments {
-		c.contracts = append(c.contracts, &contract{chain: c, Deployment: d, reader: read.New(d, c.ledger)})
+		r := read.New(d, c.ledger)
+		c.contracts, c.readers = append(c.contracts, &contract{chain: c, Deployment: d, reader: r}), append(c.readers, r)
 	}
 	var events []wire.Felt
 	for _, k := range c.contracts {
@@ -116,12 +115,8 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	return c, nil
 }
 
-// greet asks the nodes once. Unreachable nodes do not disable the chain, because swaps
-// may be in progress on it; nodes of another network do, and so do contracts that are
-// not there.
+// greet asks the nodes once, see [rpc.Nodes.Greet], and demands that the contracts are there.
 func (c *chain) greet(ctx context.Context) error {
-	asking, cancel := context.WithTimeout(ctx, openPatience)
-	defer cancel()
 	var at []wire.Felt
 	for _, k := range c.contracts {
 		at = append(at, k.EscrowManager.Address, k.VaultManager.Address, k.BtcRelay.Address)
@@ -130,16 +125,8 @@ func (c *chain) greet(ctx context.Context) error {
 	for _, a := range at {
 		requests = append(requests, rpc.ClassHashRequest(a, rpc.Latest, new(rpc.ClassHash)))
 	}
-	err := c.nodes.Ask(asking, requests)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if foreign := c.nodes.Foreign(); foreign != nil {
-		return foreign
-	}
-	if err != nil {
-		c.env.Log.Warn("chain opened although its nodes are not responding", "err", err)
-		return nil
+	if answered, err := c.nodes.Greet(ctx, requests, c.env.Log); !answered {
+		return err
 	}
 	for i, a := range at {
 		if rpc.IsNoContract(requests[1+i].Err) {
@@ -167,6 +154,7 @@ type chain struct {
 	tokens     []tokens.Token
 	native     tokens.Token
 	contracts  []*contract
+	readers    []*read.Reader   // theirs
 	subscribed *subscribe.Nodes // nil: to none
 	eventPoll  time.Duration    // how often new events are asked for
 	sent       *sentTxs
@@ -211,13 +199,7 @@ func (c *chain) Address(s string) (string, error) {
 	return a, nil
 }
 
-func (c *chain) TokenAddress(s string) (string, error) {
-	a, err := wire.Address(s)
-	if err != nil {
-		return "", fault.Invalid("", "%w", err)
-	}
-	return a, nil
-}
+func (c *chain) TokenAddress(s string) (string, error) { return c.Address(s) }
 
 // RandomAddress implements [chains.RandomAddresser].
 func (c *chain) RandomAddress(rand io.Reader) (string, error) { return wire.RandomAddress(rand) }

@@ -3,7 +3,6 @@ package starknet_test
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"math/big"
@@ -13,17 +12,16 @@ import (
 	"testing"
 	"time"
 
-	btcwire "github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/starknet"
-	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -39,16 +37,17 @@ func TestConformance(t *testing.T) {
 	chaintest.Run(t, func(t *testing.T) chaintest.Net { return newNet(t, o) })
 }
 
+type nodes = loopback.Servers[*devnet.NodeServer]
+
 // localNet is the private network as the suite wants it.
 type localNet struct {
 	*devnet.Net
+	*bitcoinnet.Ground
+	nodes
 	t       *testing.T
 	chain   chains.Chain
 	backend bitcoin.Backend
-	nodes   [2]*devnet.NodeServer
 	lp      account
-	wallet  *bitcoinnet.Wallet // of users
-	vaults  *bitcoinnet.Wallet // of vaults
 
 	mu     sync.Mutex
 	held   bool
@@ -67,7 +66,7 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &localNet{Net: n, t: t, opened: map[string]wire.Vault{}, counts: map[string]uint32{}}
+	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, opened: map[string]wire.Vault{}, counts: map[string]uint32{}}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
 			l.must(c.Close())
@@ -76,12 +75,8 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 	})
 	second, err := n.Serve("")
 	l.must(err)
-	l.nodes = [2]*devnet.NodeServer{n.Server(), second}
+	l.nodes = nodes{n.Server(), second}
 	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
-	l.must(err)
-	l.wallet, err = n.Bitcoin().NewWallet(bitcoin.P2WPKH)
-	l.must(err)
-	l.vaults, err = n.Bitcoin().NewWallet(bitcoin.P2TR)
 	l.must(err)
 	l.chain = l.open(t, nil, l.nodes[0].URL(), l.nodes[1].URL())
 	if !depth.Full() {
@@ -167,15 +162,6 @@ func (l *localNet) Hold(_ *testing.T, on bool) {
 	l.held = on
 	l.Net.Hold(on)
 }
-func (l *localNet) MineBitcoin(_ *testing.T, blocks int) {
-	l.t.Helper()
-	_, err := l.Bitcoin().Mine(blocks)
-	l.must(err)
-}
-func (l *localNet) ReorgBitcoin(_ *testing.T, blocks int) {
-	l.t.Helper()
-	l.must(l.Bitcoin().Reorg(blocks))
-}
 func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
 
 // Spoil uses the transaction's nonce for another one.
@@ -185,47 +171,6 @@ func (l *localNet) Spoil(t *testing.T, by chaintest.Account, _ chains.Signed) {
 	l.must(err)
 	_, err = by.(account).Account.Send(t.Context(), call)
 	l.must(err)
-}
-
-func (l *localNet) PayBitcoin(t *testing.T, script []byte, sats int64, nonce uint64, further ...*btcwire.TxOut) bitcoin.OutPoint {
-	t.Helper()
-	total := sats + 20_000
-	for _, out := range further {
-		total += out.Value
-	}
-	coin, err := l.Bitcoin().Fund(l.wallet.Address, total)
-	l.must(err)
-	tx := btcwire.NewMsgTx(2)
-	in := btcwire.NewTxIn(&coin, nil, nil)
-	in.Sequence = 0xFFFFFFFD
-	if nonce != 0 {
-		tx.LockTime, in.Sequence, err = rawtx.NonceFields(nonce, l.Time())
-		l.must(err)
-	}
-	tx.AddTxIn(in)
-	tx.AddTxOut(btcwire.NewTxOut(sats, script))
-	for _, out := range further {
-		tx.AddTxOut(out)
-	}
-	tx.AddTxOut(btcwire.NewTxOut(5_000, l.wallet.Address.Script()))
-	l.must(l.wallet.Sign(tx))
-	id, err := l.Bitcoin().Send(tx)
-	l.must(err)
-	l.MineBitcoin(t, 1)
-	return bitcoin.OutPoint{Hash: id}
-}
-
-func (l *localNet) Requests() int {
-	n := 0
-	for _, s := range l.nodes {
-		n += len(s.Requests())
-	}
-	return n
-}
-
-func (l *localNet) NodeName(node int) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(l.nodes[node].URL(), "http://"), "/")
-	return name
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
@@ -272,8 +217,7 @@ func denied(method string, params map[string]json.RawMessage, result json.RawMes
 
 func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) chains.VaultID {
 	t.Helper()
-	utxo, err := l.Bitcoin().Fund(l.vaults.Address, 1000)
-	l.must(err)
+	utxo := l.VaultOutput()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	number := big.NewInt(int64(len(l.opened) + 1))
@@ -288,22 +232,7 @@ func (l *localNet) Withdraw(t *testing.T, id chains.VaultID, data []byte, shares
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := l.opened[id.ID.String()]
-	paid, err := l.Bitcoin().Faucet(l.wallet.Address, 50_000)
-	l.must(err)
-	script, err := rawtx.OpReturn(data)
-	l.must(err)
-	first, second, err := shares.Sequences()
-	l.must(err)
-	tx := btcwire.NewMsgTx(2)
-	tx.LockTime = 500_000_000
-	tx.AddTxIn(&btcwire.TxIn{PreviousOutPoint: v.UTXO, Sequence: first})
-	tx.AddTxIn(&btcwire.TxIn{PreviousOutPoint: paid, Sequence: second})
-	tx.AddTxOut(btcwire.NewTxOut(1000, l.vaults.Address.Script()))
-	tx.AddTxOut(btcwire.NewTxOut(0, script))
-	tx.AddTxOut(btcwire.NewTxOut(45_000, l.vaults.Address.Script()))
-	l.must(errors.Join(l.vaults.Sign(tx), l.wallet.Sign(tx)))
-	hash, err := l.Bitcoin().Send(tx)
-	l.must(err)
+	hash := l.WithdrawVault(v.UTXO, 500_000_000, data, shares)
 	v.UTXO = bitcoin.OutPoint{Hash: hash}
 	l.opened[id.ID.String()] = v
 	l.counts[id.ID.String()]++

@@ -34,19 +34,16 @@ func (k *contract) Expect(spec chains.Spec) (chains.Escrow, error) {
 
 // Decode also demands the configured handlers, whatever kind the data claims to be.
 func (k *contract) Decode(data json.RawMessage) (chains.Escrow, error) {
-	s, err := wire.ParseSwapData(data)
-	if err != nil {
-		return chains.Escrow{}, err
-	}
-	if err := k.CheckSwapData(s); err != nil {
-		return chains.Escrow{}, err
-	}
-	return k.Deployment.Escrow(s)
+	return k.checked(wire.ParseSwapData(data))
 }
 
 // ReadPublic implements [chains.PublicReader].
 func (k *contract) ReadPublic(data json.RawMessage) (chains.Escrow, error) {
-	s, err := k.ParsePublic(data)
+	return k.checked(k.ParsePublic(data))
+}
+
+// checked is the neutral view of an escrow that was read, if it is one of this deployment.
+func (k *contract) checked(s wire.SwapData, err error) (chains.Escrow, error) {
 	if err == nil {
 		err = k.CheckSwapData(s)
 	}

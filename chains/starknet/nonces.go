@@ -4,26 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// sentTxs are what was sent for accounts: their nonces, which the nodes' states do not
-// tell while they wait in pools (protocol: chain-starknet.md §10.2), and what they offer.
-type sentTxs struct {
-	*settle.NonceBook
-	fees *lru.Cache[nonceKey, *wire.Transaction] // bounds and tip of the transaction with a nonce
-}
-
-type nonceKey struct {
-	sender wire.Felt
-	nonce  uint64
-}
-
-func newSentTxs() *sentTxs {
-	return &sentTxs{settle.NewNonceBook(), lru.New[nonceKey, *wire.Transaction](16384)}
-}
+// sentTxs are what was sent for accounts, which the nodes' states do not tell while it waits
+// in pools (protocol: chain-starknet.md §10.2): of a transaction nonce, bounds and tip.
+type sentTxs = settle.SentTxs[*wire.Transaction]
 
 // deedOf names what a transaction does: the entry point of its last call, and the part of
 // its calldata that says for which escrow. A proof behind it does not count, nor do
@@ -53,7 +40,7 @@ func (c *chain) noteSent(tx *wire.Transaction) {
 		d := deedOf(calls)
 		what = &d
 	}
-	c.sent.fees.Add(nonceKey{tx.Sender, tx.Nonce}, &wire.Transaction{Details: wire.Details{Nonce: tx.Nonce, Bounds: tx.Bounds, Tip: tx.Tip}})
+	c.sent.NoteOffer(wire.Hex64(tx.Sender), tx.Nonce, &wire.Transaction{Details: wire.Details{Nonce: tx.Nonce, Bounds: tx.Bounds, Tip: tx.Tip}})
 	c.sent.Sent(wire.Hex64(tx.Sender), tx.Nonce, what, c.env.Now())
 }
 

@@ -56,7 +56,7 @@ func (old replaced) tip() uint64 {
 // still waits, is not waited for any longer, but replaced too.
 func (c *chain) instead(old replaced, plan chains.Plan, signer wire.Felt, of sender) (first uint64, all replaced) {
 	first = old.nonce(of.mined)
-	if before, ok := c.sent.fees.Get(nonceKey{signer, of.pending}); ok && of.pending < first && settle.Claims(plan) {
+	if before, ok := c.sent.Offer(wire.Hex64(signer), of.pending); ok && of.pending < first && settle.Claims(plan) {
 		return of.pending, append(replaced{before}, old...)
 	}
 	return first, old

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -42,7 +43,7 @@ func (k *contract) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.
 	if _, err := c.net.CheckInit(s, auth, from, now, blockTime); err != nil {
 		return time.Time{}, err
 	}
-	return time.UnixMilli(wire.UsableUntil(auth, now)), nil
+	return time.UnixMilli(settle.AuthUsableUntil(auth, now)), nil
 }
 
 // VerifyRefund takes one round trip.

@@ -93,7 +93,7 @@ func (j JSON) Raw(ctx context.Context, method, url string, body []byte) ([]byte,
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, WithoutURL(err)
 	}
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
@@ -104,7 +104,7 @@ func (j JSON) Raw(ctx context.Context, method, url string, body []byte) ([]byte,
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, WithoutURL(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
@@ -134,9 +134,9 @@ func Decode(data []byte, v any) error {
 	return nil
 }
 
-// withoutURL drops the URL that net/http puts into its errors: queries carry
+// WithoutURL drops the URL that net/http puts into its errors: queries carry
 // preimages, k1 values and API keys.
-func withoutURL(err error) error {
+func WithoutURL(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
 	}

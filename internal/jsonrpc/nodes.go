@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -177,6 +178,28 @@ func (n *Nodes) accept(a attempt, requests []Request) {
 			reflect.ValueOf(requests[i].Result).Elem().Set(a.values[i])
 		}
 	}
+}
+
+// greeting is how long the first question waits for a node.
+const greeting = 5 * time.Second
+
+// Greet puts the first questions, and reports whether a node has answered them. That none does is
+// written to the log alone: swaps may be in progress on the chain. An error means that a node serves
+// another network, or that ctx has ended.
+func (n *Nodes) Greet(ctx context.Context, requests []Request, log *slog.Logger) (answered bool, err error) {
+	asking, cancel := context.WithTimeout(ctx, greeting)
+	defer cancel()
+	silent := n.Ask(asking, requests)
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	if foreign := n.Foreign(); foreign != nil {
+		return false, foreign
+	}
+	if silent != nil {
+		log.Warn("chain opened although its nodes are not responding", "err", silent)
+	}
+	return silent == nil, nil
 }
 
 // Foreign returns an error if a node has named another network than it should serve.

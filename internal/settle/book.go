@@ -14,7 +14,7 @@ const SendTimeout = 180 * time.Second
 // Deed names what a transaction does, so that two that do the same are recognised.
 type Deed [32]byte
 
-// NonceBook is safe for concurrent use; make one with [NewNonceBook]. Everything in it is bounded:
+// NonceBook is the part of [SentTxs] about nonces, safe for concurrent use. Everything in it is bounded:
 // what is forgotten costs a question more. Senders are addresses in canonical form.
 type NonceBook struct {
 	sent  *lru.Cache[string, sentNonce]
@@ -41,11 +41,32 @@ type givenKey struct {
 	what         Deed
 }
 
-// NewNonceBook returns an empty book.
-func NewNonceBook() *NonceBook {
+// newNonceBook returns an empty book.
+func newNonceBook() *NonceBook {
 	const accounts, entries = 4096, 16384
 	return &NonceBook{sent: lru.New[string, sentNonce](accounts), used: lru.New[place, Deed](entries), given: lru.New[givenKey, uint64](entries),
 		ready: lru.New[place, struct{}](entries), gaps: lru.New[string, time.Time](accounts)}
+}
+
+// SentTxs are what was sent for accounts: their nonces, and what the transactions with them offer.
+type SentTxs[T any] struct {
+	*NonceBook
+	txs *lru.Cache[place, T]
+}
+
+// NewSentTxs returns none.
+func NewSentTxs[T any]() *SentTxs[T] {
+	return &SentTxs[T]{newNonceBook(), lru.New[place, T](16384)}
+}
+
+// Offer returns the transaction that was sent last with a nonce.
+func (s *SentTxs[T]) Offer(sender string, nonce uint64) (T, bool) {
+	return s.txs.Get(place{sender, nonce})
+}
+
+// NoteOffer remembers a transaction that was sent, for what it offers.
+func (s *SentTxs[T]) NoteOffer(sender string, nonce uint64, tx T) {
+	s.txs.Add(place{sender, nonce}, tx)
 }
 
 // First returns the nonce of the first of the transactions that a swap asks for. It is

@@ -13,7 +13,7 @@ var bookBegan = time.Unix(1000, 0)
 
 // What was sent lately is counted though the node has not heard of it.
 func TestNext(t *testing.T) {
-	b, now := NewNonceBook(), bookBegan
+	b, now := newNonceBook(), bookBegan
 	next := func(what string, pending, want uint64) {
 		t.Helper()
 		if got := b.Next(me, pending, now); got != want {
@@ -38,7 +38,7 @@ func TestNext(t *testing.T) {
 // A swap that asks again gets the nonce that it had, while that can be used and is not
 // used for something else.
 func TestFirst(t *testing.T) {
-	b, now := NewNonceBook(), bookBegan
+	b, now := newNonceBook(), bookBegan
 	one, two := []Deed{{1}, {2}}, []Deed{{3}}
 	ask := func(what, swap string, deeds []Deed, lowest, pending, want uint64) {
 		t.Helper()
@@ -63,7 +63,7 @@ func TestFirst(t *testing.T) {
 
 // A transaction that comes before missing ones is refused for good after a while only.
 func TestGap(t *testing.T) {
-	b, now := NewNonceBook(), bookBegan
+	b, now := newNonceBook(), bookBegan
 	if b.Follows(me, 5, now) {
 		t.Error("nothing is known")
 	}
@@ -80,7 +80,7 @@ func TestGap(t *testing.T) {
 		t.Error("what was sent before")
 	}
 	for wait, want := range map[time.Duration]fault.Code{0: fault.Upstream, SendTimeout - 1: fault.Upstream, SendTimeout: fault.InvalidState} {
-		b := NewNonceBook()
+		b := newNonceBook()
 		_ = b.Gap("x", 7, 5, now)
 		if err := b.Gap("x", 7, 5, now.Add(wait)); fault.CodeOf(err) != want {
 			t.Errorf("after %v: %v", wait, err)

@@ -36,6 +36,17 @@ type Panel[R any] struct {
 	Log   *slog.Logger
 }
 
+// NewPanel is the panel of nodes, with how often what one does not answer is repeated; reader reads
+// through one of them.
+func NewPanel[R any, N Node](nodes func() ([]N, httpx.RetryPolicy), all bool, now func() time.Time, log *slog.Logger, reader func(N) R) *Panel[R] {
+	singles, again := nodes()
+	p := &Panel[R]{All: all, Retry: again, Now: now, Log: log}
+	for _, n := range singles {
+		p.Seats = append(p.Seats, Seat[R]{n, reader(n)})
+	}
+	return p
+}
+
 // need is how many nodes have to agree.
 func (p *Panel[R]) need() int {
 	if p.All {

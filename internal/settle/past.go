@@ -33,6 +33,11 @@ func Histories[W, D any](windows iter.Seq[W], deployments []D, past func(D, W) (
 	}
 }
 
+// NoHistory yields why there is none.
+func NoHistory(err error) iter.Seq2[chains.Past, error] {
+	return func(yield func(chains.Past, error) bool) { yield(chains.Past{}, err) }
+}
+
 // began is the block in which a swap began, as far as it is known.
 func began(p chains.Past) uint64 {
 	if p.Withdrawal != nil {

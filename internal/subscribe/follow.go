@@ -80,7 +80,7 @@ func (f *Follower) Follow(ctx context.Context, deliver func(confirmed []bitcoin.
 	}
 	defer f.lose()
 	var failed failures
-	return Poll(ctx, f.nodes, pause, func() (news bool, failure, final error) {
+	return poll(ctx, f.nodes, pause, func() (news bool, failure, final error) {
 		heard := f.nodes.Heard()
 		if heard == 0 || f.nodes.resting() {
 			f.lose()

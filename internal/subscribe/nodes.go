@@ -60,7 +60,7 @@ type Nodes struct {
 	turns  uint64                 // connections that became alive or were lost, and hints
 	breaks uint64                 // of them: what was not a hint
 	told   time.Time              // when the last hint came that no answer has explained; zero: none is open
-	taken  bool                   // by a [Poll]
+	taken  bool                   // by a [poll]
 	used   time.Time              // when it mattered last what is heard: see [Nodes.use]
 }
 
@@ -84,7 +84,7 @@ func New(o Options) (*Nodes, error) {
 	return n, nil
 }
 
-// take gives the nodes to one [Poll] at a time.
+// take gives the nodes to one [poll] at a time.
 func (n *Nodes) take() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -159,7 +159,7 @@ func (n *Nodes) resting() bool {
 }
 
 // Quiet marks how long a connection has been alive without a break, and is 0 while none is, or
-// while a hint waits for an answer of a [Poll] that explains it. What hints of the time between
+// while a hint waits for an answer of a [poll] that explains it. What hints of the time between
 // two equal marks have meant was asked for meanwhile.
 func (n *Nodes) Quiet() uint64 {
 	n.use()

@@ -2,6 +2,7 @@ package subscribe
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 )
@@ -27,14 +28,14 @@ const (
 	gather = 30 * time.Millisecond
 )
 
-// Poll calls ask at once and then again and again, until ctx ends or ask returns a final
+// poll calls ask at once and then again and again, until ctx ends or ask returns a final
 // error, and returns that or ctx's. Without nodes, or while none is alive, it pauses between
 // the calls; while one is alive it asks once a minute and after each hint, or every five minutes
 // if that matters to no caller: see [Nodes.use]. A failure ends
 // nothing: it is told to failed, unless ctx has ended, and doubles the pause, up to two
 // minutes, until a call succeeds. news says that the answer held something new. The nodes
-// are listened to until Poll returns; a second Poll with them at the same time has none.
-func Poll(ctx context.Context, nodes *Nodes, pause time.Duration, ask func() (news bool, failure, final error), failed func(error)) error {
+// are listened to until poll returns; a second poll with them at the same time has none.
+func poll(ctx context.Context, nodes *Nodes, pause time.Duration, ask func() (news bool, failure, final error), failed func(error)) error {
 	if nodes != nil && !nodes.take() {
 		nodes = nil
 	}
@@ -66,6 +67,26 @@ func Poll(ctx context.Context, nodes *Nodes, pause time.Duration, ask func() (ne
 		}
 	}
 	return ctx.Err()
+}
+
+// Poll is [poll] for what is read from a cursor on. read hands over, in parts, what there is since
+// a cursor, each part with the cursor to continue from; deliver gets both, the cursor as text. What
+// deliver refuses is final, and the part is not passed over.
+func Poll[N, C any, Text ~[]byte](ctx context.Context, nodes *Nodes, pause time.Duration, at C,
+	read func(at C, hand func([]N, C) error) error, deliver func([]N, Text) error, failed func(error)) error {
+	return poll(ctx, nodes, pause, func() (found bool, failure, refused error) {
+		failure = read(at, func(news []N, next C) error {
+			var text []byte
+			if text, refused = json.Marshal(next); refused == nil {
+				refused = deliver(news, Text(text))
+			}
+			if refused == nil {
+				at, found = next, found || len(news) > 0
+			}
+			return refused
+		})
+		return found, failure, refused
+	}, failed)
 }
 
 func sleep(ctx context.Context, d time.Duration) {

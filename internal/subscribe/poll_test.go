@@ -28,7 +28,7 @@ func TestPollWithoutSubscriptions(t *testing.T) {
 		start := time.Now()
 		var at []time.Duration
 		told := 0
-		err := Poll(t.Context(), nil, 5*time.Second, func() (bool, error, error) {
+		err := poll(t.Context(), nil, 5*time.Second, func() (bool, error, error) {
 			at = append(at, time.Since(start))
 			if len(answers) == 0 {
 				return false, passing, final
@@ -47,7 +47,7 @@ func TestPollWithoutSubscriptions(t *testing.T) {
 		}
 
 		ctx, cancel := context.WithCancel(t.Context())
-		err = Poll(ctx, nil, time.Hour, func() (bool, error, error) { cancel(); return false, passing, nil }, func(error) { t.Error("told after the end") })
+		err = poll(ctx, nil, time.Hour, func() (bool, error, error) { cancel(); return false, passing, nil }, func(error) { t.Error("told after the end") })
 		if err != context.Canceled {
 			t.Error(err)
 		}
@@ -66,7 +66,7 @@ func heard(t *testing.T, lasts time.Duration, told func(n *Nodes), found func(qu
 		var telling sync.WaitGroup
 		telling.Go(func() { told(n) })
 		defer telling.Wait()
-		err := Poll(ctx, n, 5*time.Second, func() (bool, error, error) {
+		err := poll(ctx, n, 5*time.Second, func() (bool, error, error) {
 			at = append(at, time.Since(start))
 			return found(len(at) - 1), nil, nil
 		}, nil)

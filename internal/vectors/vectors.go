@@ -251,6 +251,24 @@ func Refused(want json.RawMessage) bool {
 	return refused
 }
 
+// Refuses reports whether the reference refused: so must the project, with err. Of what the reference
+// takes an error fails the case.
+func (c *Case) Refuses(t *testing.T, err error) bool {
+	t.Helper()
+	var want json.RawMessage
+	c.Expected(t, &want)
+	if Refused(want) {
+		if err == nil {
+			t.Error("no error; the reference refuses this")
+		}
+		return true
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return false
+}
+
 // wellFormed fails a case that neither refuses nor answers: a refusal says
 // `"error": true`, an approval `"ok": true`, and nothing else says false.
 func (c *Case) wellFormed(t *testing.T) {

@@ -167,11 +167,5 @@ func (b buckets) replace(id string, record []byte, gone, come []place) error {
 
 // without returns the keys that are not, to the letter, among others.
 func without(keys, others []storage.Key) []storage.Key {
-	var left []storage.Key
-	for _, k := range keys {
-		if !slices.Contains(others, k) {
-			left = append(left, k)
-		}
-	}
-	return left
+	return slices.DeleteFunc(slices.Clone(keys), func(k storage.Key) bool { return slices.Contains(others, k) })
 }

@@ -81,13 +81,7 @@ func decodeEntry(id string, version int64, keys, body []byte) (storage.Entry, er
 
 // without returns the keys that are not, to the letter, among others.
 func without(keys, others []storage.Key) []storage.Key {
-	var left []storage.Key
-	for _, k := range keys {
-		if !slices.Contains(others, k) {
-			left = append(left, k)
-		}
-	}
-	return left
+	return slices.DeleteFunc(slices.Clone(keys), func(k storage.Key) bool { return slices.Contains(others, k) })
 }
 
 // raw returns the bytes of a text, never nil, which would be stored as no value.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -257,23 +256,9 @@ func TestSelectCheapestSparesParents(t *testing.T) {
 	}
 }
 
-// benchCoins makes n coins of random size; every eighth is unconfirmed.
-func selectionCoins(n int) []Coin {
-	r := rand.New(rand.NewPCG(1, 2))
-	list := make([]Coin, n)
-	for i := range list {
-		list[i] = Coin{OutPoint: bitcoin.OutPoint{Index: uint32(i)}, Value: 300 + r.Int64N(100_000), Type: bitcoin.P2WPKH}
-		list[i].OutPoint.Hash[0], list[i].OutPoint.Hash[1] = byte(i), byte(i>>8)
-		if i%8 == 0 {
-			list[i].CPFP = &bitcoin.CPFP{AdjustedVSize: 140 + float64(r.IntN(2000)), EffectiveFeeRate: float64(r.IntN(80)) / 4}
-		}
-	}
-	return list
-}
-
 func BenchmarkSelectCoins(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10_000} {
-		list := selectionCoins(n)
+		list := benchCoins(n)
 		var sum int64
 		for _, c := range list {
 			sum += c.Value

@@ -25,10 +25,10 @@ type Contracts struct {
 // deploy puts all contracts on chain in one block and gives the accounts tokens
 // in the next.
 func (n *Net) deploy(ctx context.Context) error {
-	first, err := n.firstStoredHeader()
-	if err != nil {
+	if err := n.followBitcoin(); err != nil {
 		return err
 	}
+	first := n.headers.First
 	easiest, err := rawtx.Target(first.Header().Bits)
 	if err != nil {
 		return err

@@ -10,6 +10,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/core"
 	"github.com/ethereum/go-ethereum/core/types"
+
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
 // Head returns the header of the newest block.
@@ -43,23 +45,9 @@ func (n *Net) Pace(every time.Duration) (stop func()) {
 	n.mu.Lock()
 	n.paced++
 	n.mu.Unlock()
-	ended, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-tick.C:
-				_ = n.Mine(1) // the next tick tries again
-			}
-		}
-	}()
+	end := loopback.Every(every, func() { _ = n.Mine(1) }) // the next tick tries again
 	return sync.OnceFunc(func() {
-		close(ended)
-		<-done
+		end()
 		n.mu.Lock()
 		n.paced--
 		n.mu.Unlock()

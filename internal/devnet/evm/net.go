@@ -52,8 +52,7 @@ type Net struct {
 	newNode    func() (*engineNode, error) // one that has the first block alone
 	node       *engineNode
 	contracts  Contracts
-	relayFirst wire.StoredHeader // that the relay was deployed with
-	relayStart uint32            // its height
+	headers    bitcoin.Stored[wire.StoredHeader]
 	faucet     *Account
 	first      *Server
 	closing    sync.Once

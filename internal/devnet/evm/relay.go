@@ -11,6 +11,7 @@ import (
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 )
 
@@ -27,70 +28,32 @@ func (s storedHeader) tuple() (t headerTuple) {
 	return t
 }
 
-// firstStoredHeader is the Bitcoin network's tip as a relay would have stored it
-// that had followed the chain from its first block.
-func (n *Net) firstStoredHeader() (s wire.StoredHeader, err error) {
-	tip, _ := n.Bitcoin().Tip()
-	n.relayStart = tip
-	if tip < 10 {
-		return s, errors.New("the relay needs a Bitcoin network of ten blocks")
-	}
-	work := new(big.Int)
-	var adjusted uint32
-	for height := range tip + 1 {
-		h, err := n.Bitcoin().Header(height)
-		if err != nil {
-			return s, err
-		}
-		work.Add(work, h.Work())
-		if height%2016 == 0 {
-			adjusted = h.Time
-		}
-		if back := tip - height; back >= 1 && back <= 10 {
-			binary.BigEndian.PutUint32(s[160-4*back:], h.Time)
-		}
-		if height == tip {
-			full := h.Bytes()
-			copy(s[:80], full[:])
-		}
-	}
-	work.FillBytes(s[80:112])
-	binary.BigEndian.PutUint32(s[112:], tip)
-	binary.BigEndian.PutUint32(s[116:], adjusted)
-	n.relayFirst = s
-	return s, nil
-}
-
-// storedHeaders are those of the Bitcoin network's present chain, from the
-// relay's first one on.
-func (n *Net) storedHeaders() ([]wire.StoredHeader, error) {
-	tip, _ := n.Bitcoin().Tip()
-	all := []wire.StoredHeader{n.relayFirst}
-	for height := n.relayStart + 1; height <= tip; height++ {
-		h, err := n.Bitcoin().Header(height)
-		if err != nil {
-			return nil, err
-		}
-		next, err := all[len(all)-1].Next(wire.Compact(h))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, next)
-	}
-	return all, nil
-}
-
-// StoredHeader returns the header of the Bitcoin network's present chain as the
-// relay stores it, whether it knows it yet or not.
-func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
-	all, err := n.storedHeaders()
+// followBitcoin begins the relay's headers with the Bitcoin network's tip.
+func (n *Net) followBitcoin() error {
+	tip, err := n.Bitcoin().Relayed(rawtx.Work)
 	if err != nil {
-		return wire.StoredHeader{}, err
+		return err
 	}
-	if height < n.relayStart || height-n.relayStart >= uint32(len(all)) {
-		return wire.StoredHeader{}, fmt.Errorf("the relay's headers are from %d to %d", n.relayStart, n.relayStart+uint32(len(all))-1)
+	var s wire.StoredHeader
+	header := tip.Header.Bytes()
+	copy(s[:80], header[:])
+	tip.Work.FillBytes(s[80:112])
+	binary.BigEndian.PutUint32(s[112:], tip.Header.Height)
+	binary.BigEndian.PutUint32(s[116:], tip.Adjusted)
+	for i, t := range tip.Times {
+		binary.BigEndian.PutUint32(s[120+4*i:], t)
 	}
-	return all[height-n.relayStart], nil
+	n.headers = bitcoin.Stored[wire.StoredHeader]{First: s, Height: tip.Header.Height,
+		Next: func(last wire.StoredHeader, h btc.Header) (wire.StoredHeader, error) {
+			return last.Next(wire.Compact(h))
+		}}
+	return nil
+}
+
+// StoredHeader returns the header of the Bitcoin network's present chain as the relay stores it,
+// whether it knows it yet or not.
+func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
+	return n.headers.At(n.Bitcoin(), height)
 }
 
 // SyncRelay brings the relay to the Bitcoin network's tip, with a short fork
@@ -99,7 +62,7 @@ func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
 func (n *Net) SyncRelay(ctx context.Context) error {
 	n.relaying.Lock() // two would send the same headers, and the second be refused
 	defer n.relaying.Unlock()
-	all, err := n.storedHeaders()
+	all, err := n.headers.All(n.Bitcoin())
 	if err != nil {
 		return err
 	}
@@ -107,7 +70,7 @@ func (n *Net) SyncRelay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := int(min(tip-n.relayStart, uint32(len(all)-1)))
+	known := int(min(tip-n.headers.Height, uint32(len(all)-1)))
 	for ; known >= 0; known-- {
 		commit, err := n.relayCommit(ctx, all[known].Height())
 		if err != nil {

@@ -85,7 +85,7 @@ func TestRelayFollowsBitcoin(t *testing.T) {
 func TestRelayIsGuarded(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	base := must[wire.StoredHeader](t)(k.StoredHeader(k.relayStart))
+	base := must[wire.StoredHeader](t)(k.StoredHeader(k.headers.Height))
 	now := uint32(k.Time().Unix())
 	submit := func(to wire.Branch, on wire.StoredHeader, headers ...wire.CompactHeader) wire.Call {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
@@ -129,7 +129,7 @@ func (k kit) submitRaw(base wire.StoredHeader, bits uint32) wire.Call {
 func TestLongForks(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	base := must[wire.StoredHeader](t)(k.StoredHeader(k.relayStart))
+	base := must[wire.StoredHeader](t)(k.StoredHeader(k.headers.Height))
 	now := uint32(k.Time().Unix())
 	grow := func(on wire.StoredHeader, n int, at uint32) (headers []wire.CompactHeader, top wire.StoredHeader) {
 		top = on
@@ -178,7 +178,7 @@ func TestLongForks(t *testing.T) {
 func TestForkWhoseBaseIsGone(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	base := must[wire.StoredHeader](t)(k.StoredHeader(k.relayStart))
+	base := must[wire.StoredHeader](t)(k.StoredHeader(k.headers.Height))
 	now := uint32(k.Time().Unix())
 	next := func(on wire.StoredHeader, at uint32) (wire.CompactHeader, wire.StoredHeader) {
 		c := solve(t, on, at, regtestBits, true)

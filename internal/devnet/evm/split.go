@@ -44,7 +44,7 @@ func (n *Net) Split(s *Server) (*Split, error) {
 // to be used, and the servers that were started on it are to be closed, before the split ends.
 func (p *Split) Net() *Net {
 	n := p.net
-	second := &Net{options: n.options, node: p.node, contracts: n.contracts, relayFirst: n.relayFirst, relayStart: n.relayStart, returned: make(map[common.Hash]bool)}
+	second := &Net{options: n.options, node: p.node, contracts: n.contracts, headers: n.headers, returned: make(map[common.Hash]bool)}
 	second.faucet, second.LP, second.User, second.Watchtower = second.AccountOf(n.faucet.Key), second.AccountOf(n.LP.Key), second.AccountOf(n.User.Key), second.AccountOf(n.Watchtower.Key)
 	return second
 }

@@ -243,7 +243,7 @@ func TestVaultClaimsAreGuarded(t *testing.T) {
 	attack("merkleTree: verify failed", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { p.Merkle.Pos ^= 1 })
 	attack("verify: block commitment", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { p.Header[100] ^= 1 })
 	attack("merkleTree: verify failed", func(v *evmwire.Vault, p *evmwire.BitcoinProof) {
-		p.Header = must[evmwire.StoredHeader](t)(k.StoredHeader(k.relayStart))
+		p.Header = must[evmwire.StoredHeader](t)(k.StoredHeader(k.headers.Height))
 	})
 
 	params := k.VaultParams(k.Contracts().Token, 10, 6)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 )
 
@@ -126,4 +127,23 @@ func (j *JSONRPC) Requests() [][]string {
 	log := j.log
 	j.log = nil
 	return log
+}
+
+// Servers are those of a chain's nodes, as its conformance suite counts and names them.
+type Servers[S interface {
+	URL() string
+	Requests() [][]string
+}] []S
+
+// Requests returns how many requests the servers have received since the last call.
+func (all Servers[S]) Requests() (n int) {
+	for _, s := range all {
+		n += len(s.Requests())
+	}
+	return n
+}
+
+// NodeName is a server's name in errors.
+func (all Servers[S]) NodeName(node int) string {
+	return strings.TrimPrefix(all[node].URL(), "http://")
 }

@@ -29,11 +29,39 @@ const (
 	over // nothing came of it
 )
 
+// outward is a swap from the chain, whose escrow the LP claims once it has paid.
+type outward struct {
+	side  *side
+	swap  chains.Escrow
+	auth  chains.Auth
+	state state // under the LP's mutex
+}
+
+func (d *outward) escrow() (*side, chains.Escrow, bool) { return d.side, d.swap, true }
+func (d *outward) refundable()                          {}
+
+// follow takes note of what became of the escrow, and says where the swap was; done means that
+// nothing is left to do.
+func (d *outward) follow(l *LP, fact *chains.EscrowFact) (at state, done bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at = d.state
+	switch {
+	case fact.State == chains.EscrowClaimed && !d.side.colluding(): // else it is to be claimed once more
+		d.state = claimed
+	case fact.State == chains.EscrowRefunded:
+		d.state = refunded
+	case fact.State == chains.EscrowNone && at == saved && fact.Head.Time > d.auth.Timeout:
+		d.state = over
+	default:
+		return at, false
+	}
+	return at, true
+}
+
 // toBTC is a swap from the chain to Bitcoin (protocol: lp-protocol.md §8.4).
 type toBTC struct {
-	side          *side
-	swap          chains.Escrow
-	auth          chains.Auth
+	outward
 	script        []byte
 	sats          int64
 	nonce         uint64
@@ -41,13 +69,8 @@ type toBTC struct {
 	target        int64
 	rate          float64 // sat/vB that the quote allows
 
-	// Under the LP's mutex:
-	state state
-	tx    *wire.MsgTx
+	tx *wire.MsgTx // under the LP's mutex
 }
-
-func (d *toBTC) escrow() (*side, chains.Escrow, bool) { return d.side, d.swap, true }
-func (d *toBTC) refundable()                          {}
 
 func (l *LP) quoteToBTC(r *reader, early func(object) error) (any, error) {
 	s, err := l.side(r)
@@ -109,7 +132,7 @@ func (l *LP) quoteToBTC(r *reader, early func(object) error) (any, error) {
 		return nil, refuse(20019, "Amount too low!")
 	}
 	_, quoted := toBTCTime(target, confirmations)
-	d := &toBTC{side: s, script: to.Script(), sats: q.amount.Int64(), nonce: nonce.Uint64(), confirmations: uint32(confirmations), target: target, rate: rate}
+	d := &toBTC{outward: outward{side: s}, script: to.Script(), sats: q.amount.Int64(), nonce: nonce.Uint64(), confirmations: uint32(confirmations), target: target, rate: rate}
 	d.swap, err = newEscrow(s, chains.Spec{Kind: chains.OnchainNonced, Offerer: offerer, Claimer: s.address(), Token: token, Amount: q.all,
 		Condition: chains.Condition{Kind: chains.OnchainNonced, Script: d.script, Sats: uint64(d.sats), Nonce: d.nonce, Confirmations: uint16(d.confirmations)},
 		Sequence:  sequence(), Expiry: l.now().Unix() + quoted, PayIn: true}, l.faults().Escrow)
@@ -169,22 +192,9 @@ func (l *LP) pickCoins(script []byte, sats int64, rate float64) (coins []btc.UTX
 }
 
 func (d *toBTC) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done bool, err error) {
-	l.mu.Lock()
-	at := d.state
-	l.mu.Unlock()
-	switch fact.State {
-	case chains.EscrowClaimed:
-		if d.side.colluding() { // it is to be claimed once more
-			return false, nil
-		}
-		return true, l.set(func() { d.state = claimed })
-	case chains.EscrowRefunded:
-		return true, l.set(func() { d.state = refunded })
-	case chains.EscrowNone:
-		if at == saved && fact.Head.Time > d.auth.Timeout {
-			return true, l.set(func() { d.state = over })
-		}
-		return false, nil
+	at, done := d.follow(l, fact)
+	if fact.State != chains.EscrowOpen {
+		return done, nil
 	}
 	switch at {
 	case saved, committed:

@@ -14,20 +14,13 @@ import (
 
 // toBTCLN is a swap from the chain to Lightning (protocol: lp-protocol.md §8.4).
 type toBTCLN struct {
-	side    *side
-	swap    chains.Escrow
-	auth    chains.Auth
+	outward
 	text    string
 	invoice *bolt11.Invoice
 	maxFee  int64 // sats
 
-	// Under the LP's mutex:
-	state    state
-	preimage [32]byte
+	preimage [32]byte // under the LP's mutex
 }
-
-func (d *toBTCLN) escrow() (*side, chains.Escrow, bool) { return d.side, d.swap, true }
-func (d *toBTCLN) refundable()                          {}
 
 // lnRequest is what a client wants to be paid over Lightning.
 type lnRequest struct {
@@ -200,7 +193,7 @@ func (l *LP) quoteToBTCLNExactIn(r *reader, _ func(object) error) (any, error) {
 
 // promise makes the escrow and the answer of both kinds of quotes.
 func (l *LP) promise(r *reader, q lnRequest, p payout, confidence int64, feeRate string) (any, error) {
-	d := &toBTCLN{side: q.side, text: q.text, invoice: q.invoice, maxFee: p.netFee.Int64()}
+	d := &toBTCLN{outward: outward{side: q.side}, text: q.text, invoice: q.invoice, maxFee: p.netFee.Int64()}
 	if old, ok := l.node.Payment(q.invoice.PaymentHash); ok && old.State != lightning.Failed {
 		return nil, refuse(20010, "Already processed")
 	}
@@ -223,22 +216,9 @@ func (l *LP) promise(r *reader, q lnRequest, p payout, confidence int64, feeRate
 }
 
 func (d *toBTCLN) step(ctx context.Context, l *LP, fact *chains.EscrowFact) (done bool, err error) {
-	l.mu.Lock()
-	at := d.state
-	l.mu.Unlock()
-	switch fact.State {
-	case chains.EscrowClaimed:
-		if d.side.colluding() { // it is to be claimed once more
-			return false, nil
-		}
-		return true, l.set(func() { d.state = claimed })
-	case chains.EscrowRefunded:
-		return true, l.set(func() { d.state = refunded })
-	case chains.EscrowNone:
-		if at == saved && fact.Head.Time > d.auth.Timeout {
-			return true, l.set(func() { d.state = over })
-		}
-		return false, nil
+	at, done := d.follow(l, fact)
+	if fact.State != chains.EscrowOpen {
+		return done, nil
 	}
 	switch at {
 	case saved, committed:

@@ -1,10 +1,10 @@
 package solana
 
 import (
-	"context"
 	"sync"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 )
 
@@ -34,23 +34,9 @@ func (n *Net) Pace(every time.Duration) (stop func()) {
 	n.paced++
 	n.bank.SetAutomatic(false)
 	n.mu.Unlock()
-	ctx, cancel := context.WithCancel(context.Background())
-	var ticking sync.WaitGroup
-	ticking.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				n.bank.Produce(1)
-			}
-		}
-	})
+	end := loopback.Every(every, func() { n.bank.Produce(1) })
 	return sync.OnceFunc(func() {
-		cancel()
-		ticking.Wait()
+		end()
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if n.paced--; n.paced == 0 {

@@ -43,8 +43,8 @@ type Net struct {
 	bank       *bank.Bank
 	faucet     *Account
 	first      *NodeServer
-	relayFirst wire.StoredHeader // that the relays were started with
-	relaying   loopback.Mutex    // held while the relays are brought up to date
+	headers    bitcoin.Stored[wire.StoredHeader]
+	relaying   loopback.Mutex // held while the relays are brought up to date
 	closing    sync.Once
 
 	mu       sync.Mutex

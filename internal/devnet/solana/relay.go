@@ -4,82 +4,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
 // startRelays starts the relay of each version at the Bitcoin network's tip.
 func (n *Net) startRelays(ctx context.Context) error {
-	first, err := n.firstStoredHeader()
-	if err != nil {
+	if err := n.followBitcoin(); err != nil {
 		return err
 	}
-	n.relayFirst = first
 	for _, p := range n.options.Programs {
-		if _, err := n.faucet.Send(ctx, p.RelayInitInstruction(n.faucet.Address, first)); err != nil {
+		if _, err := n.faucet.Send(ctx, p.RelayInitInstruction(n.faucet.Address, n.headers.First)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// firstStoredHeader is the Bitcoin network's tip as a relay would have stored it
-// that had followed the chain from its first block.
-func (n *Net) firstStoredHeader() (s wire.StoredHeader, err error) {
-	tip, _ := n.Bitcoin().Tip()
-	if int(tip) < len(s.PrevTimes) {
-		return s, errors.New("the relay needs a Bitcoin network of ten blocks")
-	}
-	s.Work = new(big.Int)
-	for height := range tip + 1 {
-		h, err := n.Bitcoin().Header(height)
-		if err != nil {
-			return s, err
-		}
-		s.Work.Add(s.Work, rawtx.Difficulty(h.Bits))
-		if height%2016 == 0 {
-			s.LastDiffAdjustment = h.Time
-		}
-		if back := int(tip - height); back >= 1 && back <= len(s.PrevTimes) {
-			s.PrevTimes[len(s.PrevTimes)-back] = h.Time
-		}
-		s.Header = h
-	}
-	return s, nil
+// followBitcoin begins the relays' headers with the Bitcoin network's tip.
+func (n *Net) followBitcoin() error {
+	tip, err := n.Bitcoin().Relayed(rawtx.Difficulty)
+	n.headers = bitcoin.Stored[wire.StoredHeader]{Height: tip.Header.Height,
+		First: wire.StoredHeader{Work: tip.Work, Header: tip.Header, LastDiffAdjustment: tip.Adjusted, PrevTimes: tip.Times},
+		Next:  func(last wire.StoredHeader, h btc.Header) (wire.StoredHeader, error) { return last.Next(h), nil }}
+	return err
 }
 
-// storedHeaders are those of the Bitcoin network's present chain, from the relays'
-// first one on.
-func (n *Net) storedHeaders() ([]wire.StoredHeader, error) {
-	tip, _ := n.Bitcoin().Tip()
-	all := []wire.StoredHeader{n.relayFirst}
-	for height := n.relayFirst.Header.Height + 1; height <= tip; height++ {
-		h, err := n.Bitcoin().Header(height)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, all[len(all)-1].Next(h))
-	}
-	return all, nil
-}
-
-// StoredHeader returns the header of the Bitcoin network's present chain as the
-// relays store it, whether they know it yet or not.
+// StoredHeader returns the header of the Bitcoin network's present chain as the relays store it,
+// whether they know it yet or not.
 func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
-	all, err := n.storedHeaders()
-	if err != nil {
-		return wire.StoredHeader{}, err
-	}
-	first := n.relayFirst.Header.Height
-	if height < first || height-first >= uint32(len(all)) {
-		return wire.StoredHeader{}, fmt.Errorf("the relay's headers are from %d to %d", first, first+uint32(len(all))-1)
-	}
-	return all[height-first], nil
+	return n.headers.At(n.Bitcoin(), height)
 }
 
 // SyncRelay brings the relays to the Bitcoin network's tip, with a fork where that
@@ -88,7 +47,7 @@ func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
 func (n *Net) SyncRelay(ctx context.Context) error {
 	n.relaying.Lock() // two would send the same headers, and the second be refused
 	defer n.relaying.Unlock()
-	all, err := n.storedHeaders()
+	all, err := n.headers.All(n.Bitcoin())
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (n *Net) Split(s *NodeServer) (*Split, error) {
 // to be used once the split has ended.
 func (p *Split) Net() *Net {
 	n := p.net
-	second := &Net{options: n.options, bank: p.split.Bank, relayFirst: n.relayFirst}
+	second := &Net{options: n.options, bank: p.split.Bank, headers: n.headers}
 	second.faucet, second.LP, second.User, second.Watchtower = second.AccountOf(n.faucet.Key), second.AccountOf(n.LP.Key), second.AccountOf(n.User.Key), second.AccountOf(n.Watchtower.Key)
 	return second
 }

@@ -1,9 +1,10 @@
 package starknet
 
 import (
-	"context"
 	"sync"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
 
 // Mine closes count blocks; the first takes what waits.
@@ -25,23 +26,9 @@ func (n *Net) Pace(every time.Duration) (stop func()) {
 	n.paced++
 	n.chain.SetAutomatic(false)
 	n.mu.Unlock()
-	ctx, cancel := context.WithCancel(context.Background())
-	var ticking sync.WaitGroup
-	ticking.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				n.chain.Produce(1)
-			}
-		}
-	})
+	end := loopback.Every(every, func() { n.chain.Produce(1) })
 	return sync.OnceFunc(func() {
-		cancel()
-		ticking.Wait()
+		end()
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if n.paced--; n.paced == 0 {

@@ -47,8 +47,8 @@ type Net struct {
 	network    wire.Network
 	chain      *contracts.Chain
 	faucet     *Account
-	relayFirst wire.StoredHeader // that the relay was started with
-	relaying   loopback.Mutex    // held while the relay is brought up to date
+	headers    bitcoin.Stored[wire.StoredHeader]
+	relaying   loopback.Mutex // held while the relay is brought up to date
 	first      *NodeServer
 	closing    sync.Once
 
@@ -150,11 +150,11 @@ func (o *Options) network() wire.Network {
 
 // deploy puts all contracts where they stand from the first block on.
 func (n *Net) deploy() (err error) {
-	if n.relayFirst, err = n.firstStoredHeader(); err != nil {
+	if err = n.followBitcoin(); err != nil {
 		return err
 	}
 	d := n.network.Deployments[0]
-	if err := contracts.Install(n.chain, d, n.relayFirst); err != nil {
+	if err := contracts.Install(n.chain, d, n.headers.First); err != nil {
 		return err
 	}
 	n.faucet = n.account("faucet")

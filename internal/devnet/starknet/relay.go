@@ -4,69 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// firstStoredHeader is the Bitcoin network's tip as a relay would have stored it
-// that had followed the chain from its first block.
-func (n *Net) firstStoredHeader() (s wire.StoredHeader, err error) {
-	tip, _ := n.Bitcoin().Tip()
-	if int(tip) < len(s.PreviousTimes) {
-		return s, errors.New("the relay needs a Bitcoin network of ten blocks")
-	}
-	s.Work = new(big.Int)
-	for height := range tip + 1 {
-		h, err := n.Bitcoin().Header(height)
-		if err != nil {
-			return s, err
-		}
-		s.Work.Add(s.Work, h.Work())
-		if height%2016 == 0 {
-			s.LastAdjustment = h.Time
-		}
-		if back := int(tip - height); back >= 1 && back <= len(s.PreviousTimes) {
-			s.PreviousTimes[len(s.PreviousTimes)-back] = h.Time
-		}
-		s.Header = h
-	}
-	return s, nil
+// followBitcoin begins the relay's headers with the Bitcoin network's tip.
+func (n *Net) followBitcoin() error {
+	tip, err := n.Bitcoin().Relayed(rawtx.Work)
+	n.headers = bitcoin.Stored[wire.StoredHeader]{Height: tip.Header.Height, Next: wire.StoredHeader.Next,
+		First: wire.StoredHeader{Work: tip.Work, Header: tip.Header, LastAdjustment: tip.Adjusted, PreviousTimes: tip.Times}}
+	return err
 }
 
-// storedHeaders are those of the Bitcoin network's present chain, from the relay's
-// first one on.
-func (n *Net) storedHeaders() ([]wire.StoredHeader, error) {
-	tip, _ := n.Bitcoin().Tip()
-	all := []wire.StoredHeader{n.relayFirst}
-	for height := n.relayFirst.Header.Height + 1; height <= tip; height++ {
-		h, err := n.Bitcoin().Header(height)
-		if err != nil {
-			return nil, err
-		}
-		next, err := all[len(all)-1].Next(h)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, next)
-	}
-	return all, nil
-}
-
-// StoredHeader returns the header of the Bitcoin network's present chain as the relay
-// stores it, whether it knows it yet or not.
+// StoredHeader returns the header of the Bitcoin network's present chain as the relay stores it,
+// whether it knows it yet or not.
 func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
-	all, err := n.storedHeaders()
-	if err != nil {
-		return wire.StoredHeader{}, err
-	}
-	first := n.relayFirst.Header.Height
-	if height < first || height-first >= uint32(len(all)) {
-		return wire.StoredHeader{}, fmt.Errorf("the relay's headers are from %d to %d", first, first+uint32(len(all))-1)
-	}
-	return all[height-first], nil
+	return n.headers.At(n.Bitcoin(), height)
 }
 
 // SyncRelay brings the relay to the Bitcoin network's tip, with a fork where that has
@@ -75,7 +31,7 @@ func (n *Net) StoredHeader(height uint32) (wire.StoredHeader, error) {
 func (n *Net) SyncRelay(ctx context.Context) error {
 	n.relaying.Lock() // two would send the same headers, and the second be refused
 	defer n.relaying.Unlock()
-	all, err := n.storedHeaders()
+	all, err := n.headers.All(n.Bitcoin())
 	if err != nil {
 		return err
 	}
@@ -83,7 +39,7 @@ func (n *Net) SyncRelay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := int(min(tip-n.relayFirst.Header.Height, uint32(len(all)-1)))
+	known := int(min(tip-n.headers.Height, uint32(len(all)-1)))
 	for ; known >= 0; known-- {
 		commit, err := n.relayCommit(all[known].Header.Height)
 		if err != nil {

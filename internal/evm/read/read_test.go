@@ -19,6 +19,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -80,7 +81,7 @@ func TestVectorsCommitStatus(t *testing.T) {
 			got["txBlock"] = map[string]any{"blockTime": f.Finished.Time, "blockHeight": f.Finished.Height}
 		}
 		vectors.SameJSON(t, vectors.Without(t, c.Want(t), "type", "typeName"), got)
-		if f.State == chains.EscrowRefunded && wire.CanInit(f.State) == nil {
+		if f.State == chains.EscrowRefunded && settle.CanInit(f.State) == nil {
 			t.Error("a refunded escrow would be opened again")
 		}
 	})

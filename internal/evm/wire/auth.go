@@ -59,7 +59,7 @@ func (n Network) VerifyInit(d Deployment, s SwapData, a chains.Auth, sender comm
 		return &chains.AuthError{Reason: "the escrow expires too soon", Late: true}
 	case a.Prefix != prefix:
 		return &chains.AuthError{Reason: "wrong prefix", Proven: true}
-	case !longEnough(a.Timeout, now) || blockTime > a.Timeout:
+	case a.Timeout < now.Add(chains.AuthGrace).Unix() || blockTime > a.Timeout:
 		return &chains.AuthError{Reason: "expired", Late: true}
 	}
 	digest, err := n.InitDigest(d, s, a.Timeout)
@@ -72,7 +72,7 @@ func (n Network) VerifyRefund(d Deployment, s SwapData, a chains.Auth, now time.
 	switch {
 	case a.Prefix != prefixRefund:
 		return &chains.AuthError{Reason: "wrong prefix", Proven: true}
-	case !longEnough(a.Timeout, now):
+	case a.Timeout < now.Add(chains.AuthGrace).Unix():
 		return &chains.AuthError{Reason: "expired", Late: true}
 	}
 	digest, err := n.RefundDigest(d, s, a.Timeout)
@@ -84,25 +84,6 @@ func (n Network) VerifyRefund(d Deployment, s SwapData, a chains.Auth, now time.
 // pass for that LP (protocol: chain-evm.md §13.2).
 func (n Network) VerifyData(signer common.Address, data []byte, signature string) error {
 	return checkSigner(n.DataDigest(data), nil, signature, signer)
-}
-
-// UsableUntil returns the Unix time in milliseconds until which a transaction
-// with the authorisation may be sent; 0 if that has passed.
-func UsableUntil(a chains.Auth, now time.Time) int64 {
-	const most = 1 << 50 // seconds; the contract takes any 256-bit number
-	until := (min(a.Timeout, most) - int64(chains.AuthGrace/time.Second)) * 1000
-	if until < now.UnixMilli() {
-		return 0
-	}
-	return until
-}
-
-// Over reports that the authorisation can never be used again, given the time of
-// a block that is final. Until then a pending transaction may still succeed.
-func Over(a chains.Auth, blockTime int64) bool { return blockTime > a.Timeout }
-
-func longEnough(timeout int64, now time.Time) bool {
-	return timeout >= now.Add(chains.AuthGrace).Unix()
 }
 
 func checkSigner(digest common.Hash, err error, signature string, want common.Address) error {

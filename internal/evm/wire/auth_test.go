@@ -16,6 +16,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -171,10 +172,10 @@ func TestVectorsAuthChecks(t *testing.T) {
 		} else {
 			err = n.VerifyInit(d, s, in.Signature, common.HexToAddress(in.Sender), now, in.SafeBlockTime)
 			// The reference's millisecond clock stands a little after now.
-			if got := UsableUntil(in.Signature, now.Add(time.Millisecond)); want.ExpiryMs != nil && got != *want.ExpiryMs {
+			if got := settle.AuthUsableUntil(in.Signature, now.Add(time.Millisecond)); want.ExpiryMs != nil && got != *want.ExpiryMs {
 				t.Errorf("usable until %d, want %d", got, *want.ExpiryMs)
 			}
-			if got := Over(in.Signature, in.SafeBlockTime); got != want.Expired {
+			if got := settle.AuthOver(in.Signature, in.SafeBlockTime); got != want.Expired {
 				t.Errorf("over: got %v, want %v", got, want.Expired)
 			}
 		}

@@ -140,26 +140,6 @@ func TestVerifyRefusesWhatCannotBeHashed(t *testing.T) {
 	}
 }
 
-// An authorisation lasts to its last second.
-func TestAuthorizationLimits(t *testing.T) {
-	now := time.Unix(1_760_000_000, 0)
-	grace := int64(chains.AuthGrace / time.Second)
-	for late, want := range map[int64]int64{-1: 0, 0: now.UnixMilli(), 1: now.UnixMilli() + 1000} {
-		a := chains.Auth{Timeout: now.Unix() + grace + late}
-		if got := UsableUntil(a, now); got != want {
-			t.Errorf("%d s after: usable until %d, want %d", late, got, want)
-		}
-		if got := longEnough(a.Timeout, now); got != (late >= 0) {
-			t.Errorf("%d s after: long enough %v", late, got)
-		}
-	}
-	for late, over := range map[int64]bool{0: false, 1: true} {
-		if Over(chains.Auth{Timeout: 50}, 50+late) != over {
-			t.Errorf("%d s after the timeout it is over: %v", late, !over)
-		}
-	}
-}
-
 // loneProof is a proof of the only transaction of a block, which has no siblings.
 func loneProof(t *testing.T, tx *wire.MsgTx) BitcoinProof {
 	t.Helper()

@@ -59,13 +59,9 @@ func ParseSwapData(data []byte) (SwapData, error) {
 }
 
 // UnmarshalJSON is [ParseSwapData].
-func (s *SwapData) UnmarshalJSON(data []byte) error {
-	parsed, err := ParseSwapData(data)
-	if err != nil {
-		return err
-	}
-	*s = parsed
-	return nil
+func (s *SwapData) UnmarshalJSON(data []byte) (err error) {
+	*s, err = ParseSwapData(data)
+	return err
 }
 
 // MarshalJSON writes the JSON form, addresses with their EIP-55 checksum.

@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -263,7 +264,7 @@ func TestVectorsTxs(t *testing.T) {
 		switch in.Fn {
 		case "init":
 			if !in.SkipChecks {
-				if err = CanInit(in.EscrowState); err == nil && s.needsInitAuthorization(sender) {
+				if err = settle.CanInit(in.EscrowState); err == nil && s.needsInitAuthorization(sender) {
 					err = n.VerifyInit(d, s, in.Signature, sender, now, in.Now)
 				}
 				if err == nil && s.IsExpired(sender, now) {

@@ -91,7 +91,7 @@ func (c *Client) streamed(ctx context.Context, why purpose, base, path string, b
 	req.Header.Set("Accept", lp.StreamType)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, failed(ctx, base, withoutURL(err))
+		return nil, failed(ctx, base, httpx.WithoutURL(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -196,7 +196,7 @@ func (c *Client) plain(ctx context.Context, why purpose, base, method, path stri
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, failed(ctx, base, withoutURL(err))
+		return nil, failed(ctx, base, httpx.WithoutURL(err))
 	}
 	defer resp.Body.Close()
 	text, err := httpx.ReadAll(resp, c.o.Limit)

@@ -183,7 +183,7 @@ func loopback(host string) bool {
 func (c *Client) request(ctx context.Context, method, url string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, httpx.WithoutURL(err)
 	}
 	req.Header.Set("Accept", "application/json")
 	if c.o.Auth != nil {
@@ -194,13 +194,4 @@ func (c *Client) request(ctx context.Context, method, url string, body io.Reader
 		req.Header.Set(authHeader, header)
 	}
 	return req, nil
-}
-
-// withoutURL drops the URL that net/http puts into its errors: the LP is named
-// anyway, and queries may be secret.
-func withoutURL(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
 }

@@ -2,7 +2,6 @@ package read
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -257,15 +256,6 @@ func key(t testing.TB, s string) wire.Key {
 		t.Fatalf("%q: %v", s, err)
 	}
 	return k
-}
-
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // programs returns the deployment that the vectors of a version were made with.

@@ -89,20 +89,3 @@ func newsJSON(n News) map[string]any {
 	}
 	return out
 }
-
-// refused ends a case in which the reference refused: so must the project.
-func refused(t *testing.T, c *vectors.Case, err error) bool {
-	t.Helper()
-	var want json.RawMessage
-	c.Expected(t, &want)
-	if vectors.Refused(want) {
-		if err == nil {
-			t.Error("no error; the reference refuses this")
-		}
-		return true
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return false
-}

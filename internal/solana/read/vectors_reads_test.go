@@ -52,7 +52,7 @@ func TestVectorsFunds(t *testing.T) {
 			user, mint = key(t, in.User), key(t, in.Mint)
 		}
 		if in.Data != nil {
-			s.accounts[r.Programs.UserVault(user, mint)] = wire.AccountReply{Owner: r.Programs.Swap, Lamports: 1, Data: unhex(t, *in.Data)}
+			s.accounts[r.Programs.UserVault(user, mint)] = wire.AccountReply{Owner: r.Programs.Swap, Lamports: 1, Data: vectors.Unhex(t, *in.Data)}
 		}
 		f, err := r.Funds(t.Context(), user, mint)
 		if err != nil {
@@ -110,13 +110,13 @@ func TestVectorsRelay(t *testing.T) {
 			return
 		}
 		account := make([]byte, wire.RelayStateSpace)
-		copy(account, unhex(t, in.MainStateHead))
+		copy(account, vectors.Unhex(t, in.MainStateHead))
 		for at, h := range in.MainStateCommitments {
 			i, err := strconv.Atoi(at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			copy(account[128+32*i:], unhex(t, h))
+			copy(account[128+32*i:], vectors.Unhex(t, h))
 		}
 		s.accounts[r.Programs.RelayState()] = wire.AccountReply{Owner: r.Programs.Relay, Lamports: 1, Data: account}
 		stored := []sigJSON{{Signature: in.Transaction.Signature, Slot: in.Transaction.Slot}}
@@ -236,7 +236,7 @@ func TestVectorsPrice(t *testing.T) {
 			same(t, "price", uint64(150000), price)
 			return
 		}
-		if refused(t, c, err) {
+		if c.Refuses(t, err) {
 			return
 		}
 		f := wire.FeeRate{Price: price}

@@ -56,7 +56,7 @@ func TestVectorsStatus(t *testing.T) {
 		at := r.Programs.Escrow(d.PaymentHash)
 		s.history[at] = in.Signatures
 		if in.EscrowAccount != nil {
-			s.accounts[at] = wire.AccountReply{Owner: r.Programs.Swap, Lamports: 1, Data: unhex(t, *in.EscrowAccount)}
+			s.accounts[at] = wire.AccountReply{Owner: r.Programs.Swap, Lamports: 1, Data: vectors.Unhex(t, *in.EscrowAccount)}
 		}
 		e, err := d.Escrow()
 		if err != nil {

@@ -27,7 +27,7 @@ func TestVectorsAccounts(t *testing.T) {
 		p := programs(in.Version)
 		var data []byte
 		if in.Data != nil {
-			data = unhex(t, *in.Data)
+			data = vectors.Unhex(t, *in.Data)
 		}
 		switch in.Fn {
 		case "walletBalance":
@@ -78,7 +78,7 @@ func TestVectorsAccounts(t *testing.T) {
 				}
 				return
 			}
-			if refused(t, c, err) {
+			if c.Refuses(t, err) {
 				return
 			}
 			same(t, "written again", hex.EncodeToString(data), hex.EncodeToString(p.EncodeEscrow(s)))

@@ -48,7 +48,7 @@ func (r rpcJSON) token(t testing.TB, k Key) *uint64 {
 	if a.Owner != "" {
 		owner = key(t, a.Owner)
 	}
-	account, err := DecodeTokenAccount(owner, unhex(t, a.Data))
+	account, err := DecodeTokenAccount(owner, vectors.Unhex(t, a.Data))
 	if errors.Is(err, ErrAbsent) {
 		return nil
 	}
@@ -112,7 +112,7 @@ func TestVectorsInitAuth(t *testing.T) {
 			d, f, sender := swapOf(t, in.Swap), feeRate(t, in.FeeRate), key(t, in.Sender)
 			slot := in.RPC.Slots["finalized"]
 			block, _ := in.RPC.block(t, slot)
-			a, err := signInit(p, d, unhex(t, in.LPSecretKey), sender, uint64(now.Unix()+in.AuthorizationTimeoutSeconds), f, slot, block.Hash)
+			a, err := signInit(p, d, vectors.Unhex(t, in.LPSecretKey), sender, uint64(now.Unix()+in.AuthorizationTimeoutSeconds), f, slot, block.Hash)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -312,7 +312,7 @@ func TestVectorsRefundAuth(t *testing.T) {
 			}
 			c.Expected(t, &want)
 			d := swapOf(t, in.Swap)
-			a, err := signRefund(d, unhex(t, in.ClaimerSecretKey), uint64(now.Unix()+in.AuthorizationTimeoutSeconds))
+			a, err := signRefund(d, vectors.Unhex(t, in.ClaimerSecretKey), uint64(now.Unix()+in.AuthorizationTimeoutSeconds))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -331,7 +331,7 @@ func TestVectorsRefundAuth(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, err := d.VerifyRefund(auth.auth(t), now)
-			if refused(t, c, err) {
+			if c.Refuses(t, err) {
 				var refusal *chains.AuthError
 				if !errors.As(err, &refusal) {
 					t.Errorf("%T", err)
@@ -348,8 +348,8 @@ func TestVectorsRefundAuth(t *testing.T) {
 				Valid                        bool
 			}
 			c.Expected(t, &want)
-			secret := SecretKey(unhex(t, in.SecretKey))
-			digest := sha256.Sum256(unhex(t, in.Data))
+			secret := SecretKey(vectors.Unhex(t, in.SecretKey))
+			digest := sha256.Sum256(vectors.Unhex(t, in.Data))
 			sig, err := secret.Sign(digest[:])
 			if err != nil {
 				t.Fatal(err)
@@ -357,13 +357,13 @@ func TestVectorsRefundAuth(t *testing.T) {
 			same(t, "digest", want.Digest, hex.EncodeToString(digest[:]))
 			same(t, "signature", want.Signature, hex.EncodeToString(sig[:]))
 			same(t, "key", want.PublicKey, secret.PublicKey().String())
-			same(t, "valid", want.Valid, VerifyData(secret.PublicKey(), unhex(t, in.Data), hex.EncodeToString(sig[:])) == nil)
+			same(t, "valid", want.Valid, VerifyData(secret.PublicKey(), vectors.Unhex(t, in.Data), hex.EncodeToString(sig[:])) == nil)
 		case "dataVerify":
 			var text string
 			if err := json.Unmarshal(in.Signature, &text); err != nil {
 				t.Fatal(err)
 			}
-			err := VerifyData(key(t, in.PublicKey), unhex(t, in.Data), text)
+			err := VerifyData(key(t, in.PublicKey), vectors.Unhex(t, in.Data), text)
 			var want struct {
 				Valid *bool
 				Error bool

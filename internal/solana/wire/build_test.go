@@ -193,7 +193,7 @@ func TestVectorsMessages(t *testing.T) {
 			}
 			if in.Check {
 				account := in.RPC.Accounts[p.Escrow(d.PaymentHash).String()]
-				s, e := p.DecodeEscrow(unhex(t, account.Data))
+				s, e := p.DecodeEscrow(vectors.Unhex(t, account.Data))
 				if err = e; e == nil {
 					err = p.Match(s, d)
 				}
@@ -210,7 +210,7 @@ func TestVectorsMessages(t *testing.T) {
 			}
 			txs, err = one(p.RefundTx(d, sender, auth, guard, f, to))
 		case "txsClaimWithTxData":
-			claim := BitcoinClaim{Data: d, Signer: sender, Vout: in.Vout, Stripped: unhex(t, in.Tx.Hex), Confirmations: d.Confirmations, DataKey: extra(), Layout: clientsLayout(in.Version), FeeRate: f}
+			claim := BitcoinClaim{Data: d, Signer: sender, Vout: in.Vout, Stripped: vectors.Unhex(t, in.Tx.Hex), Confirmations: d.Confirmations, DataKey: extra(), Layout: clientsLayout(in.Version), FeeRate: f}
 			if in.RequiredConfirmations != nil {
 				claim.Confirmations, claim.Stripped = *in.RequiredConfirmations, []byte{1}
 			} else {
@@ -239,7 +239,7 @@ func TestVectorsMessages(t *testing.T) {
 		default:
 			t.Fatalf("unknown %s", in.Fn)
 		}
-		if refused(t, c, err) {
+		if c.Refuses(t, err) {
 			return
 		}
 		var got []txJSON
@@ -310,11 +310,11 @@ func TestVectorsTxSerialization(t *testing.T) {
 				}
 				for _, s := range j.Signatures {
 					if s[1] != nil {
-						tx.Signatures[key(t, *s[0])] = Signature(unhex(t, *s[1]))
+						tx.Signatures[key(t, *s[0])] = Signature(vectors.Unhex(t, *s[1]))
 					}
 				}
 				for _, k := range j.ExtraSigners {
-					tx.Signers = append(tx.Signers, unhex(t, k))
+					tx.Signers = append(tx.Signers, vectors.Unhex(t, k))
 				}
 				txs = append(txs, tx)
 			}
@@ -334,7 +334,7 @@ func TestVectorsTxSerialization(t *testing.T) {
 				}
 				same(t, "signers read back", tx.Signers, read.Signers)
 				same(t, "last valid height read back", tx.LastValid, read.LastValid)
-				if err := tx.Sign(unhex(t, in.UserSecretKey)); err != nil {
+				if err := tx.Sign(vectors.Unhex(t, in.UserSecretKey)); err != nil {
 					t.Fatal(err)
 				}
 				raw, err := tx.Bytes()
@@ -363,10 +363,10 @@ func TestVectorsTxSerialization(t *testing.T) {
 			same(t, "complete", want, map[string]map[string]bool{"signed": is(in.SignedTx), "unsigned": is(in.UnsignedTx)})
 		case "deserializeTx":
 			_, err := ParseText(in.Data)
-			refused(t, c, err)
+			c.Refuses(t, err)
 		case "deserializeSignedTx":
 			_, err := readSigned(in.Data)
-			refused(t, c, err)
+			c.Refuses(t, err)
 			if strings.Contains(c.Name, "v0") != errors.Is(err, errVersioned) {
 				t.Error(err)
 			}

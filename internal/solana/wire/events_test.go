@@ -85,8 +85,8 @@ func TestVectorsEvents(t *testing.T) {
 			// What was agreed on does not say who opened it; v2's instruction does.
 			vectors.SameJSON(t, want, map[string]any{"decodedNames": names, "swapData": d, "equalsOriginal": d.OffererInitializer == nil})
 		case "decodeInstructions":
-			_, err := p.DecodeCall(Instruction{Program: p.Swap, Data: unhex(t, in.Data)})
-			refused(t, c, err)
+			_, err := p.DecodeCall(Instruction{Program: p.Swap, Data: vectors.Unhex(t, in.Data)})
+			c.Refuses(t, err)
 			if !errors.Is(err, ErrUnknownCall) {
 				t.Error(err)
 			}
@@ -154,7 +154,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 		c.Expected(t, &want)
 		p := firstV1
 		header := func(s string) bitcoin.Header {
-			h, err := bitcoin.ParseHeader(unhex(t, s), 0)
+			h, err := bitcoin.ParseHeader(vectors.Unhex(t, s), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,13 +233,13 @@ func TestVectorsBTCRelay(t *testing.T) {
 			vectors.SameJSON(t, want, map[string]any{"tip": nil})
 		case "retrieveLog":
 			account := make([]byte, RelayStateSpace)
-			copy(account, unhex(t, in.MainStateHead))
+			copy(account, vectors.Unhex(t, in.MainStateHead))
 			for at, h := range in.MainStateCommitments {
 				i, err := strconv.Atoi(at)
 				if err != nil {
 					t.Fatal(err)
 				}
-				copy(account[128+32*i:], unhex(t, h))
+				copy(account[128+32*i:], vectors.Unhex(t, h))
 			}
 			state, err := DecodeRelayState(account)
 			if err != nil {

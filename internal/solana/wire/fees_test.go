@@ -50,7 +50,7 @@ func TestVectorsFees(t *testing.T) {
 				}
 				return
 			}
-			if refused(t, c, err) {
+			if c.Refuses(t, err) {
 				return
 			}
 			fee := f.PriorityFee(in.ComputeUnits)
@@ -64,7 +64,7 @@ func TestVectorsFees(t *testing.T) {
 			if err == nil {
 				all, err = applied(f, in.ComputeBudget, key(t, in.FeePayer), in.InstructionsBeforeBegin, in.DummyInstruction.instruction(t))
 			}
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, want, map[string]any{"instructions": allJSON(all)})
 			}
 		case "getFeeRate":
@@ -172,7 +172,7 @@ func sampledPrice(t *testing.T, c *vectors.Case, want json.RawMessage) {
 	if in.Helius != nil {
 		var level float64
 		if err := json.Unmarshal(in.Helius[in.HeliusFeeLevel], &level); err != nil {
-			refused(t, c, errors.New("the node's answer has no such level"))
+			c.Refuses(t, errors.New("the node's answer has no such level"))
 			return
 		}
 		f.Price = ClampPrice(level, in.MaxFeeMicroLamports)
@@ -198,7 +198,7 @@ func sampledPrice(t *testing.T, c *vectors.Case, want json.RawMessage) {
 			}
 			return out, nil
 		})
-		if refused(t, c, err) {
+		if c.Refuses(t, err) {
 			return
 		}
 		f.Price = ClampPrice(float64(price), in.MaxFeeMicroLamports)

@@ -33,8 +33,8 @@ func FuzzAccounts(f *testing.F) {
 		var in struct{ Data *string }
 		c.Input(f, &in)
 		if in.Data != nil {
-			f.Add(unhex(f, *in.Data), false)
-			f.Add(unhex(f, *in.Data), true)
+			f.Add(vectors.Unhex(f, *in.Data), false)
+			f.Add(vectors.Unhex(f, *in.Data), true)
 		}
 	}
 	f.Add((&RelayState{Work: big.NewInt(1), Height: 3}).Bytes(), true)
@@ -105,7 +105,7 @@ func FuzzParseTx(f *testing.F) {
 		c.Input(f, &in)
 		for _, s := range []string{in.SignedTx, in.UnsignedTx} {
 			if s != "" {
-				f.Add(unhex(f, s))
+				f.Add(vectors.Unhex(f, s))
 			}
 		}
 	}

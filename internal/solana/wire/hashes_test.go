@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount json.Number, nonce *json.Number, confirmations uint16) map[string]string {
@@ -24,7 +25,7 @@ func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount 
 		}
 		c.Kind, c.TxID = chains.OnchainTxID, id
 	case "getHashForOnchain":
-		c.Kind, c.Script, c.Sats = chains.Onchain, unhex(t, script), number(t, amount)
+		c.Kind, c.Script, c.Sats = chains.Onchain, vectors.Unhex(t, script), number(t, amount)
 		if nonce != nil && *nonce != "0" { // without one it is no nonced payment
 			c.Kind, c.Nonce = chains.OnchainNonced, number(t, *nonce)
 		}

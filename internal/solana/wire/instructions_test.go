@@ -33,7 +33,7 @@ func TestVectorsInstructions(t *testing.T) {
 		switch in.Fn {
 		case "init":
 			ix, err := p.InitInstruction(d, key(t, in.Sender), number(t, in.Timeout))
-			if refused(t, c, err) {
+			if c.Refuses(t, err) {
 				return
 			}
 			ixs, units = []Instruction{ix}, d.initUnits()
@@ -68,7 +68,7 @@ func TestVectorsInstructions(t *testing.T) {
 			signer, account := key(t, in.Signer), key(t, *in.DataAccount)
 			ixs, units = []Instruction{CreateAccount(signer, account, p.Swap, Rent(space), uint64(space)), p.InitDataInstruction(signer, account)}, unitsDataCreate
 		case "writeData":
-			data := unhex(t, in.Data)
+			data := vectors.Unhex(t, in.Data)
 			end := min(in.Offset+in.Limit, len(data))
 			ixs, units = []Instruction{p.WriteDataInstruction(key(t, in.Signer), key(t, *in.DataAccount), uint32(in.Offset), data[in.Offset:end])}, unitsDataWrite
 			answer["bytesWritten"] = end - in.Offset

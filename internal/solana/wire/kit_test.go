@@ -48,18 +48,9 @@ func key(t testing.TB, s string) Key {
 	return k
 }
 
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func hash32(t testing.TB, s string) [32]byte {
 	t.Helper()
-	b := unhex(t, s)
+	b := vectors.Unhex(t, s)
 	if len(b) != 32 {
 		t.Fatalf("%q is no hash", s)
 	}
@@ -106,7 +97,7 @@ func allJSON(ixs []Instruction) []ixJSON {
 }
 
 func (j ixJSON) instruction(t testing.TB) Instruction {
-	ix := Instruction{Program: key(t, j.ProgramID), Data: unhex(t, j.Data)}
+	ix := Instruction{Program: key(t, j.ProgramID), Data: vectors.Unhex(t, j.Data)}
 	for _, k := range j.Keys {
 		ix.Accounts = append(ix.Accounts, Account{PublicKey: key(t, k[0]), IsSigner: k[1][0] == 's', IsWritable: k[1][1] == 'w'})
 	}
@@ -160,23 +151,6 @@ func (a authJSON) auth(t testing.TB) chains.Auth {
 		t.Fatal(err)
 	}
 	return chains.Auth{Prefix: a.Prefix, Timeout: int64(n), Signature: a.Signature}
-}
-
-// refused ends a case in which the reference refused: so must the project.
-func refused(t *testing.T, c *vectors.Case, err error) bool {
-	t.Helper()
-	var want json.RawMessage
-	c.Expected(t, &want)
-	if vectors.Refused(want) {
-		if err == nil {
-			t.Error("no error; the reference refuses this")
-		}
-		return true
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return false
 }
 
 // fieldOf is the member that an error names.

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 func hexOf(t *testing.T, tx *Parsed) string {
@@ -139,7 +140,7 @@ func TestPlansOfRefunds(t *testing.T) {
 }
 
 func TestPlanOfABitcoinClaim(t *testing.T) {
-	raw := unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
+	raw := vectors.Unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
 	tx, err := rawtx.Decode(raw)
 	if err != nil {
 		t.Fatal(err)
@@ -398,9 +399,9 @@ func TestOpeningWithoutAuthorisation(t *testing.T) {
 func TestCheckPayment(t *testing.T) {
 	d := swapFor(t, firstV1, false, firstToken, Key{1})
 	d.Kind, d.Confirmations = chains.Onchain, 2
-	script := unhex(t, "0014"+strings.Repeat("00", 20))
+	script := vectors.Unhex(t, "0014"+strings.Repeat("00", 20))
 	d.PaymentHash = must(ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: 10_000})).PaymentHash
-	raw := unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
+	raw := vectors.Unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
 	id := must(rawtx.Decode(raw)).TxHash()
 	good := chains.Payment{Raw: raw, TxID: id}
 	if stripped, err := d.CheckPayment(good); err != nil || string(stripped) != string(raw) {

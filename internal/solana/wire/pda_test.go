@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
-func bigHex(t testing.TB, s string) *big.Int { return new(big.Int).SetBytes(unhex(t, s)) }
+func bigHex(t testing.TB, s string) *big.Int { return new(big.Int).SetBytes(vectors.Unhex(t, s)) }
 
 func TestVectorsPDA(t *testing.T) {
 	vectors.Each(t, "chain-solana", "pda", func(t *testing.T, c *vectors.Case) {
@@ -39,7 +39,7 @@ func TestVectorsPDA(t *testing.T) {
 		default:
 			txid := hash32(t, in.ReversedTxID)
 			vectors.SameJSON(t, want, map[string]string{
-				"fromSecret": hex.EncodeToString(DataKey(unhex(t, in.Secret), txid)), "fromSigner": hex.EncodeToString(DataKey(unhex(t, in.SignerSecretKey), txid))})
+				"fromSecret": hex.EncodeToString(DataKey(vectors.Unhex(t, in.Secret), txid)), "fromSigner": hex.EncodeToString(DataKey(vectors.Unhex(t, in.SignerSecretKey), txid))})
 		}
 	})
 }
@@ -66,13 +66,13 @@ func TestVectorsConstants(t *testing.T) {
 				}
 				return
 			}
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, want, map[string]bool{"ok": true})
 			}
 		case in.BitcoinNetwork != "":
 			n, _ := NetworkFor(networkNames[in.BitcoinNetwork])
 			_, err := n.Version(in.DefaultVersion)
-			if refused(t, c, err) {
+			if c.Refuses(t, err) {
 				return
 			}
 			versions := map[string]any{}
@@ -187,7 +187,7 @@ func TestVectorsHashes(t *testing.T) {
 			if err == nil {
 				_, err = DecodeClaimHash(b)
 			}
-			refused(t, c, err)
+			c.Refuses(t, err)
 		case "escrowHash":
 			hash := hash32(t, in.PaymentHash)
 			escrow := EscrowHash(hash, number(t, in.Sequence))

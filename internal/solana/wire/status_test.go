@@ -120,7 +120,7 @@ func TestVectorsStatus(t *testing.T) {
 		history := seen(t, in.Signatures, in.Transactions)
 		var account []byte
 		if in.EscrowAccount != nil {
-			account = unhex(t, *in.EscrowAccount)
+			account = vectors.Unhex(t, *in.EscrowAccount)
 		}
 		d := swapOf(t, in.Swap)
 		f, err := p.Fact(d, account, newestFirst(p, history))

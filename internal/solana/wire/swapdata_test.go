@@ -38,7 +38,7 @@ func TestVectorsSwapData(t *testing.T) {
 			c.NotOurs(t, "changed-parties")
 		case "getExpiry":
 			expiry, err := d.ExpiryTime()
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, want, map[string]string{"expiry": strconv.FormatInt(expiry, 10)})
 			}
 		case "roles":
@@ -47,7 +47,7 @@ func TestVectorsSwapData(t *testing.T) {
 			p := programs(in.Version)
 			p.Swap = d.ProgramID
 			err := p.Check(d)
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, want, map[string]any{"ok": true, "version": d.Version})
 			} else if fieldOf(err) != "version" {
 				t.Errorf("the error is about %q, not the version: %v", fieldOf(err), err)
@@ -65,7 +65,7 @@ func TestVectorsSwapData(t *testing.T) {
 		case "createSwapData":
 			spec := Spec{Offerer: Key{1}, Claimer: Key{2}, Token: WSOL}
 			if in.Version != "" {
-				claim, err := DecodeClaimHash(unhex(t, in.ClaimHash))
+				claim, err := DecodeClaimHash(vectors.Unhex(t, in.ClaimHash))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func TestVectorsSwapData(t *testing.T) {
 				spec.DepositToken = key(t, in.DepositToken)
 			}
 			made, err := programs(in.Version).NewSwapData(spec)
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, want, made)
 			}
 		default:

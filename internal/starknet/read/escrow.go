@@ -296,9 +296,9 @@ func isFinal(f chains.EscrowFact, final chains.Block) bool {
 // authState judges an authorisation whose signature was verified when it came.
 func (l *Ledger) authState(a chains.Auth, heads chains.Heads) chains.AuthState {
 	switch {
-	case wire.Over(a, heads.Final.Time):
+	case settle.AuthOver(a, heads.Final.Time):
 		return chains.AuthOver
-	case wire.UsableUntil(a, l.Now()) != 0 && heads.Latest.Time <= a.Timeout:
+	case settle.AuthUsableUntil(a, l.Now()) != 0 && heads.Latest.Time <= a.Timeout:
 		return chains.AuthGood
 	}
 	return chains.AuthLate

@@ -3,7 +3,6 @@ package read
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,8 +32,9 @@ type Ledger struct {
 	AllNodes bool                         // all nodes have to confirm what is settled, not only half
 	times    *lru.Cache[wire.Felt, int64] // of blocks, by hash: Unix seconds
 	rate     rate
-	latest   latest
-	ahead    settle.Ahead // of the chain: the cursor of events
+	latest   settle.Latest
+	tip      atomic.Uint64 // the height of the last head; 0: none was read
+	ahead    settle.Ahead  // of the chain: the cursor of events
 }
 
 // NewLedger returns a ledger that nothing is known of.
@@ -44,13 +44,7 @@ func NewLedger(nodes Nodes, now func() time.Time, log *slog.Logger) *Ledger {
 
 // panel are the nodes, each alone.
 func (l *Ledger) panel() *settle.Panel[rpc.Node] {
-	p := &settle.Panel[rpc.Node]{All: l.AllNodes, Now: l.Now, Log: l.Log}
-	var nodes []*rpc.Nodes
-	nodes, p.Retry = l.Nodes.Singles()
-	for _, n := range nodes {
-		p.Seats = append(p.Seats, settle.Seat[rpc.Node]{Node: n, Reader: n})
-	}
-	return p
+	return settle.NewPanel(l.Nodes.Singles, l.AllNodes, l.Now, l.Log, func(n *rpc.Nodes) rpc.Node { return n })
 }
 
 // Heads returns the newest block that was accepted on L2, which is final by the rule that
@@ -66,7 +60,8 @@ func (l *Ledger) Heads(ctx context.Context) (chains.Heads, error) {
 // heads remembers a head, and gives it in the form that all chains do.
 func (l *Ledger) heads(head *rpc.Head) chains.Heads {
 	l.times.Add(head.Hash, head.Time)
-	l.latest.note(head.Block, l.Now())
+	l.tip.Store(head.Height)
+	l.latest.Note(head.Time, l.Now())
 	b := head.Neutral()
 	return chains.Heads{Latest: b, Final: b}
 }
@@ -75,7 +70,7 @@ func (l *Ledger) heads(head *rpc.Head) chains.Heads {
 // before an accepted block has it. It takes one round trip, none if it, or the newest
 // accepted block, was read in the last ten seconds.
 func (l *Ledger) BlockTime(ctx context.Context) (int64, error) {
-	if t, ok := l.latest.get(l.Now()); ok {
+	if t, ok := l.latest.Get(l.Now()); ok {
 		return t, nil
 	}
 	var making rpc.PreConfirmed
@@ -86,39 +81,6 @@ func (l *Ledger) BlockTime(ctx context.Context) (int64, error) {
 	}
 	l.heads(&head)
 	t := max(head.Time, making.Time)
-	l.latest.noteTime(t, l.Now())
+	l.latest.Note(t, l.Now())
 	return t, nil
-}
-
-// latestAge is how old the last word on the newest block may be where a check needs no
-// newer one.
-const latestAge = 10 * time.Second
-
-// latest is what is known of the newest block that was read lately.
-type latest struct {
-	height atomic.Uint64 // of the last head; 0: none was read
-
-	mu   sync.Mutex
-	time int64
-	at   time.Time // when it was read
-}
-
-func (l *latest) note(b rpc.Block, now time.Time) {
-	l.height.Store(b.Height)
-	l.noteTime(b.Time, now)
-}
-
-func (l *latest) noteTime(t int64, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if t >= l.time || now.Sub(l.at) >= latestAge {
-		l.time, l.at = t, now
-	}
-}
-
-func (l *latest) get(now time.Time) (blockTime int64, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	age := now.Sub(l.at)
-	return l.time, !l.at.IsZero() && age >= 0 && age < latestAge
 }

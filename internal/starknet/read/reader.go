@@ -27,16 +27,8 @@ func (r *Reader) alone() bool { return !r.ledger.Nodes.Several() }
 
 // panel are the nodes, each with a reader that remembers nothing.
 func (r *Reader) panel() *settle.Panel[*Reader] {
-	p := &settle.Panel[*Reader]{All: r.ledger.AllNodes, Now: r.ledger.Now, Log: r.ledger.Log}
-	if r.alone() {
-		return p
-	}
-	var nodes []*rpc.Nodes
-	nodes, p.Retry = r.ledger.Nodes.Singles()
-	for _, n := range nodes {
-		p.Seats = append(p.Seats, settle.Seat[*Reader]{Node: n, Reader: New(r.Deployment, NewLedger(n, r.ledger.Now, r.ledger.Log))})
-	}
-	return p
+	l := r.ledger
+	return settle.NewPanel(l.Nodes.Singles, l.AllNodes, l.Now, l.Log, func(n *rpc.Nodes) *Reader { return New(r.Deployment, NewLedger(n, l.Now, l.Log)) })
 }
 
 // Funds returns what an LP has in the contract, in base units of a token, and how its

@@ -287,7 +287,7 @@ func (r *Reader) stored(ctx context.Context, commits, blocks []wire.Felt, notBef
 // height returns a height that the chain had lately. It takes one round trip if nothing
 // was read yet.
 func (l *Ledger) height(ctx context.Context) (uint64, error) {
-	if h := l.latest.height.Load(); h > 0 {
+	if h := l.tip.Load(); h > 0 {
 		return h, nil
 	}
 	heads, err := l.Heads(ctx)

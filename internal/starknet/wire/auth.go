@@ -58,7 +58,7 @@ func (n Network) CheckInit(s SwapData, a chains.Auth, sender Felt, now time.Time
 		return SignatureCheck{}, &chains.AuthError{Reason: "the escrow expires too soon", Late: true}
 	case a.Prefix != prefix:
 		return SignatureCheck{}, &chains.AuthError{Reason: "wrong prefix", Proven: true}
-	case !longEnough(a.Timeout, now) || blockTime > a.Timeout:
+	case a.Timeout < now.Add(chains.AuthGrace).Unix() || blockTime > a.Timeout:
 		return SignatureCheck{}, &chains.AuthError{Reason: "expired", Late: true}
 	}
 	message, err := n.InitMessage(s, a.Timeout)
@@ -71,7 +71,7 @@ func (n Network) CheckRefund(s SwapData, a chains.Auth, now time.Time) (Signatur
 	switch {
 	case a.Prefix != prefixRefund:
 		return SignatureCheck{}, &chains.AuthError{Reason: "wrong prefix", Proven: true}
-	case !longEnough(a.Timeout, now):
+	case a.Timeout < now.Add(chains.AuthGrace).Unix():
 		return SignatureCheck{}, &chains.AuthError{Reason: "expired", Late: true}
 	}
 	hash, err := s.EscrowHash()
@@ -110,23 +110,4 @@ func question(message TypedData, err error, signature string, signer Felt) (Sign
 // as in [chains.AuthError].
 func (c SignatureCheck) Refused(proven bool) error {
 	return &chains.AuthError{Reason: "the signature is not by " + Hex64(c.Account), Proven: proven}
-}
-
-// UsableUntil returns the Unix time in milliseconds until which a transaction with the
-// authorisation may be sent; 0 if that has passed.
-func UsableUntil(a chains.Auth, now time.Time) int64 {
-	const most = 1 << 50 // seconds; the contract takes any 64-bit number
-	until := (min(a.Timeout, most) - int64(chains.AuthGrace/time.Second)) * 1000
-	if until < now.UnixMilli() {
-		return 0
-	}
-	return until
-}
-
-// Over reports that the authorisation can never be used again, given the time of a
-// block that is final. Until then a pending transaction may still succeed.
-func Over(a chains.Auth, blockTime int64) bool { return blockTime > a.Timeout }
-
-func longEnough(timeout int64, now time.Time) bool {
-	return timeout >= now.Add(chains.AuthGrace).Unix()
 }

@@ -24,19 +24,6 @@ const (
 	EntryReputation = "get_reputation"          // [ReadReputation]
 )
 
-// CanInit reports why an escrow with the given state cannot be opened. An escrow hash
-// is used once: the contract refuses one that was refunded as much as one that is open.
-func CanInit(state chains.EscrowState) error {
-	switch state {
-	case chains.EscrowNone:
-		return nil
-	case chains.EscrowRefunded:
-		return fault.New(fault.InvalidState, "the escrow was refunded and cannot be opened again")
-	default:
-		return fault.New(fault.InvalidState, "the escrow is already open or paid")
-	}
-}
-
 // Init builds what sender must send to open an escrow: an approval for each token that
 // the contract takes from the sender, and the call itself. auth is what
 // [Network.CheckInit] accepted; where the contract asks for no signature only its

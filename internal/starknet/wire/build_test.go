@@ -61,14 +61,6 @@ func TestInitAuthorization(t *testing.T) {
 	}
 }
 
-func TestCanInit(t *testing.T) {
-	for state, ok := range map[chains.EscrowState]bool{chains.EscrowNone: true, chains.EscrowOpen: false, chains.EscrowClaimed: false, chains.EscrowRefunded: false} {
-		if err := CanInit(state); (err == nil) != ok || !ok && fault.CodeOf(err) != fault.InvalidState {
-			t.Errorf("%s: %v", state, err)
-		}
-	}
-}
-
 // What a builder refuses never reaches a wallet.
 func TestBuildersRefuse(t *testing.T) {
 	d := deploymentOf(t, "")

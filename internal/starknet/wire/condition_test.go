@@ -24,7 +24,7 @@ func TestVectorsClaimData(t *testing.T) {
 		got := map[string]any{}
 		switch in.Fn {
 		case "htlc":
-			hash := unhex(t, in.PaymentHash)
+			hash := vectors.Unhex(t, in.PaymentHash)
 			if len(hash) != 32 { // which the type of a payment hash rules out here
 				if !vectors.Refused(c.Want(t)) {
 					t.Error("the reference reads it")
@@ -32,14 +32,14 @@ func TestVectorsClaimData(t *testing.T) {
 				return
 			}
 			condition.Kind, condition.PaymentHash = chains.HTLC, [32]byte(hash)
-			witness := preimageWitness([32]byte(unhex(t, in.Secret)))
+			witness := preimageWitness([32]byte(vectors.Unhex(t, in.Secret)))
 			secret, ok := bytesOfWords(witness)
 			if !ok {
 				t.Fatal("the witness has wide words")
 			}
 			got["witness"], got["witnessResultToSecret"] = hexes(witness), hex.EncodeToString(secret)
 		case "onchain":
-			condition.Kind, condition.Script = chains.Onchain, unhex(t, in.OutputScript)
+			condition.Kind, condition.Script = chains.Onchain, vectors.Unhex(t, in.OutputScript)
 			condition.Sats = bigOf(t, in.Amount).Uint64()
 			if in.Nonce != nil && *in.Nonce != "0" {
 				n, err := strconv.ParseUint(*in.Nonce, 10, 64)

@@ -39,7 +39,7 @@ func TestVectorsUtils(t *testing.T) {
 					t.Errorf("%q: %v", in.Address, err)
 				}
 			default:
-				if !refused(t, c, err) {
+				if !c.Refuses(t, err) {
 					vectors.SameJSON(t, c.Want(t), map[string]string{"value": canonical})
 				}
 			}
@@ -70,7 +70,7 @@ func TestVectorsUtils(t *testing.T) {
 				t.Errorf("%v, want %v", err, want.Value)
 			}
 		case "bytes":
-			b := unhex(t, in.Hex)
+			b := vectors.Unhex(t, in.Hex)
 			var want struct {
 				Bytes31Span, ByteArrayReference, ByteArrayCanonical []string
 				ReferenceIsCanonical                                bool
@@ -99,7 +99,7 @@ func TestVectorsUtils(t *testing.T) {
 				t.Errorf("read back as %x, %v", got, r.err)
 			}
 		case "u32":
-			b := unhex(t, in.Hex)
+			b := vectors.Unhex(t, in.Hex)
 			words := felts(nil).words(b)
 			back, ok := bytesOfWords(words)
 			if !ok {
@@ -116,7 +116,7 @@ func TestVectorsUtils(t *testing.T) {
 			if !ok {
 				err = errFelt
 			}
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, c.Want(t), map[string]string{"low": Decimal(low), "high": Decimal(high)})
 				r := reader{rest: []Felt{low, high}}
 				if back := r.u256(); back.Cmp(bigOf(t, in.Value)) != 0 || r.end() != nil {

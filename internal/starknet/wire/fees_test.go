@@ -46,7 +46,7 @@ func TestVectorsFees(t *testing.T) {
 					t.Errorf("accepted, or refused for %v", err)
 				}
 			default:
-				if !refused(t, c, err) {
+				if !c.Refuses(t, err) {
 					vectors.SameJSON(t, c.Want(t), map[string]string{"l1GasCost": r.L1.String(), "l2GasCost": r.L2.String(), "l1DataGasCost": r.L1Data.String()})
 				}
 			}

@@ -49,7 +49,7 @@ func FuzzParseFelt(f *testing.F) {
 // Bytes are one list of felts, which is read back as them and no other.
 func FuzzByteArray(f *testing.F) {
 	for _, s := range vectors.Inputs(f, "chain-starknet", "utils", "hex") {
-		f.Add(unhex(f, s))
+		f.Add(vectors.Unhex(f, s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := reader{rest: ByteArray(b)}

@@ -146,7 +146,7 @@ func FuzzReadWitness(f *testing.F) {
 			continue
 		}
 		s := swapOf(f, in.Swap)
-		p := BitcoinProof{Tx: unhex(f, in.Tx.Hex), Vout: in.Vout, Confirmations: in.RequiredConfirmations, Header: storedOf(f, in.StoredHeaderFelts), Merkle: in.MerkleProof.proof(f, in.Tx.id(f))}
+		p := BitcoinProof{Tx: vectors.Unhex(f, in.Tx.Hex), Vout: in.Vout, Confirmations: in.RequiredConfirmations, Header: storedOf(f, in.StoredHeaderFelts), Merkle: in.MerkleProof.proof(f, in.Tx.id(f))}
 		if call, err := deploymentOf(f, in.BitcoinNetwork).ClaimByBitcoin(s, p); err == nil {
 			f.Add(int(s.Kind), packed(call.Calldata[17:]))
 		}
@@ -202,7 +202,7 @@ func FuzzParseWithdrawal(f *testing.F) {
 	for _, c := range vectors.Load(f, "chain-starknet", "spv").Cases {
 		var in struct{ Tx btcTxJSON }
 		if c.Input(f, &in); in.Tx.Hex != "" {
-			f.Add(unhex(f, in.Tx.Hex))
+			f.Add(vectors.Unhex(f, in.Tx.Hex))
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

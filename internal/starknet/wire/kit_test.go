@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"math/big"
 	"strings"
@@ -10,17 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/vectors"
 )
-
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 func feltOf(t testing.TB, s string) Felt {
 	t.Helper()
@@ -87,23 +75,6 @@ func feeRateOf(t testing.TB, s string) FeeRate {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// refused ends a case in which the reference refused: so must the project.
-func refused(t *testing.T, c *vectors.Case, err error) bool {
-	t.Helper()
-	var want json.RawMessage
-	c.Expected(t, &want)
-	if vectors.Refused(want) {
-		if err == nil {
-			t.Error("no error; the reference refuses this")
-		}
-		return true
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return false
 }
 
 // fieldOf is the member that an error names.

@@ -27,7 +27,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 		switch in.Fn {
 		case "computeNext":
 			base := storedOf(t, in.StoredHeaderFelts)
-			h, err := bitcoin.ParseHeader(unhex(t, in.Header.Raw), 0)
+			h, err := bitcoin.ParseHeader(vectors.Unhex(t, in.Header.Raw), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 				}
 				return
 			}
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, c.Want(t), storedJSON(h))
 			}
 		// What a node is asked, and in which order, is for the chain; what its answers say is read here.

@@ -15,6 +15,7 @@ import (
 	"github.com/NethermindEth/starknet.go/typeddata"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -144,7 +145,7 @@ func TestVectorsSignatures(t *testing.T) {
 			}
 			vectors.SameJSON(t, c.Want(t), got)
 		case "dataMessage":
-			data := unhex(t, in.Data)
+			data := vectors.Unhex(t, in.Data)
 			c.Expected(t, &signed)
 			var text string
 			if err := json.Unmarshal(signed.Signature, &text); err != nil {
@@ -203,7 +204,7 @@ func TestVectorsSignatures(t *testing.T) {
 			var q SignatureCheck
 			var err error
 			if in.Fn == "checkInit" {
-				got["authorizationExpiryMs"] = UsableUntil(a, now)
+				got["authorizationExpiryMs"] = settle.AuthUsableUntil(a, now)
 				q, err = n.CheckInit(s, a, feltOf(t, in.Sender), now, blockTimeOf(t, in.Now, in.PreFetchedPendingBlockTime, signed.Rpc))
 			} else {
 				q, err = n.CheckRefund(s, a, now)
@@ -233,7 +234,7 @@ func TestVectorsSignatures(t *testing.T) {
 			if asked != (calls > 0) && c.Name != "check empty signature array" { // which no account accepts, so that none is asked
 				t.Errorf("the account is asked: %v; the reference asks %d times", asked, calls)
 			}
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, want["valid"], err == nil)
 			}
 			var authError *chains.AuthError
@@ -244,7 +245,7 @@ func TestVectorsSignatures(t *testing.T) {
 		case "isInitAuthorizationExpired":
 			var want struct{ Value bool }
 			c.Expected(t, &want)
-			if got := Over(authJSON{Timeout: in.Timeout}.auth(t), in.LatestBlockTime); got != want.Value {
+			if got := settle.AuthOver(authJSON{Timeout: in.Timeout}.auth(t), in.LatestBlockTime); got != want.Value {
 				t.Errorf("over: %v", got)
 			}
 		default:

@@ -56,7 +56,7 @@ func TestVectorsSigned(t *testing.T) {
 			if err == nil {
 				id, err = tx.ID()
 			}
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, c.Want(t), map[string]any{"type": tx.Type, "txId": Hex64(feltOf(t, id))})
 			}
 		default:

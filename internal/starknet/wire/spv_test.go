@@ -38,7 +38,7 @@ func TestVectorsSpv(t *testing.T) {
 		switch in.Fn {
 		case "toOpReturnData":
 			data, err := opReturnData(in.Recipient, in.RawAmounts, in.ExecutionHash)
-			if refused(t, c, err) {
+			if c.Refuses(t, err) {
 				return
 			}
 			to, p, err := parsePayout(data)
@@ -57,7 +57,7 @@ func TestVectorsSpv(t *testing.T) {
 			}
 			vectors.SameJSON(t, vectors.JSON(t, want), map[string]any{"data": hex.EncodeToString(data), "decoded": decoded})
 		case "fromOpReturnData":
-			to, p, err := parsePayout(unhex(t, in.Data))
+			to, p, err := parsePayout(vectors.Unhex(t, in.Data))
 			if err == nil && p.Raw[0] >= 1<<63 {
 				c.Differ(t, "bitcoin-payout-unsigned")
 				if Hex64(to) != Hex64(FeltOf(5)) || p.Raw != [2]uint64{1<<64 - 1, 0} {
@@ -65,7 +65,7 @@ func TestVectorsSpv(t *testing.T) {
 				}
 				return
 			}
-			refused(t, c, err)
+			c.Refuses(t, err)
 		case "withdrawal":
 			checkWithdrawal(t, c, in.Tx)
 		case "getVault":
@@ -153,7 +153,7 @@ func checkWithdrawal(t *testing.T, c *vectors.Case, tx btcTxJSON) {
 		}
 		return
 	}
-	if refused(t, c, err) {
+	if c.Refuses(t, err) {
 		return
 	}
 	a := w.Amounts

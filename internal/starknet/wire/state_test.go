@@ -114,7 +114,7 @@ func TestVectorsState(t *testing.T) {
 			vectors.SameJSON(t, c.Want(t), got)
 		case "lpReputation":
 			_, err := ReadReputation(feltsOf(t, in.RPCResult))
-			refused(t, c, err)
+			c.Refuses(t, err)
 		case "verifyNetwork":
 			n := networkOf(t, in.BitcoinNetwork)
 			err := n.CheckChainID(feltOf(t, in.NodeChainID))
@@ -128,7 +128,7 @@ func TestVectorsState(t *testing.T) {
 				}
 				return
 			}
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, c.Want(t), map[string]bool{"ok": true})
 			}
 		case "getWithdrawalState":
@@ -173,7 +173,7 @@ func TestVectorsState(t *testing.T) {
 			}
 			c.Expected(t, &want)
 			r := want.Request.Params.Request
-			all := ByteArray(unhex(t, in.WithdrawalTx.Hex))
+			all := ByteArray(vectors.Unhex(t, in.WithdrawalTx.Hex))
 			if n := len(r.Calldata); feltOf(t, r.ContractAddress) != d.VaultManager.Address || feltOf(t, r.EntryPointSelector) != Selector(EntryParseBitcoinTx) ||
 				!slices.Equal(feltsOf(t, r.Calldata)[1:n-1], all[1:len(all)-2]) {
 				t.Errorf("%v, here %v", r, hexes(all))

@@ -70,13 +70,9 @@ func (r *memberReader) kind(name string) chains.Kind {
 }
 
 // UnmarshalJSON is [ParseSwapData].
-func (s *SwapData) UnmarshalJSON(data []byte) error {
-	parsed, err := ParseSwapData(data)
-	if err != nil {
-		return err
-	}
-	*s = parsed
-	return nil
+func (s *SwapData) UnmarshalJSON(data []byte) (err error) {
+	*s, err = ParseSwapData(data)
+	return err
 }
 
 // MarshalJSON writes the JSON form, addresses and felts with 64 digits.

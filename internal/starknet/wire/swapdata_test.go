@@ -64,7 +64,7 @@ func TestVectorsSwapData(t *testing.T) {
 				}
 				return
 			}
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, c.Want(t), map[string]any{"serialized": s, "remaining": hexes(rest)})
 			}
 		case "swapDataFelts": // a sequence above 64 bits
@@ -74,7 +74,7 @@ func TestVectorsSwapData(t *testing.T) {
 			}
 		case "swapDataHash":
 			_, err := ParseSwapData(in.Swap)
-			if fieldOf(err) != "amount" || !refused(t, c, err) {
+			if fieldOf(err) != "amount" || !c.Refuses(t, err) {
 				t.Errorf("an amount of 257 bits: %v", err)
 			}
 		case "predicate":
@@ -137,7 +137,7 @@ func TestVectorsSwapData(t *testing.T) {
 				}
 			}
 			s, err := d.NewSwapData(terms)
-			if !refused(t, c, err) {
+			if !c.Refuses(t, err) {
 				vectors.SameJSON(t, c.Want(t), map[string]any{"serialized": s, "escrowHash": Digits64(escrowHash(t, s))})
 			} else if fieldOf(err) != "kind" {
 				t.Errorf("refused for %v", err)

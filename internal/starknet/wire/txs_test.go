@@ -26,7 +26,7 @@ func (m merkleJSON) proof(t testing.TB, id bitcoin.Hash) bitcoin.MerkleProof {
 	t.Helper()
 	p := bitcoin.MerkleProof{TxID: id, Pos: m.Pos, Height: m.Blockheight}
 	for _, s := range m.Merkle {
-		p.Hashes = append(p.Hashes, bitcoin.Hash(unhex(t, s)))
+		p.Hashes = append(p.Hashes, bitcoin.Hash(vectors.Unhex(t, s)))
 	}
 	return p
 }
@@ -39,7 +39,7 @@ type btcTxJSON struct {
 
 func (b btcTxJSON) id(t testing.TB) bitcoin.Hash {
 	t.Helper()
-	tx, err := rawtx.Decode(unhex(t, b.Hex))
+	tx, err := rawtx.Decode(vectors.Unhex(t, b.Hex))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (b btcTxJSON) withdrawal(t testing.TB) chains.Withdrawal {
 
 func withdrawalOf(t testing.TB, raw string) (chains.Withdrawal, error) {
 	t.Helper()
-	tx, err := rawtx.Decode(unhex(t, raw))
+	tx, err := rawtx.Decode(vectors.Unhex(t, raw))
 	if err != nil {
 		return chains.Withdrawal{}, err
 	}
@@ -125,7 +125,7 @@ func TestVectorsTxs(t *testing.T) {
 		n, d := networkOf(t, in.BitcoinNetwork), deploymentOf(t, in.BitcoinNetwork)
 		var extra map[string]any
 		invokes, err := in.build(t, c, n, d, &extra)
-		if refused(t, c, err) {
+		if c.Refuses(t, err) {
 			return
 		}
 		signer := feltOf(t, in.Sender+in.Signer) // one of them is set
@@ -247,7 +247,7 @@ func (in txInput) build(t *testing.T, c *vectors.Case, n Network, d Deployment, 
 	case "txsInit":
 		return many(d.Init(s, feltOf(t, in.Sender), in.Authorization.auth(t)))
 	case "txsClaimWithSecret":
-		secret := unhex(t, in.Secret)
+		secret := vectors.Unhex(t, in.Secret)
 		if len(secret) != 32 { // which the type of a secret rules out
 			return nil, errors.New("short secret")
 		}
@@ -264,7 +264,7 @@ func (in txInput) build(t *testing.T, c *vectors.Case, n Network, d Deployment, 
 			return nil, errors.New("no proof")
 		}
 		id := in.Tx.id(t)
-		p := BitcoinProof{Tx: unhex(t, in.Tx.Hex), Vout: in.Vout, Confirmations: in.RequiredConfirmations, Merkle: in.MerkleProof.proof(t, id)}
+		p := BitcoinProof{Tx: vectors.Unhex(t, in.Tx.Hex), Vout: in.Vout, Confirmations: in.RequiredConfirmations, Merkle: in.MerkleProof.proof(t, id)}
 		if in.StoredHeaderFelts != nil {
 			p.Header = storedOf(t, in.StoredHeaderFelts)
 		} else if p.Header, err = headerFromRelay(t, c, d, in.Rpc, in.MerkleProof.Blockheight+in.RequiredConfirmations-1); err != nil {
@@ -298,7 +298,7 @@ func (in txInput) build(t *testing.T, c *vectors.Case, n Network, d Deployment, 
 			if w.Blockhash == "" {
 				return nil, errors.New("not confirmed")
 			}
-			call, err := d.VaultClaim(v, BitcoinProof{Tx: unhex(t, w.Hex), Header: storedOf(t, in.StoredHeaderFelts), Merkle: w.proof(t, w.id(t))})
+			call, err := d.VaultClaim(v, BitcoinProof{Tx: vectors.Unhex(t, w.Hex), Header: storedOf(t, in.StoredHeaderFelts), Merkle: w.proof(t, w.id(t))})
 			if err != nil {
 				return nil, err
 			}
@@ -308,7 +308,7 @@ func (in txInput) build(t *testing.T, c *vectors.Case, n Network, d Deployment, 
 	case "relaySubmit":
 		var headers []bitcoin.Header
 		for _, h := range in.Headers {
-			parsed, err := bitcoin.ParseHeader(unhex(t, h.Raw), 0)
+			parsed, err := bitcoin.ParseHeader(vectors.Unhex(t, h.Raw), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
