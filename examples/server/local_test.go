@@ -194,13 +194,13 @@ func (v *town) finish(id string, done func(*swapper.GetSwapStatusOutput) bool) *
 	return s
 }
 
-// hasten has the network's time go ten times as fast until stop is called: what is known of
+// hasten has the network's time go twenty times as fast until stop is called: what is known of
 // a swap serves for a second, and some looks are seconds apart.
 func (v *town) hasten() (stop func()) {
 	ctx, cancel := context.WithCancel(v.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		tick := time.NewTicker(100 * time.Millisecond)
+		tick := time.NewTicker(50 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			select {
