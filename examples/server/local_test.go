@@ -17,6 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -185,35 +186,13 @@ func (v *town) finish(id string, done func(*swapper.GetSwapStatusOutput) bool) *
 	if done == nil {
 		done = func(s *swapper.GetSwapStatusOutput) bool { return s.IsFinished }
 	}
-	defer v.hasten()()
+	defer depth.Hasten(v, v.net)()
 	s, err := v.net.User.FinishUntil(v.Context(), v.swaps, id, done)
 	if err != nil {
 		text, _ := json.Marshal(s)
 		v.Fatalf("%v; last %s", err, text)
 	}
 	return s
-}
-
-// hasten has the network's time go twenty times as fast until stop is called: what is known of
-// a swap serves for a second, and some looks are seconds apart.
-func (v *town) hasten() (stop func()) {
-	ctx, cancel := context.WithCancel(v.Context())
-	var running sync.WaitGroup
-	running.Go(func() {
-		tick := time.NewTicker(50 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			if err := v.net.Advance(time.Second); err != nil {
-				v.Error(err)
-			}
-		}
-	})
-	return func() { cancel(); running.Wait() }
 }
 
 // advance moves every clock, by a call.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage/postgres"
 	"github.com/swapper-go/swapper/swappertest"
@@ -49,6 +50,7 @@ func TestSwaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	evm, solana := n.User.Address("CITREA"), n.User.Address("SOLANA")
+	defer depth.Hasten(t, n)()
 	types := map[string]bool{}
 	for _, in := range []swapper.CreateSwapInput{
 		{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(300_000), AmountType: swapper.ExactIn, DstAddress: to.Address("CITREA")},
