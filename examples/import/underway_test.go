@@ -49,7 +49,6 @@ func TestUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer depth.Hasten(t, n)()
 	n.Misbehave(swappertest.LPFault{NeverPay: true}, swappertest.WatchtowerFault{Off: true})
 	config, store := n.Config(), filepath.Join(dir, "swaps.db")
 	theirs, closeTheirs := opened(t, config)

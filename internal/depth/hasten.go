@@ -8,7 +8,8 @@ import (
 )
 
 // Hasten has a local network's time go twenty times as fast until stop is called: what is
-// known of a swap serves for a second, and some looks are seconds apart.
+// known of a swap serves for a second, and some looks are seconds apart. Quotes expire so much sooner, too:
+// it is for one swap after the other, while that goes on.
 func Hasten(t testing.TB, network interface{ Advance(time.Duration) error }) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
