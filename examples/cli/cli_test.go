@@ -95,7 +95,6 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := open(t, remote)
-			defer depth.Hasten(t, b.network)()
 			me, invoice := b.network.User.Address("CITREA"), b.network.Invoice(20_000)
 			b.has(t, []string{"tokens"}, "CITREA-WBTC", "LIGHTNING-BTC", "Wrapped BTC")
 			b.has(t, []string{"tokens", "-from", "LIGHTNING-BTC"}, "CITREA-USDC")
@@ -114,6 +113,7 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer depth.Hasten(t, b.network)()
 			if out, err := b.run(t, strings.Join(signed, "\n")+"\n", "submit", s.SwapID); err != nil || strings.Count(out, "0x") != len(signed) {
 				t.Fatalf("submit: %s%v", out, err)
 			}
