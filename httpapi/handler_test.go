@@ -252,18 +252,22 @@ func TestDeadline(t *testing.T) {
 }
 
 func TestWaitingOutlivesTheServersTimeouts(t *testing.T) {
+	t.Parallel()
 	in := swapper.SubmitTransactionInput{SwapID: "a", SignedTxs: []string{"00"}}
 	for _, tt := range []struct{ read, write time.Duration }{{0, 0}, {50 * time.Millisecond, 0}, {0, 50 * time.Millisecond}, {50 * time.Millisecond, 50 * time.Millisecond}} {
-		server := httptest.NewUnstartedServer(httpapi.New(&slow{}, httpapi.Options{}))
-		server.Config.ReadTimeout, server.Config.WriteTimeout = tt.read, tt.write
-		server.Start()
-		client := dial(t, server.URL, httpapi.ClientOptions{})
-		for range 2 { // the second on the same connection
-			if _, err := client.SubmitTransaction(t.Context(), in); err != nil {
-				t.Errorf("timeouts %v: %v", tt, err)
+		t.Run(fmt.Sprintf("read %s, write %s", tt.read, tt.write), func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewUnstartedServer(httpapi.New(&slow{}, httpapi.Options{}))
+			server.Config.ReadTimeout, server.Config.WriteTimeout = tt.read, tt.write
+			server.Start()
+			defer server.Close()
+			client := dial(t, server.URL, httpapi.ClientOptions{})
+			for range 2 { // the second on the same connection
+				if _, err := client.SubmitTransaction(t.Context(), in); err != nil {
+					t.Error(err)
+				}
 			}
-		}
-		server.Close()
+		})
 	}
 	server := httptest.NewServer(httpapi.New(&slow{}, httpapi.Options{Deadlines: httpapi.Deadlines{SubmitTransaction: time.Nanosecond}}))
 	defer server.Close()

@@ -20,8 +20,14 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/swappertest"
 )
+
+func TestMain(m *testing.M) {
+	depth.SideBySide()
+	m.Run()
+}
 
 // bench is a service, and who uses it.
 type bench struct {
@@ -54,7 +60,7 @@ func open(t *testing.T, remote bool) *bench {
 func (b *bench) run(t *testing.T, in string, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder
-	c := &cli{in: strings.NewReader(in), out: &out, getenv: func(string) string { return "" }}
+	c := &cli{in: strings.NewReader(in), out: &out, getenv: func(string) string { return "" }, pause: 50 * time.Millisecond}
 	if b.url == "" {
 		c.swaps = b.client
 	} else {
@@ -84,6 +90,7 @@ func (b *bench) has(t *testing.T, args []string, texts ...string) string {
 // A swap is made, signed elsewhere, handed in and followed to its end, in this process
 // and over HTTP.
 func TestSwapFromTheCommandLine(t *testing.T) {
+	t.Parallel()
 	for name, remote := range map[string]bool{"in process": false, "remote": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,6 +113,7 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer depth.Hasten(t, b.network)()
 			if out, err := b.run(t, strings.Join(signed, "\n")+"\n", "submit", s.SwapID); err != nil || strings.Count(out, "0x") != len(signed) {
 				t.Fatalf("submit: %s%v", out, err)
 			}
@@ -126,6 +134,7 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 
 // What is wrong with a command is said with the name of the flag, or the service's field and code.
 func TestFaultsAreNamed(t *testing.T) {
+	t.Parallel()
 	b := open(t, false)
 	for say, args := range map[string][]string{
 		`"buy" is not a command`:                                 {"buy"},
@@ -191,6 +200,7 @@ func (b *bench) run0(t *testing.T, args ...string) (string, error) {
 // The general flags are taken behind a command as well, what is wrong leaves the output empty,
 // and where no service is, its address is named.
 func TestFlagsOfEveryCommand(t *testing.T) {
+	t.Parallel()
 	b := open(t, false)
 	me := b.network.User.Address("CITREA")
 	if out, err := b.run(t, "", "list", me, "-json"); err != nil || strings.TrimSpace(out) != "[]" {
@@ -218,6 +228,7 @@ func TestFlagsOfEveryCommand(t *testing.T) {
 
 // The amount to pay an invoice need not be typed again, and what is to be done next is named.
 func TestAmountOfAnInvoice(t *testing.T) {
+	t.Parallel()
 	b := open(t, false)
 	me := b.network.User.Address("CITREA")
 	out := b.has(t, []string{"create", "-from", "CITREA-WBTC", "-to", "LIGHTNING-BTC", "-payer", me, "-recipient", b.network.Invoice(20_000)}, "0.00020000 BTC", ", then: cli submit ")
@@ -257,6 +268,7 @@ func TestErrorsForPrograms(t *testing.T) {
 
 // A person is asked for what a command lacks; what is to be paid is drawn as well.
 func TestAPersonIsAsked(t *testing.T) {
+	t.Parallel()
 	b := open(t, false)
 	var out strings.Builder
 	answers := "lightning-btc\nCITREA-wbtc\n0.0005\n" + b.network.User.Address("CITREA") + "\n"
@@ -278,6 +290,7 @@ func TestAPersonIsAsked(t *testing.T) {
 // Gas is bought of any service, and lost swaps are found by one in this process; one at an
 // address has no such operation.
 func TestGasAndRecovery(t *testing.T) {
+	t.Parallel()
 	b := open(t, false)
 	me := b.network.User.Address("CITREA")
 	b.has(t, []string{"gas", "-out", "0.0002", "citrea", me}, "PAY", "CBTC", " to lnbc")
@@ -294,6 +307,7 @@ func TestGasAndRecovery(t *testing.T) {
 
 // A service is found below /api, where examples/server has it, and where the URL says.
 func TestTheServiceIsFound(t *testing.T) {
+	t.Parallel()
 	b := open(t, false)
 	mux := http.NewServeMux()
 	httpapi.Mount(mux, "/api", b.client, httpapi.Options{})
@@ -313,6 +327,7 @@ func TestTheServiceIsFound(t *testing.T) {
 
 // An invoice is paid through a link, for which the key of the swap is shown.
 func TestSettle(t *testing.T) {
+	t.Parallel()
 	b := open(t, true)
 	me := b.network.User.Address("CITREA")
 	out := b.has(t, []string{"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.001", "-recipient", me}, "\nswap ")
@@ -352,6 +367,7 @@ func TestCompletion(t *testing.T) {
 // A command that is run later, from anywhere, shows the key of the swap that an earlier one
 // has made, and prints it nowhere.
 func TestKeysAreKept(t *testing.T) {
+	t.Parallel()
 	b := open(t, true)
 	me := b.network.User.Address("CITREA")
 	out := b.has(t, []string{"quote", "-from", "LIGHTNING-BTC", "-to", "CITREA-WBTC", "-in", "0.001", "-recipient", me}, "\nswap ")
@@ -400,6 +416,7 @@ func (s *shows) SubmitTransaction(_ context.Context, in swapper.SubmitTransactio
 
 // With -verify no answer of a remote service is passed on as it is.
 func TestRemoteServiceIsVerified(t *testing.T) {
+	t.Parallel()
 	b := open(t, true)
 	me, folder := b.network.User.Address("CITREA"), t.TempDir()
 	b.has(t, []string{"list", me}, "SWAP")

@@ -37,6 +37,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/examples/testnet4/console"
@@ -71,6 +72,7 @@ type cli struct {
 	live   bool            // out is a terminal, on which a line can be written again
 	asks   bool            // a person is there to answer questions
 	swaps  swapper.Service // nil: as the flags say
+	pause  time.Duration   // the longest between two looks at a swap that is followed; 0: as long as its action says
 
 	json bool
 }

@@ -53,6 +53,9 @@ func (c *cli) follow(ctx context.Context, in swapper.GetSwapStatusInput) error {
 		if a, ok := s.CurrentAction.(*swapper.Wait); ok {
 			pause = min(max(a.PollTime, 500*time.Millisecond), 30*time.Second)
 		}
+		if c.pause > 0 {
+			pause = min(pause, c.pause)
+		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

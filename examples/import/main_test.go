@@ -93,6 +93,7 @@ func vectorRecords(t *testing.T, chain string) (vaults, escrows map[string]json.
 }
 
 func TestImport(t *testing.T) {
+	t.Parallel()
 	vaults, escrows := vectorRecords(t, "CITREA")
 	if len(vaults) != 8 || len(escrows) != 2 {
 		t.Fatalf("%d and %d records", len(vaults), len(escrows))
@@ -177,6 +178,7 @@ func TestImport(t *testing.T) {
 // The swaps of a network with contracts of its own come over once the command knows the contracts, and
 // from providers that have no public address once it knows the providers.
 func TestImportOwnContracts(t *testing.T) {
+	t.Parallel()
 	_, escrows := vectorRecords(t, "CITREA")
 	dir := t.TempDir()
 	file, contracts := filepath.Join(dir, "CHAIN_atomiqsdk-0-CITREA.sqlite3"), filepath.Join(dir, "contracts.json")
@@ -249,6 +251,7 @@ func TestImportOfALocalNetwork(t *testing.T) {
 
 // Accounts that hold rent on Solana are named.
 func TestRentsAreNamed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := written(t, dir)
 	db, err := sql.Open("sqlite", filepath.Join(dir, "STORE_solAccounts.sqlite3"))

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi/webhook"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/storage/postgres"
 )
 
 // neighbour starts another server, as a process of its own, and returns what kills it.
@@ -62,6 +64,26 @@ func metric(t *testing.T, admin, name string) int {
 	return n
 }
 
+// leased returns what counts the processes that have a part of the swaps, if all of them are given out.
+func leased(t *testing.T, dsn, schema string) func() (owners int) {
+	t.Helper()
+	store, err := postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return func() int {
+		all, err := store.Leases(t.Context(), "swaps/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) < 64 {
+			return 0
+		}
+		return len(slices.Compact(slices.Sorted(maps.Values(all))))
+	}
+}
+
 // Servers need nothing but the same database to share the work: what one has made any
 // shows, streams and webhooks tell what others do, and when one is killed in the middle of
 // swaps, the other brings them to their end without being asked, which is tried at full depth.
@@ -84,6 +106,8 @@ func TestSeveralServers(t *testing.T) {
 	v.serve(settings)
 	delete(settings, "admin")
 	other, otherAdmin, kill := v.neighbour("other", settings)
+	leases := leased(t, dsn, schema)
+	v.until("both have leases", func() bool { return leases() > 1 }) // metrics that are asked for sooner serve for seconds
 	divided := func() bool {
 		mine, others := metric(t, admin, "swapper_shards"), metric(t, otherAdmin, "swapper_shards")
 		return mine > 0 && others > 0 && mine+others == 64 && metric(t, admin, "swapper_instances") == 2

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/swappertest"
@@ -48,7 +49,7 @@ func watch(admin string, policy map[string]any) map[string]any {
 	maps.Copy(own, policy)
 	return map[string]any{
 		"local": "local.json", "store": "swaps.db", "admin": map[string]any{"listen": admin}, "backup": map[string]any{"folder": "backups"},
-		"watchtower": map[string]any{"every": "100ms", "chains": map[string]any{"CITREA": own}},
+		"logLevel": "debug", "watchtower": map[string]any{"every": "100ms", "chains": map[string]any{"CITREA": own}},
 	}
 }
 
@@ -67,6 +68,7 @@ func (v *town) leaves(in swapper.CreateSwapInput, n int) (id string) {
 // claimed waits for the success of a swap whose user is away.
 func (v *town) claimed(id string) {
 	v.Helper()
+	defer depth.Hasten(v, v.net)()
 	v.until("claimed", func() bool {
 		end, err := v.swaps.GetSwapStatus(v.Context(), swapper.GetSwapStatusInput{SwapID: id})
 		if err != nil {
@@ -80,6 +82,13 @@ func (v *town) claimed(id string) {
 		}
 		return end.IsFinished
 	})
+}
+
+// logs waits until the log has so many lines with a text, from a place of it on. Metrics that are
+// asked for before what they are to show serve for seconds.
+func (v *town) logs(from int, text string, lines int) {
+	v.Helper()
+	v.until(text, func() bool { return strings.Count(v.log.String()[from:], text) >= lines })
 }
 
 // shows waits for a line of the metrics, while blocks are mined.
@@ -104,6 +113,7 @@ func TestWatchtowerClaimsForUsersWhoAreAway(t *testing.T) {
 	for n, in := range []swapper.CreateSwapInput{v.fromLightning(), v.fromBitcoin()} {
 		v.claimed(v.leaves(in, n))
 	}
+	v.logs(0, `"claimed":true`, 2)
 	v.shows(admin, `swapper_watchtower_claims_total{chain="CITREA",outcome="claimed"} 2`)
 	if log := v.log.String(); strings.Contains(log, secret) {
 		t.Error("the log has the key")
@@ -116,9 +126,10 @@ func TestWatchtowerIsRestored(t *testing.T) {
 	t.Parallel()
 	v, _ := newOperator(t)
 	for n, lost := range []bool{false, true} {
-		admin := free(t)
+		admin, said := free(t), len(v.log.String())
 		v.serve(watch(admin, map[string]any{"maxFee": "0.000000000000000001"}))
 		id := v.leaves(v.fromLightning(), n)
+		v.logs(said, "a claim does not pay", 2) // the first is stored after it was said
 		v.shows(admin, `swapper_watchtower_refused{chain="CITREA"} 1`)
 		answer, err := http.Post("http://"+admin+"/backup", "", nil)
 		if err != nil {
@@ -142,6 +153,7 @@ func TestWatchtowerIsRestored(t *testing.T) {
 		}
 		v.serve(watch(admin, map[string]any{"allowance": "1"}))
 		v.claimed(id)
+		v.logs(said, `"claimed":true`, 1)
 		v.shows(admin, `swapper_watchtower_claims_total{chain="CITREA",outcome="claimed"} 1`)
 		if err := v.end(); err != nil {
 			t.Fatal(err)

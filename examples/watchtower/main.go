@@ -196,7 +196,7 @@ func (p *place) public() (*place, error) {
 
 // local starts a network whose own watchtower is silent.
 func local(ctx context.Context) (*place, error) {
-	n, err := swappertest.New(ctx, swappertest.Options{MineEvery: 500 * time.Millisecond, Solana: swappertest.SolanaOptions{Version: "v2"}, Starknet: swappertest.StarknetOptions{On: true}})
+	n, err := swappertest.New(ctx, swappertest.Options{MineEvery: 500 * time.Millisecond, Hear: true, Solana: swappertest.SolanaOptions{Version: "v2"}, Starknet: swappertest.StarknetOptions{On: true}})
 	if err != nil {
 		return nil, err
 	}

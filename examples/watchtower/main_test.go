@@ -53,6 +53,7 @@ func (s *said) String() string {
 // The program claims for users of a local network who have left, and keeps books; a dry run says
 // what it would claim and earn, and claims nothing. Ctrl-C ends both, with the status of shells.
 func TestOnALocalNetwork(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		args        []string
@@ -123,6 +124,7 @@ func (p *program) interrupt(t *testing.T) {
 // The program is killed, or interrupted, when it is about to claim. The same command goes on, and
 // claims once, which its books say, and the chain.
 func TestGoesOn(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*testing.T, *program){
 		"killed": func(t *testing.T, p *program) {
 			_ = p.Process.Kill() // SIGKILL: nothing is said, stored or closed any more
@@ -132,7 +134,7 @@ func TestGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := swappertest.Start(t, swappertest.Options{Listen: swappertest.Listen{Control: "127.0.0.1:0"}})
+			n := swappertest.Start(t, swappertest.Options{Hear: true, Listen: swappertest.Listen{Control: "127.0.0.1:0"}})
 			n.Misbehave(swappertest.WatchtowerFault{Off: true})
 			file := filepath.Join(t.TempDir(), "local.json")
 			var text bytes.Buffer

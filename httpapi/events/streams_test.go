@@ -440,6 +440,7 @@ func TestLifetime(t *testing.T) {
 
 // A reader that does not read is cut off, harms no other, and goes on where it was.
 func TestSlowReader(t *testing.T) {
+	t.Parallel()
 	s := newSource()
 	wide := strings.Repeat("x", 100<<10)
 	big := func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide }

@@ -20,7 +20,7 @@ import (
 // A shop is told when its customer has paid.
 func ExampleNew() {
 	ctx := context.Background()
-	network, err := swappertest.New(ctx, swappertest.Options{})
+	network, err := swappertest.New(ctx, swappertest.Options{Hear: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package depth says how much the tests of this module try. Only tests import it.
+// Package depth says how much the tests of this module try, and how fast. Only tests import it.
 //
 // `go test ./...` tells a broken change of every package within minutes. What takes
 // longer, the same flow with every fault, on every chain and from every point at which a

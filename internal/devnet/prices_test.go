@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,6 +68,7 @@ func TestEverySourceHearsTheTable(t *testing.T) {
 }
 
 func TestFaultyServices(t *testing.T) {
+	t.Parallel()
 	s := startPrices(t)
 	s.Misbehave(devnet.Kraken, devnet.PriceFault{Percent: 150})
 	s.Misbehave(devnet.Binance, devnet.PriceFault{Fault: loopback.Fault{Down: true}})
@@ -79,13 +81,17 @@ func TestFaultyServices(t *testing.T) {
 		"negative": {Says: "-1"}, "zero": {Says: "0"}, "null": {Says: "null"}, "text": {Says: `"NaN"`}, "object": {Says: `{}`}, "unknown": {Unknown: true},
 	} {
 		s.MisbehaveAll(f)
+		var asking sync.WaitGroup
 		for _, source := range s.Sources(price.Options{Timeout: 300 * time.Millisecond}) {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			if got, err := source.Price(ctx, priceToken("SOL")); err == nil || ctx.Err() != nil {
-				t.Errorf("%s from %s: %v (%v)", name, source.Name(), got, err)
-			}
-			cancel()
+			asking.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				if got, err := source.Price(ctx, priceToken("SOL")); err == nil || ctx.Err() != nil {
+					t.Errorf("%s from %s: %v (%v)", name, source.Name(), got, err)
+				}
+			})
 		}
+		asking.Wait()
 	}
 	s.MisbehaveAll(devnet.PriceFault{})
 	if got, err := s.Market().Price(t.Context(), priceToken("SOL")); err != nil || !near(got, 16e10) {

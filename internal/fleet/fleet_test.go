@@ -69,9 +69,14 @@ func (l *link) Leases(ctx context.Context, prefix string) (map[string]string, er
 }
 
 func start(t *testing.T, store storage.Leaser, name string) process {
+	return startFor(t, store, name, DefaultTTL)
+}
+
+// startFor starts one with leases of another time.
+func startFor(t *testing.T, store storage.Leaser, name string, ttl time.Duration) process {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &link{Leaser: store}
-	f := New(Options{Leaser: l, Owner: name})
+	f := New(Options{Leaser: l, Owner: name, TTL: ttl})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -302,16 +307,16 @@ func TestJob(t *testing.T) {
 func TestJobsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &storagetest.MemoryLeases{}
-		jobsOnly(t, store, store, time.Minute)
+		jobsOnly(t, store, store, DefaultTTL, time.Minute)
 	})
 }
 
 // jobsOnly looks for so long at one process that divides the shards and at one that does a job alone,
 // each with its connection to one store.
-func jobsOnly(t *testing.T, one, other storage.Leaser, long time.Duration) {
+func jobsOnly(t *testing.T, one, other storage.Leaser, ttl, long time.Duration) {
 	t.Helper()
-	whole := start(t, one, "whole")
-	f := New(Options{Leaser: other, Owner: "jobs", JobsOnly: true})
+	whole := startFor(t, one, "whole", ttl)
+	f := New(Options{Leaser: other, Owner: "jobs", TTL: ttl, JobsOnly: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var all sync.WaitGroup

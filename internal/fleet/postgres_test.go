@@ -16,6 +16,7 @@ import (
 
 // The same as TestJobsOnly, with the leases of a database.
 func TestJobsOnlyOnADatabase(t *testing.T) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	schema := pgtest.Schema(t, dsn)
 	var stores [2]*postgres.Store
@@ -27,12 +28,13 @@ func TestJobsOnlyOnADatabase(t *testing.T) {
 		t.Cleanup(func() { s.Close() })
 		stores[i] = s
 	}
-	jobsOnly(t, stores[0], stores[1], 6*time.Second) // in which the leases are renewed
+	jobsOnly(t, stores[0], stores[1], 9*time.Second, 3500*time.Millisecond) // in which the leases are renewed
 }
 
 // Three processes share the shards of a database; when it crashes they let go, and when it
 // is back they share them again, all by themselves.
 func TestDatabaseRestarts(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -43,7 +45,7 @@ func TestDatabaseRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		fleets[i] = New(Options{Leaser: store, TTL: 3 * time.Second})
+		fleets[i] = New(Options{Leaser: store, TTL: 1500 * time.Millisecond})
 		running.Go(func() {
 			if err := fleets[i].Run(ctx); !errors.Is(err, context.Canceled) {
 				t.Error(err)

@@ -237,22 +237,26 @@ func TestRetriesAreBounded(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
+	var group sync.WaitGroup
 	for _, code := range []string{"40001", "40P01"} {
-		n := 0
-		err := s.do(t.Context(), func(context.Context, *pgx.Conn) error { n++; return &pgconn.PgError{Code: code} })
-		if err == nil || n != attempts {
-			t.Errorf("%s: %d attempts, %v, want %d", code, n, err, attempts)
-		}
-		n = 0
-		if err := s.do(t.Context(), func(context.Context, *pgx.Conn) error {
-			if n++; n < 3 {
-				return &pgconn.PgError{Code: code}
+		group.Go(func() {
+			n := 0
+			err := s.do(t.Context(), func(context.Context, *pgx.Conn) error { n++; return &pgconn.PgError{Code: code} })
+			if err == nil || n != attempts {
+				t.Errorf("%s: %d attempts, %v, want %d", code, n, err, attempts)
 			}
-			return nil
-		}); err != nil || n != 3 {
-			t.Errorf("%s: %d attempts, %v", code, n, err)
-		}
+			n = 0
+			if err := s.do(t.Context(), func(context.Context, *pgx.Conn) error {
+				if n++; n < 3 {
+					return &pgconn.PgError{Code: code}
+				}
+				return nil
+			}); err != nil || n != 3 {
+				t.Errorf("%s: %d attempts, %v", code, n, err)
+			}
+		})
 	}
+	group.Wait()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := s.do(ctx, func(context.Context, *pgx.Conn) error { return &pgconn.PgError{Code: "40001"} }); !errors.Is(err, context.DeadlineExceeded) {

@@ -39,6 +39,7 @@ func TestSuiteSerializable(t *testing.T) {
 }
 
 func suite(t *testing.T, begin string) {
+	t.Parallel()
 	dsn := pgtest.DSN(t)
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})

@@ -99,6 +99,7 @@ func peak(f func()) uint64 {
 // Ninety of a hundred LPs misbehave: the best quote of the rest comes in time,
 // and memory stays small (the servers' own, in this process, included).
 func TestCrowdOfLiars(t *testing.T) {
+	t.Parallel()
 	transport, dialed := counting(t)
 	c := newClient(t, lphttp.Options{Transport: transport})
 	d := NewDirectory(Setup{Client: c, Chains: clientChains(), URLs: crowd(t, 100, 10)})

@@ -34,6 +34,7 @@ func infoHandler(signature string) http.HandlerFunc {
 }
 
 func TestReloadWaitsForNobody(t *testing.T) {
+	t.Parallel()
 	good := flowtest.Serve(t, infoHandler("good"))
 	urls := []string{}
 	for _, name := range []string{"never answers", "closes the connection", "streams bytes without end", "drips frames without end"} {
