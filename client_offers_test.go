@@ -5,11 +5,14 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/httpx"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 )
 
 // nobodyOffers demands that every question about offers says that the fault is
@@ -62,6 +65,7 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("all are gone", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
+		h.quoter.LPs = lphttp.NewClient(lphttp.Options{AllowHTTP: true, AllowLocal: true, Retry: httpx.RetryPolicy{Delay: time.Millisecond}})
 		if _, err := h.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
