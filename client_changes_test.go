@@ -14,6 +14,7 @@ import (
 
 // What changed is found in the store, by when it changed, whoever was subscribed.
 func TestChanges(t *testing.T) {
+	t.Parallel()
 	h := newHonest(t, one())
 	address := h.net.EVM.User.Address.Hex()
 	begun := h.config.Now()

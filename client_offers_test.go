@@ -5,11 +5,15 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/httpx"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/lp/lphttp"
 )
 
 // nobodyOffers demands that every question about offers says that the fault is
@@ -62,6 +66,7 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("all are gone", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
+		h.quoter.LPs = lphttp.NewClient(lphttp.Options{AllowHTTP: true, AllowLocal: true, Retry: httpx.RetryPolicy{Delay: time.Millisecond}})
 		if _, err := h.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -118,10 +123,14 @@ func TestShownLimitsAreAccepted(t *testing.T) {
 // So is it where the watchtower's pay decides how little can be swapped.
 func TestShownLimitsAreAcceptedWithExpensiveGas(t *testing.T) {
 	t.Parallel()
-	for name, gas := range map[string]uint64{"as much as the least amount": 190_000_000, "a multiple of it": 1_000_000_000} {
-		t.Run(name, func(t *testing.T) {
+	for _, test := range depth.Of(1, []struct {
+		name string
+		gas  uint64
+	}{{"as much as the least amount", 190_000_000}, {"a multiple of it", 1_000_000_000}}) {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			w := one()
-			w.gas = gas
+			w.gas = test.gas
 			h := newHonest(t, w)
 			l, err := h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC"})
 			if err != nil {

@@ -22,6 +22,7 @@ import (
 
 // The operations that only ask, against real sockets of the local network.
 func TestQuestionsOnTheLocalNetwork(t *testing.T) {
+	t.Parallel()
 	net, err := devevm.Start(devevm.Options{})
 	if err != nil {
 		t.Fatal(err)

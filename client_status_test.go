@@ -11,6 +11,7 @@ import (
 // A status request about a wallet that cannot be is refused by the field of the
 // request that is wrong.
 func TestStatusNamesTheWalletsField(t *testing.T) {
+	t.Parallel()
 	h := newHonest(t, one())
 	s, err := h.CreateSwap(t.Context(), CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(100_000), AmountType: ExactIn,
 		DstAddress: h.net.EVM.User.Address.Hex()})

@@ -59,6 +59,7 @@ var systemClock = map[string]string{
 
 // TestClock makes sure that the clock is [Config.Now] everywhere but on the wire.
 func TestClock(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		path = filepath.ToSlash(path)

@@ -111,6 +111,7 @@ func under(folders ...string) func(string) bool {
 // Imports point one way (docs/architecture.md). A caller who wants one chain does not get
 // the others, and a chain knows nothing of swaps.
 func TestImportsPointOneWay(t *testing.T) {
+	t.Parallel()
 	all := packages(t)
 	if len(all["."]) == 0 || len(all) < 10 {
 		t.Fatalf("only %d packages are listed", len(all))

@@ -11,6 +11,7 @@ import (
 
 // Who gives the wrong thing is told what would be right.
 func TestRefusalsSayWhatWouldBeRight(t *testing.T) {
+	t.Parallel()
 	network := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
 	client, err := swapper.Open(t.Context(), network.Config())
 	if err != nil {

@@ -125,6 +125,7 @@ func (o object) expectSteps(statuses ...string) {
 }
 
 func TestVectorsExecutionStatus(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"execution_status_to_btc", "execution_status_to_btcln", "execution_status_from_btc", "execution_status_from_btcln", "execution_status_from_btcln_auto"} {
 		t.Run(name, func(t *testing.T) {
 			f := vectors.Load(t, "swap-flows-escrow", name)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -85,7 +86,7 @@ func TestALoopOfOnesOwnEnds(t *testing.T) {
 	} {
 		t.Run(loop, func(t *testing.T) {
 			t.Parallel()
-			n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
+			n := swappertest.Start(t, swappertest.Options{Hear: !depth.Full(), Solana: swappertest.SolanaOptions{Version: "v1"}})
 			c := open(t, n.Config())
 			u := n.User
 			for name, input := range map[string]swapper.CreateSwapInput{
@@ -181,6 +182,7 @@ func TestHoldPayouts(t *testing.T) {
 
 // A held payment is not given back while the swap waits for a chain that is slow: what was quoted is paid.
 func TestFinishKeepsHeldPayments(t *testing.T) {
+	t.Parallel()
 	n := swappertest.Start(t, swappertest.Options{Hear: true, Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
 	client := open(t, n.Config())
 	before, err := n.User.Balance(t.Context(), "LIGHTNING-BTC")
@@ -203,11 +205,10 @@ func TestFinishKeepsHeldPayments(t *testing.T) {
 	}
 }
 
-// The same on Solana, with both versions of the swap program, and its money, faults
-// and time.
 // A state that a swap has left out is not waited for until patience ends.
 func TestFinishUntilIsMissed(t *testing.T) {
-	n := swappertest.Start(t, swappertest.Options{})
+	t.Parallel()
+	n := swappertest.Start(t, swappertest.Options{Hear: true})
 	client := open(t, n.Config())
 	swap, err := client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 50_000, swapper.ExactIn, "", n.User.Address("CITREA")))
 	if err != nil {
@@ -219,11 +220,14 @@ func TestFinishUntilIsMissed(t *testing.T) {
 	}
 }
 
+// The same as in each direction on Solana, with both versions of the swap program, and its money, faults
+// and time.
 func TestSolana(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"v1", "v2"} {
 		t.Run(version, func(t *testing.T) {
-			n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: version}})
+			t.Parallel()
+			n := swappertest.Start(t, swappertest.Options{Hear: !depth.Full(), Solana: swappertest.SolanaOptions{Version: version}})
 			client := open(t, n.Config())
 			to, err := n.NewUser()
 			if err != nil {
@@ -427,7 +431,7 @@ func TestFaults(t *testing.T) {
 			client := open(t, n.Config())
 			n.Misbehave(part.fault)
 			defer n.Misbehave()
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
 			if _, err := client.Ready(ctx); err == nil || !strings.Contains(err.Error(), part.name) {
 				t.Errorf("ready: %v", err)
@@ -513,7 +517,7 @@ func TestClockAndBlocks(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	n := swappertest.Start(t, swappertest.Options{})
+	n := swappertest.Start(t, swappertest.Options{Hear: true})
 	client := open(t, n.Config())
 	for _, to := range []string{n.PayLink(), n.LightningAddress()} {
 		swap, err := client.CreateSwap(t.Context(), in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, n.User.Address("CITREA"), to))
@@ -611,7 +615,7 @@ func TestOptionsAreChecked(t *testing.T) {
 // The same on Starknet, with users whose accounts are not deployed.
 func TestStarknet(t *testing.T) {
 	t.Parallel()
-	n := swappertest.Start(t, swappertest.Options{Starknet: swappertest.StarknetOptions{On: true}})
+	n := swappertest.Start(t, swappertest.Options{Hear: !depth.Full(), Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
 	to, err := n.NewUser()
 	if err != nil {

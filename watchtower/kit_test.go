@@ -109,7 +109,7 @@ func newKit(t testing.TB, f family) *kit {
 	n := must[*devnet.Net](t)(devnet.Start(t.Context(), f.on))
 	t.Cleanup(func() { _ = n.Close() })
 	k := &kit{TB: t, Net: n, side: f.side(t, n), store: &storage.Memory{}}
-	k.backend = must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))
+	k.backend = must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1, RetryDelay: 10 * time.Millisecond}))
 	t.Cleanup(func() { _ = k.backend.Close() })
 	k.chain = must[chains.Chain](t)(k.factory.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))

@@ -363,6 +363,9 @@ func (k *contract) Check(p chains.Plan, signed []string) ([]chains.Signed, error
 	if err != nil {
 		return nil, err
 	}
+	if len(ids) == 0 { // as every chain says
+		return nil, fault.Invalid("signedTxs", "is required and must not be empty")
+	}
 	all := make([]chains.Signed, len(ids))
 	for i, id := range ids {
 		if strings.HasPrefix(id, Foreign) {

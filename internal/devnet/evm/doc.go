@@ -13,8 +13,8 @@
 //	net.Advance(time.Hour)                   // chain time
 //	net.Reorg(2)                             // the last two blocks are gone, their transactions wait again
 //
-// A transaction is mined as soon as it comes in, unless [Options].Manual or
-// [Net.SetMining] say otherwise. Blocks are at least a second apart in chain time
+// A transaction is mined as soon as it comes in, and a node answers who sends it when it is in a
+// block, unless [Options].Manual or [Net.SetMining] say otherwise. Blocks are at least a second apart in chain time
 // and stamped up to [Drift] behind the network's clock, so that a burst of
 // transactions does not run ahead of it.
 //

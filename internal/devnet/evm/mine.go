@@ -2,12 +2,14 @@ package evm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core"
 	"github.com/ethereum/go-ethereum/core/types"
 
@@ -190,6 +192,22 @@ func (n *Net) mineInBackground(ctx context.Context) {
 			}
 		}
 	})
+}
+
+// mineSent mines the transaction of a hash, so that who has sent it is answered when it is in a
+// block, if it can be and mining is not on demand.
+func (n *Net) mineSent(answer json.RawMessage) {
+	var id common.Hash
+	if json.Unmarshal(answer, &id) != nil {
+		return
+	}
+	pool := n.node.eth.TxPool()
+	n.mu.Lock() // of those who wait for the pool at the same time, it would forget all but one
+	err := pool.Sync()
+	n.mu.Unlock()
+	if tx := pool.Get(id); err == nil && tx != nil { // else it has been mined
+		n.mineWaiting([]*types.Transaction{tx})
+	}
 }
 
 // mineWaiting mines until nothing waits that a block takes, unless mining is on

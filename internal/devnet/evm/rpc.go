@@ -59,6 +59,9 @@ func (s *Server) do(ctx context.Context, q loopback.Call, f Fault) loopback.Repl
 	if err := node.client.CallContext(ctx, &result, q.Method, args...); err != nil {
 		return loopback.Failed(q.ID, errorOf(err))
 	}
+	if q.Method == "eth_sendRawTransaction" && node == s.net.node {
+		s.net.mineSent(result)
+	}
 	if f.Behind > 0 {
 		result = v.hide(q.Method, result)
 	}
