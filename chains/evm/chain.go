@@ -71,7 +71,7 @@ type factory struct {
 func (f factory) ID() string { return f.id }
 
 // openPatience is how long Open waits for a node.
-const openPatience = 5 * time.Second
+var openPatience = 5 * time.Second
 
 // Open implements [chains.Factory]. It takes one round trip, which checks the
 // chain id. Nodes that do not answer now are checked with the first request that
