@@ -14,7 +14,7 @@ import (
 )
 
 // GetSwapStatus implements [Service]. What it reports of the chains is at most
-// a second old, or holds as of the blocks that AsOf names, and a secret is stored durably before it returns. If the action
+// a second old (a fifth of one on regtest, whose blocks come at once), or holds as of the blocks that AsOf names, and a secret is stored durably before it returns. If the action
 // cannot be built now, the state is returned all the same and ActionError says
 // why; if the caller's wallet or fee rate makes it impossible, the call fails
 // with an error that names the field.

@@ -154,8 +154,12 @@ func (c *Client) open(ctx context.Context) error {
 	if c.config.Claimer != nil {
 		swap.Claimed(flows)
 	}
+	var fresh time.Duration
+	if c.config.Network == bitcoin.Regtest {
+		fresh = engine.LocalFresh
+	}
 	c.engine = engine.New(engine.Config{
-		Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Punish: c.offers.Punish, Probe: c.lps.Probe,
+		Fresh: fresh, Store: c.config.Store, Reader: c.reader, Now: c.config.Now, Log: c.config.Logger, KeepExpired: c.config.KeepExpired, LPAt: c.offers.At, Punish: c.offers.Punish, Probe: c.lps.Probe,
 		Executor: &chainio.Executor{Chains: c.byID, LPs: c.lps, LNURL: c.lnurl, Bitcoin: c.config.Bitcoin, Messenger: c.config.Messenger, Claimer: c.config.Claimer},
 		Flows:    flows,
 		Fleet:    c.fleet,

@@ -277,8 +277,8 @@ func (a *alterations) ask(answer []byte) (*swapper.GetSwapStatusOutput, bool, er
 	return got, a.told.secrets > 0, err
 }
 
-// try tries every change of an answer; of those that are tried twice, by half of them each
-// time, but at full depth.
+// try tries every change of an answer; but at full depth every other one, which is some of each
+// leaf's, and of stages that are tried twice half of these each time.
 func (a *alterations) try(s stage, answer []byte, heard []answered, twice bool, half int) {
 	a.Helper()
 	honest, told, err := a.ask(answer)
@@ -303,7 +303,7 @@ func (a *alterations) try(s stage, answer []byte, heard []answered, twice bool, 
 		}
 	}
 	for n, path := range slices.Sorted(maps.Keys(all)) {
-		if twice && n%2 != half && !depth.Full() {
+		if !depth.Full() && (n%2 != 0 || twice && n/2%2 != half) {
 			continue
 		}
 		text := all[path]

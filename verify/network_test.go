@@ -142,6 +142,9 @@ func TestThroughAService(t *testing.T) {
 			})
 		})
 		t.Run(g.chain+g.options.Solana.Version+" beside", func(t *testing.T) {
+			if g.chain != grounds[0].chain { // before a network is started for it
+				depth.OnlyFull(t)
+			}
 			t.Parallel()
 			through(t, g.chain, g.options, []part{{"every leaf of a status", verifiesEveryLeaf}})
 		})

@@ -12,6 +12,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/price"
 )
 
@@ -22,7 +23,17 @@ var (
 	lasting = flag.Duration("for", 0, "how long a soak or the chaos lasts; 0: as the scale says")
 )
 
+// elsewhereEnv has the processes look at swaps as seldom as on networks that are not local.
+const elsewhereEnv = "SWAPPER_SCALE_ELSEWHERE"
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if flag.Lookup("test.bench").Value.String() != "" || *scale == "full" {
+		_ = os.Setenv(elsewhereEnv, "yes") // inherited by the processes that are started
+	}
+	if os.Getenv(elsewhereEnv) != "" {
+		engine.LocalFresh = time.Second
+	}
 	for env, live := range map[string]func(string) error{childEnv: live, serviceEnv: serve} {
 		text := os.Getenv(env)
 		if text == "" {

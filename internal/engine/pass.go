@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -44,6 +45,8 @@ type Config struct {
 	// done here.
 	Fleet *fleet.Fleet
 
+	// Fresh is how long the facts of a pass serve callers without input; 0 is a second.
+	Fresh       time.Duration
 	PassTimeout time.Duration // for the questions of one pass; 0 is 30 s
 	KeepExpired time.Duration // how long an expired quote stays in the store; 0 is 24 h
 }
@@ -61,6 +64,7 @@ type Engine struct {
 	lpAt        func(chain, address string) string
 	punish      func(url string, about lp.Pair, err error)
 	passTimeout time.Duration
+	freshFor    time.Duration
 	keepExpired time.Duration
 	Effects     *runner
 	feed        feed
@@ -91,7 +95,7 @@ func New(c Config) *Engine {
 	_, shared := c.Store.(storage.Leaser)
 	g := &Engine{
 		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log, lpAt: c.LPAt, punish: c.Punish,
-		passTimeout: c.PassTimeout, keepExpired: c.KeepExpired,
+		passTimeout: c.PassTimeout, freshFor: cmp.Or(c.Fresh, snapshotLife), keepExpired: c.KeepExpired,
 		base: base, stop: stop, slots: map[string]*passSlot{}, settled: lru.New[string, *swap.Record](settledKept),
 		read:   lru.New[string, read](readKept),
 		spared: lru.New[string, time.Time](sparedKept), fleet: c.Fleet, shared: shared,
@@ -160,8 +164,13 @@ func (g *Engine) StoredView(r *swap.Record) swap.View {
 // errNotTaken says that no row of the table takes the input.
 var errNotTaken = fault.New(fault.InvalidState, "not possible in the swap's current state; check its status")
 
-// snapshotLife is how long the facts of a pass serve callers without input.
+// snapshotLife is how long the facts of a pass serve callers without input, if the configuration
+// does not say.
 const snapshotLife = time.Second
+
+// LocalFresh is [Config.Fresh] of a client of a local network, whose blocks come at once. Benchmarks
+// set it to a second, as elsewhere, before they open a client.
+var LocalFresh = 200 * time.Millisecond
 
 // maxSteps bounds the rows taken in one pass. The longest real row is four.
 const maxSteps = 16
@@ -196,8 +205,8 @@ type passRun struct {
 }
 
 // Advance runs a pass over a swap and returns what it found. A caller without
-// input joins a pass that is running, or gets the result of one that ended
-// within the last second; a caller with input gets a pass of its own. The pass
+// input joins a pass that is running, or gets the result of one that has just
+// ended; a caller with input gets a pass of its own. The pass
 // has its own deadline: a caller that goes away does not end it.
 //
 // Errors: fault.NotFound for an unknown id; fault.InvalidState when no row of
@@ -275,7 +284,7 @@ func (g *Engine) isFresh(f *passRun) bool {
 		return false
 	}
 	age := g.Now().Sub(f.ended)
-	return age >= 0 && age < snapshotLife
+	return age >= 0 && age < g.freshFor
 }
 
 // recent returns the record that Advance would answer a caller without input with, if it
@@ -313,7 +322,7 @@ func (g *Engine) sweep() {
 	now, n := g.Now(), 0
 	for ; n < len(g.fresh); n++ {
 		old := &g.fresh[n]
-		if age := now.Sub(old.pass.ended); age >= 0 && age < snapshotLife {
+		if age := now.Sub(old.pass.ended); age >= 0 && age < g.freshFor {
 			break
 		}
 		if l := g.slots[old.id]; l != nil && l.running == nil && (l.last == old.pass || l.last == nil) {

@@ -193,7 +193,7 @@ func (g *Engine) await(ctx context.Context, id string, from *swap.Record, had bo
 // waits, then ever slower, at last as often as its state asks for. The first wait is a
 // little longer than the facts of the pass before it serve, so that it ends with new ones.
 func (g *Engine) poll(ctx context.Context, id string) {
-	for wait := snapshotLife + snapshotLife/8; ; wait += wait / 8 {
+	for wait := g.freshFor + g.freshFor/8; ; wait += wait / 8 {
 		res, err := g.Advance(ctx, id, nil)
 		every := 5 * time.Second
 		if err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
@@ -272,7 +273,8 @@ func waysOutWith(tx *wire.MsgTx, paidOut *big.Int) []scenario {
 
 // From every state of every type, and after any single answer that was wrong (about
 // the swap, and about the height and the time of the head), the facts lead to where
-// they belong, as those who read chains remember them.
+// they belong, as those who read chains remember them. Short of full depth each state and
+// each truth has some of the wrong answers, and between them they have all.
 func TestFactsDecideFromEveryState(t *testing.T) {
 	lies := []struct {
 		name  string
@@ -282,9 +284,12 @@ func TestFactsDecideFromEveryState(t *testing.T) {
 	start := time.Unix(1_700_000_000, 0)
 	repeated := 0
 	for _, c := range waysOut() {
-		for _, s := range c.flow.States {
-			for _, is := range c.truths {
+		for i, s := range c.flow.States {
+			for j, is := range c.truths {
 				for wrong := range len(c.truths)*len(lies) + 1 {
+					if !depth.Full() && wrong > 0 && (wrong+i+j)%4 != 0 {
+						continue
+					}
 					w := &liar{now: start}
 					now := func() time.Time { return w.now }
 					m := remembers(w, now, true)

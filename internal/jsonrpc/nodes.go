@@ -180,14 +180,14 @@ func (n *Nodes) accept(a attempt, requests []Request) {
 	}
 }
 
-// greeting is how long the first question waits for a node.
-const greeting = 5 * time.Second
+// Greeting is how long the first question waits for a node. Tests of silent nodes shorten it.
+var Greeting = 5 * time.Second
 
 // Greet puts the first questions, and reports whether a node has answered them. That none does is
 // written to the log alone: swaps may be in progress on the chain. An error means that a node serves
 // another network, or that ctx has ended.
 func (n *Nodes) Greet(ctx context.Context, requests []Request, log *slog.Logger) (answered bool, err error) {
-	asking, cancel := context.WithTimeout(ctx, greeting)
+	asking, cancel := context.WithTimeout(ctx, Greeting)
 	defer cancel()
 	silent := n.Ask(asking, requests)
 	if ctx.Err() != nil {

@@ -97,7 +97,7 @@ func TestFloodOfBlocks(t *testing.T) {
 	eventually(t, "something is heard", func() bool { return c.Heard() != 0 })
 	n.Server().Requests()
 	teller.Misbehave(devnet.Fault{Flood: true})
-	eventually(t, "the flood comes", func() bool { return c.Subscriptions()[0].Messages > 150 })
+	eventually(t, "the flood comes", func() bool { return c.Subscriptions()[0].Messages > 250 })
 	teller.Misbehave(devnet.Fault{})
 	if asked := n.Server().Requests(); len(asked) > 120 { // three requests for each of 20 questions, and one or two later
 		t.Errorf("%d requests: %v", len(asked), asked[:20])

@@ -23,7 +23,7 @@ type socket struct {
 }
 
 // floodEvery is how often a server that floods tells of a block.
-const floodEvery = 50 * time.Millisecond
+const floodEvery = 10 * time.Millisecond
 
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if f := s.fault.Load(); f.NoSockets || f.Plain {
