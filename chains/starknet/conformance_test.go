@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
