@@ -351,6 +351,9 @@ func differDeposit(t *testing.T, c *vectors.Case, client *Client, s *flowtest.Se
 	pay, settle := steps[1].(map[string]any), steps[2].(map[string]any)
 	if pay["status"] != "confirmed" && pay["settleTxId"] != nil {
 		c.Differ(t, "btc-settled-when-confirmed")
+		if pay["settleTxId"] != pay["initTxId"] {
+			t.Errorf("the reference's payment %v is settled by %v", pay["initTxId"], pay["settleTxId"])
+		}
 		delete(pay, "settleTxId")
 	}
 	if n, ok := pay["confirmations"].(map[string]any); ok && pay["status"] == "received" {

@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -153,7 +154,10 @@ func vectorHistory(t *testing.T, c *vectors.Case, s *stub, r *Reader, in statusC
 					BlockTime   int64
 				}
 			}
-			State struct{ TypeName, GetClaimTxID, GetRefundTxID, GetClaimResult string }
+			State struct {
+				TypeName, GetInitTxID, GetClaimTxID, GetRefundTxID, GetClaimResult string
+				GetTxBlock                                                         struct{ BlockHeight uint64 }
+			}
 		}
 	}
 	c.Expected(t, &want)
@@ -175,6 +179,12 @@ func vectorHistory(t *testing.T, c *vectors.Case, s *stub, r *Reader, in statusC
 		}
 		same(t, "state", w.State.TypeName, stateName(d, who, p.Fact, false, time.UnixMilli(in.Now)))
 		same(t, "end", [3]string{w.State.GetClaimTxID, w.State.GetRefundTxID, w.State.GetClaimResult}, [3]string{p.Fact.ClaimTx, p.Fact.RefundTx, hex.EncodeToString(p.Fact.Result)})
+		if b := w.State.GetTxBlock.BlockHeight; b != 0 {
+			same(t, "last slot", b, max(p.Fact.Opened.Height, p.Fact.Finished.Height))
+		}
+		if id := w.State.GetInitTxID; id != "" {
+			same(t, "opening of an open one", id, p.Fact.InitTx)
+		}
 		vectors.SameJSON(t, w.Init.Data, p.Escrow.Data)
 		same(t, "opening", w.Init.TxID, p.Fact.InitTx)
 		same(t, "slot", chains.Block{Height: w.Init.Block.BlockHeight, Time: w.Init.Block.BlockTime}, p.Fact.Opened)
@@ -185,6 +195,9 @@ func vectorHistory(t *testing.T, c *vectors.Case, s *stub, r *Reader, in statusC
 		}
 		ended := map[bool]string{true: "PAID", false: "NOT_COMMITED"}[w.State.GetClaimTxID != ""]
 		same(t, "state of "+hash, w.State.TypeName, ended)
+		if _, known := in.Transactions[cmp.Or(w.State.GetClaimTxID, w.State.GetRefundTxID)]; !known {
+			t.Errorf("escrow %s ended by %+v, which is no transaction of the case", hash, w.State)
+		}
 	}
 }
 
