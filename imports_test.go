@@ -271,7 +271,7 @@ func TestEVMWireIsPure(t *testing.T) {
 	}
 	checkPure(t, files, "context", "sync/atomic", "net", "net/http", "os", "crypto/rand", "math/rand", "math/rand/v2",
 		"github.com/ethereum/go-ethereum/rpc", "github.com/ethereum/go-ethereum/ethclient",
-		module+"/storage", module+"/internal/evm/rpc", module+"/internal/evm/read", module+"/internal/lru", module+"/internal/httpx")
+		module+"/storage", module+"/internal/evm/rpc", module+"/internal/evm/read", module+"/internal/bounds", module+"/internal/httpx")
 }
 
 // Package swap is what a swap is and how it moves: pure, so that its tables can be

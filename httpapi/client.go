@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // client is what [NewClient] returns.
@@ -17,7 +17,7 @@ type client struct {
 	base   string
 	http   *http.Client
 	header http.Header
-	keys   *lru.Cache[string, swapper.Secret] // of swaps that it has created, by id
+	keys   *bounds.Cache[string, swapper.Secret] // of swaps that it has created, by id
 }
 
 var _ swapper.Service = (*client)(nil)
@@ -51,7 +51,7 @@ func NewClient(base string, o ClientOptions) (swapper.Service, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, newError(fault.InvalidInput, "base", "must be an http or https URL without a query")
 	}
-	c := &client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}, keys: lru.New[string, swapper.Secret](keysKept)}
+	c := &client{base: strings.TrimRight(u.String(), "/"), http: &http.Client{}, header: http.Header{}, keys: bounds.NewCache[string, swapper.Secret](keysKept)}
 	if o.HTTP != nil {
 		*c.http = *o.HTTP
 	}

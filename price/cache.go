@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -17,8 +17,8 @@ type cache struct {
 	now func() time.Time
 
 	flight async.Group
-	prices *lru.Cache[string, dated[*big.Int]]
-	usd    *lru.Cache[string, dated[float64]]
+	prices *bounds.Cache[string, dated[*big.Int]]
+	usd    *bounds.Cache[string, dated[float64]]
 }
 
 type dated[T any] struct {
@@ -41,7 +41,7 @@ func NewCache(of Source, age time.Duration, now func() time.Time) Source {
 		now = time.Now
 	}
 	const tokensKept = 256
-	return &cache{of: of, age: age, now: now, prices: lru.New[string, dated[*big.Int]](tokensKept), usd: lru.New[string, dated[float64]](1)}
+	return &cache{of: of, age: age, now: now, prices: bounds.NewCache[string, dated[*big.Int]](tokensKept), usd: bounds.NewCache[string, dated[float64]](1)}
 }
 
 // Name implements [Source].
@@ -73,7 +73,7 @@ func (c *cache) USDPerSat(ctx context.Context) (float64, error) {
 	})
 }
 
-func remembered[T any](ctx context.Context, c *cache, in *lru.Cache[string, dated[T]], key string, ask func(context.Context) (T, error)) (T, error) {
+func remembered[T any](ctx context.Context, c *cache, in *bounds.Cache[string, dated[T]], key string, ask func(context.Context) (T, error)) (T, error) {
 	if d, ok := in.Get(key); ok {
 		if age := c.now().Sub(d.at); age >= 0 && age < c.age { // below zero: the clock was set back
 			return d.value, nil

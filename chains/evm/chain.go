@@ -16,10 +16,10 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/evm/read"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/subscribe"
 	"github.com/swapper-go/swapper/tokens"
@@ -90,7 +90,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: settle.NewSentTxs[*wire.Transaction](), gas: lru.New[gasKey, measured](4096), eventPoll: eventPoll}
+	c := &chain{net: n, node: node, closeNode: node.Close, env: env, tokens: known, native: native, nonces: settle.NewSentTxs[*wire.Transaction](), gas: bounds.NewCache[gasKey, measured](4096), eventPoll: eventPoll}
 	for _, d := range n.Deployments {
 		c.contracts = append(c.contracts, &contracts{chain: c, Contracts: read.Contracts{Deployment: d}, memory: newMemory()})
 	}
@@ -147,7 +147,7 @@ type chain struct {
 	eventPoll  time.Duration    // how often new events are asked for
 	ahead      settle.Ahead     // of the chain: the cursor of events
 	nonces     *sentTxs
-	gas        *lru.Cache[gasKey, measured]
+	gas        *bounds.Cache[gasKey, measured]
 	latest     settle.Latest // block
 	sharing    async.Group
 

@@ -8,8 +8,8 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/lru"
 )
 
 // What a node estimates within the protocol's constant serves calls alike of the same
@@ -46,7 +46,7 @@ func TestGasIsEstimatedWhereTheTableDoesNotReach(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(1_700_000_000, 0)
-			ch := &chain{env: chains.Env{Now: func() time.Time { return now }}, gas: lru.New[gasKey, measured](16)}
+			ch := &chain{env: chains.Env{Now: func() time.Time { return now }}, gas: bounds.NewCache[gasKey, measured](16)}
 			if ask, known := ch.estimates([]wire.Call{c.asked}, sender); len(ask) != 1 || len(known) != 0 {
 				t.Fatalf("at first: %d questions, %v", len(ask), known)
 			}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/evm/read"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/settle"
 )
 
@@ -24,26 +24,26 @@ const buried = 64
 // contract set. Everything is bounded and can be asked for again. What only a node says is
 // kept once it was settled twice.
 type memory struct {
-	params      *lru.Cache[common.Hash, wire.VaultParams]   // by commitment, which is their hash
-	escrows     *lru.Cache[common.Hash, *chains.Escrow]     // by escrow hash, which is theirs
-	parsed      *lru.Cache[string, wire.SwapData]           // by their whole text
-	decoded     *lru.Cache[string, chains.Escrow]           // by the whole text of an LP
-	shown       *lru.Cache[string, json.RawMessage]         // what the API shows of it, by its whole text
-	inits       *lru.Cache[initKey, []wire.Call]            // never changed
-	known       *settle.EscrowMemory[common.Hash]           // by escrow hash
-	headers     *lru.Cache[bitcoin.Hash, wire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
-	unopened    *settle.Memory[string, uint64]              // by [search.key]: from which height on to search
-	withdrawals *settle.WithdrawalMemory[string]            // by [withdrawalKey]
+	params      *bounds.Cache[common.Hash, wire.VaultParams]   // by commitment, which is their hash
+	escrows     *bounds.Cache[common.Hash, *chains.Escrow]     // by escrow hash, which is theirs
+	parsed      *bounds.Cache[string, wire.SwapData]           // by their whole text
+	decoded     *bounds.Cache[string, chains.Escrow]           // by the whole text of an LP
+	shown       *bounds.Cache[string, json.RawMessage]         // what the API shows of it, by its whole text
+	inits       *bounds.Cache[initKey, []wire.Call]            // never changed
+	known       *settle.EscrowMemory[common.Hash]              // by escrow hash
+	headers     *bounds.Cache[bitcoin.Hash, wire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
+	unopened    *settle.Memory[string, uint64]                 // by [search.key]: from which height on to search
+	withdrawals *settle.WithdrawalMemory[string]               // by [withdrawalKey]
 }
 
 func newMemory() memory {
 	const entries = 16384
 	return memory{
-		parsed: lru.New[string, wire.SwapData](2048), decoded: lru.New[string, chains.Escrow](256),
-		shown: lru.New[string, json.RawMessage](2048), inits: lru.New[initKey, []wire.Call](2048),
-		params: lru.New[common.Hash, wire.VaultParams](4096), escrows: lru.New[common.Hash, *chains.Escrow](entries),
+		parsed: bounds.NewCache[string, wire.SwapData](2048), decoded: bounds.NewCache[string, chains.Escrow](256),
+		shown: bounds.NewCache[string, json.RawMessage](2048), inits: bounds.NewCache[initKey, []wire.Call](2048),
+		params: bounds.NewCache[common.Hash, wire.VaultParams](4096), escrows: bounds.NewCache[common.Hash, *chains.Escrow](entries),
 		known: settle.NewEscrowMemory[common.Hash](entries), unopened: settle.NewMemory[string](entries, settle.Later),
-		headers: lru.New[bitcoin.Hash, wire.StoredHeader](1024), withdrawals: settle.NewWithdrawalMemory[string](entries),
+		headers: bounds.NewCache[bitcoin.Hash, wire.StoredHeader](1024), withdrawals: settle.NewWithdrawalMemory[string](entries),
 	}
 }
 

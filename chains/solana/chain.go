@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -106,7 +106,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 		return nil, err
 	}
 	c := &chain{net: n, node: nodes, nodes: nodes, most: len(f.o.RPC)/2 + 1, env: env, tokens: known, native: native,
-		ledger: read.NewLedger(nodes, env.Now, env.Log), hashes: newHashes(), signed: lru.New[uint64, rpc.Block](1024), eventPoll: eventPoll}
+		ledger: read.NewLedger(nodes, env.Now, env.Log), hashes: newHashes(), signed: bounds.NewCache[uint64, rpc.Block](1024), eventPoll: eventPoll}
 	for _, p := range programs {
 		r := read.New(p, c.ledger)
 		c.contracts, c.readers = append(c.contracts, &contract{chain: c, Programs: p, reader: r}), append(c.readers, r)
@@ -177,7 +177,7 @@ type chain struct {
 	eventPoll  time.Duration    // how often new events are asked for
 	hashes     *hashes
 	latest     latest
-	signed     *lru.Cache[uint64, rpc.Block] // whose hashes LPs have signed, by slot
+	signed     *bounds.Cache[uint64, rpc.Block] // whose hashes LPs have signed, by slot
 
 	mu       sync.Mutex
 	price    uint64 // of a compute unit, in micro-lamports, as it was estimated last

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -15,9 +15,9 @@ import (
 // transactions that carry one can be executed. What it does not know it takes to be
 // longer.
 type hashes struct {
-	ends *lru.Cache[wire.Hash, uint64]
-	met  *lru.Cache[wire.Hash, uint64] // of others: the newest height when they were met
-	sent *lru.Cache[string, struct{}]  // ids of transactions that a node took
+	ends *bounds.Cache[wire.Hash, uint64]
+	met  *bounds.Cache[wire.Hash, uint64] // of others: the newest height when they were met
+	sent *bounds.Cache[string, struct{}]  // ids of transactions that a node took
 
 	mu     sync.Mutex
 	height uint64 // of the newest block that was heard of
@@ -25,7 +25,7 @@ type hashes struct {
 
 func newHashes() *hashes {
 	const entries = 8192
-	return &hashes{ends: lru.New[wire.Hash, uint64](entries), met: lru.New[wire.Hash, uint64](entries), sent: lru.New[string, struct{}](entries)}
+	return &hashes{ends: bounds.NewCache[wire.Hash, uint64](entries), met: bounds.NewCache[wire.Hash, uint64](entries), sent: bounds.NewCache[string, struct{}](entries)}
 }
 
 // heightOf is the height of the block whose hash a node names.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -120,7 +120,7 @@ func chainAt(t *testing.T, url string) *chain {
 	t.Cleanup(nodes.Close)
 	nodes.Retry = httpx.RetryPolicy{Calls: 1}
 	log := slog.New(slog.DiscardHandler)
-	c := &chain{node: nodes, nodes: nodes, most: 1, env: chains.Env{Now: now, Log: log}, ledger: read.NewLedger(nodes, now, log), hashes: newHashes(), signed: lru.New[uint64, rpc.Block](16)}
+	c := &chain{node: nodes, nodes: nodes, most: 1, env: chains.Env{Now: now, Log: log}, ledger: read.NewLedger(nodes, now, log), hashes: newHashes(), signed: bounds.NewCache[uint64, rpc.Block](16)}
 	w, ok := wire.NetworkFor(bitcoin.Testnet3)
 	if !ok {
 		t.Fatal("no deployment")

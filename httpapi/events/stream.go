@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // event is what is sent of a swap.
@@ -45,11 +45,11 @@ type stream struct {
 	waiting map[string]event
 	order   []string
 	ended   bool
-	sent    *lru.Cache[string, place]
+	sent    *bounds.Cache[string, place]
 }
 
 func newStream() *stream {
-	return &stream{wake: make(chan struct{}, 1), waiting: map[string]event{}, sent: lru.New[string, place](maxRemembered)}
+	return &stream{wake: make(chan struct{}, 1), waiting: map[string]event{}, sent: bounds.NewCache[string, place](maxRemembered)}
 }
 
 // offer queues an event, in the place of an earlier one of the same swap, unless the

@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -42,7 +42,7 @@ type endpoint struct {
 	keys  [][]byte
 	http  *http.Client
 	wake  chan struct{}
-	known *lru.Cache[string, uint64] // versions that have a record, by swap
+	known *bounds.Cache[string, uint64] // versions that have a record, by swap
 
 	looked time.Time // when the store was last read for changes; of run alone
 
@@ -69,7 +69,7 @@ func New(source source, o Options) (*Sender, error) {
 	s := &Sender{Options: o, source: source}
 	for _, e := range o.Endpoints {
 		at := &endpoint{Sender: s, Endpoint: e, outbox: outbox{o.Store, e.Name}, http: newClient(o.AllowLocal),
-			wake: make(chan struct{}, 1), known: lru.New[string, uint64](knownKept), fresh: map[string]swapper.Change{}}
+			wake: make(chan struct{}, 1), known: bounds.NewCache[string, uint64](knownKept), fresh: map[string]swapper.Change{}}
 		for _, text := range e.Secrets {
 			key, err := parseSecret(text)
 			if err != nil {

@@ -1,4 +1,4 @@
-// Package bounds has limits that several packages hold callers to.
+// Package bounds has limits that several packages hold callers to, and a [Cache] with a limit.
 //
 // [Shard] divides swaps among processes: each id belongs to one shard, for all
 // processes and for ever, since it is stored with the swap.

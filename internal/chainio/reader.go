@@ -12,8 +12,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	shared "github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -36,8 +36,8 @@ type Reader struct {
 	stop context.CancelFunc
 
 	building  shared.Group
-	raws      *lru.Cache[string, *madeRaw] // by swap
-	Unpayable func() map[string]string     // addresses that cannot be recipients, and what each is
+	raws      *bounds.Cache[string, *madeRaw] // by swap
+	Unpayable func() map[string]string        // addresses that cannot be recipients, and what each is
 
 	mu     sync.Mutex
 	asking map[contractKey]*questions
@@ -72,7 +72,7 @@ const (
 func New(all map[string]chains.Chain, backend bitcoin.Backend, lps StatusReader) *Reader {
 	base, stop := context.WithCancel(context.Background())
 	w := &Reader{Chains: all, Bitcoin: backend, lps: newInquiries(base, lps), base: base, stop: stop,
-		raws: lru.New[string, *madeRaw](rawsKept), asking: map[contractKey]*questions{}}
+		raws: bounds.NewCache[string, *madeRaw](rawsKept), asking: map[contractKey]*questions{}}
 	w.txs = newBatch(base, txsOf(backend), func(err error) bitcoin.Result[*bitcoin.Tx] { return bitcoin.Result[*bitcoin.Tx]{Err: err} })
 	w.txs.calls = mostTxCalls
 	w.Unpayable = sync.OnceValue(func() map[string]string { return unpayable(all) })

@@ -12,9 +12,9 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/fleet"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -72,13 +72,13 @@ type Engine struct {
 	census      census
 	peers       peerChanges
 	fleet       *fleet.Fleet
-	shared      bool                       // other processes use the store too
-	hearing     listener                   // nil: nodes tell nothing
-	said        *lru.Cache[string, string] // by id: see [said]; of swaps that Run does not follow
+	shared      bool                          // other processes use the store too
+	hearing     listener                      // nil: nodes tell nothing
+	said        *bounds.Cache[string, string] // by id: see [said]; of swaps that Run does not follow
 	backoffs    *backoffs
-	settled     *lru.Cache[string, *swap.Record] // decoded, by id; for lists
-	read        *lru.Cache[string, read]         // by id
-	spared      *lru.Cache[string, time.Time]    // quotes that could not be deleted, until when
+	settled     *bounds.Cache[string, *swap.Record] // decoded, by id; for lists
+	read        *bounds.Cache[string, read]         // by id
+	spared      *bounds.Cache[string, time.Time]    // quotes that could not be deleted, until when
 	base        context.Context
 	stop        context.CancelFunc
 
@@ -96,15 +96,15 @@ func New(c Config) *Engine {
 	g := &Engine{
 		Store: c.Store, reader: c.Reader, Flows: map[swap.Type]*swap.Flow{}, Now: c.Now, log: c.Log, lpAt: c.LPAt, punish: c.Punish,
 		passTimeout: c.PassTimeout, freshFor: cmp.Or(c.Fresh, snapshotLife), keepExpired: c.KeepExpired,
-		base: base, stop: stop, slots: map[string]*passSlot{}, settled: lru.New[string, *swap.Record](settledKept),
-		read:   lru.New[string, read](readKept),
-		spared: lru.New[string, time.Time](sparedKept), fleet: c.Fleet, shared: shared,
+		base: base, stop: stop, slots: map[string]*passSlot{}, settled: bounds.NewCache[string, *swap.Record](settledKept),
+		read:   bounds.NewCache[string, read](readKept),
+		spared: bounds.NewCache[string, time.Time](sparedKept), fleet: c.Fleet, shared: shared,
 	}
 	if g.hearing, _ = c.Reader.(listener); g.hearing != nil {
-		g.said = lru.New[string, string](saidOthers)
+		g.said = bounds.NewCache[string, string](saidOthers)
 	}
 	if shared {
-		g.peers.heard = lru.New[string, heard](heardKept)
+		g.peers.heard = bounds.NewCache[string, heard](heardKept)
 	}
 	if g.passTimeout <= 0 {
 		g.passTimeout = 30 * time.Second

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -25,8 +25,8 @@ const (
 // concurrent use.
 type peerChanges struct {
 	mu        sync.Mutex
-	heard     *lru.Cache[string, heard] // nil: the store is not shared, and nothing has to be remembered
-	listeners int                       // callers of listen that have not stopped
+	heard     *bounds.Cache[string, heard] // nil: the store is not shared, and nothing has to be remembered
+	listeners int                          // callers of listen that have not stopped
 	stop      context.CancelFunc
 	all       sync.WaitGroup
 }

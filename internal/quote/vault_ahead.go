@@ -7,10 +7,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/internal/lru"
 )
 
 // offer is what an LP has a vault for.
@@ -30,12 +30,12 @@ func (n named) is(other named) bool {
 // often names again. The zero value is ready; it is safe for concurrent use.
 type lastVaults struct {
 	once sync.Once
-	list *lru.Cache[offer, named]
+	list *bounds.Cache[offer, named]
 }
 
-func (l *lastVaults) cache() *lru.Cache[offer, named] {
+func (l *lastVaults) cache() *bounds.Cache[offer, named] {
 	const offers = 256
-	l.once.Do(func() { l.list = lru.New[offer, named](offers) })
+	l.once.Do(func() { l.list = bounds.NewCache[offer, named](offers) })
 	return l.list
 }
 

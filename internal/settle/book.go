@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // SendTimeout is how long to wait for a sent transaction (protocol: chain-evm.md §1.5,
@@ -17,11 +17,11 @@ type Deed [32]byte
 // NonceBook is the part of [SentTxs] about nonces, safe for concurrent use. Everything in it is bounded:
 // what is forgotten costs a question more. Senders are addresses in canonical form.
 type NonceBook struct {
-	sent  *lru.Cache[string, sentNonce]
-	used  *lru.Cache[place, Deed]       // what the transaction with a nonce does
-	given *lru.Cache[givenKey, uint64]  // handed out for a transaction of a swap
-	ready *lru.Cache[place, struct{}]   // no nonce was missing before it
-	gaps  *lru.Cache[string, time.Time] // by transaction id: since when one before it is missing
+	sent  *bounds.Cache[string, sentNonce]
+	used  *bounds.Cache[place, Deed]       // what the transaction with a nonce does
+	given *bounds.Cache[givenKey, uint64]  // handed out for a transaction of a swap
+	ready *bounds.Cache[place, struct{}]   // no nonce was missing before it
+	gaps  *bounds.Cache[string, time.Time] // by transaction id: since when one before it is missing
 }
 
 // sentNonce is what follows the last transaction that was sent for an account through
@@ -44,19 +44,19 @@ type givenKey struct {
 // newNonceBook returns an empty book.
 func newNonceBook() *NonceBook {
 	const accounts, entries = 4096, 16384
-	return &NonceBook{sent: lru.New[string, sentNonce](accounts), used: lru.New[place, Deed](entries), given: lru.New[givenKey, uint64](entries),
-		ready: lru.New[place, struct{}](entries), gaps: lru.New[string, time.Time](accounts)}
+	return &NonceBook{sent: bounds.NewCache[string, sentNonce](accounts), used: bounds.NewCache[place, Deed](entries), given: bounds.NewCache[givenKey, uint64](entries),
+		ready: bounds.NewCache[place, struct{}](entries), gaps: bounds.NewCache[string, time.Time](accounts)}
 }
 
 // SentTxs are what was sent for accounts: their nonces, and what the transactions with them offer.
 type SentTxs[T any] struct {
 	*NonceBook
-	txs *lru.Cache[place, T]
+	txs *bounds.Cache[place, T]
 }
 
 // NewSentTxs returns none.
 func NewSentTxs[T any]() *SentTxs[T] {
-	return &SentTxs[T]{newNonceBook(), lru.New[place, T](16384)}
+	return &SentTxs[T]{newNonceBook(), bounds.NewCache[place, T](16384)}
 }
 
 // Offer returns the transaction that was sent last with a nonce.

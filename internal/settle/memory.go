@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // apart is how long after a first settled answer a second one has to be asked for that
@@ -63,11 +63,11 @@ func (e Entry[V]) Note(v V, asked time.Time, settled bool, confirms func(before,
 // table has the entries of many questions.
 type table[K comparable, E interface{ empty() bool }] struct {
 	mu      sync.Mutex
-	entries *lru.Cache[K, E]
+	entries *bounds.Cache[K, E]
 }
 
 func newTable[K comparable, E interface{ empty() bool }](entries int) table[K, E] {
-	return table[K, E]{entries: lru.New[K, E](entries)}
+	return table[K, E]{entries: bounds.NewCache[K, E](entries)}
 }
 
 func (t *table[K, E]) of(k K) E {

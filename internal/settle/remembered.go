@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // Opening is what stays true of an escrow once its opening cannot be undone.
@@ -91,12 +91,12 @@ func (w Withdrawal) Note(f chains.WithdrawalFact, searched uint64, stays func(he
 // EscrowMemory has what is remembered of many escrows. It is bounded, and safe for concurrent use.
 type EscrowMemory[K comparable] struct {
 	table  table[K, Escrow]
-	likely *lru.Cache[K, Blocks]
+	likely *bounds.Cache[K, Blocks]
 }
 
 // NewEscrowMemory returns a memory of so many escrows.
 func NewEscrowMemory[K comparable](entries int) *EscrowMemory[K] {
-	return &EscrowMemory[K]{newTable[K, Escrow](entries), lru.New[K, Blocks](entries)}
+	return &EscrowMemory[K]{newTable[K, Escrow](entries), bounds.NewCache[K, Blocks](entries)}
 }
 
 // Opened is [Escrow.Opened].

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // Bounds of what is heard.
@@ -37,7 +37,7 @@ type Follower struct {
 	nodes *Nodes // nil: no node tells anything
 	from  Source
 	log   *slog.Logger
-	asked *lru.Cache[bitcoin.Hash, struct{}]
+	asked *bounds.Cache[bitcoin.Hash, struct{}]
 
 	mu     sync.Mutex
 	tip    bitcoin.Header
@@ -54,7 +54,7 @@ type followed struct {
 
 // New returns a follower that hears nodes; nil nodes tell nothing.
 func Follow(nodes *Nodes, from Source, log *slog.Logger) *Follower {
-	return &Follower{nodes: nodes, from: from, log: log, asked: lru.New[bitcoin.Hash, struct{}](askedKept)}
+	return &Follower{nodes: nodes, from: from, log: log, asked: bounds.NewCache[bitcoin.Hash, struct{}](askedKept)}
 }
 
 // CheckBlock says whether ids are those of the transactions of a block, in its order: they fold to

@@ -21,8 +21,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/subscribe"
 )
 
@@ -89,9 +89,9 @@ type Client struct {
 	tip     async.Recent[uint32]
 	rates   async.Recent[bitcoin.FeeRates]
 	blocks  async.Recent[[]bitcoin.ProjectedBlock]
-	headers *lru.Cache[bitcoin.Hash, bitcoin.Header]
-	hashes  *lru.Cache[uint32, aged[bitcoin.Hash]]      // of heights that are final
-	txs     *lru.Cache[bitcoin.Hash, aged[*bitcoin.Tx]] // confirmed for good; Confirmations is stale
+	headers *bounds.Cache[bitcoin.Hash, bitcoin.Header]
+	hashes  *bounds.Cache[uint32, aged[bitcoin.Hash]]      // of heights that are final
+	txs     *bounds.Cache[bitcoin.Hash, aged[*bitcoin.Tx]] // confirmed for good; Confirmations is stale
 }
 
 var (
@@ -124,9 +124,9 @@ func New(o Options) (*Client, error) {
 		http:    o.HTTP,
 		o:       o,
 		log:     o.Logger,
-		headers: lru.New[bitcoin.Hash, bitcoin.Header](4096),
-		hashes:  lru.New[uint32, aged[bitcoin.Hash]](4096),
-		txs:     lru.New[bitcoin.Hash, aged[*bitcoin.Tx]](1024),
+		headers: bounds.NewCache[bitcoin.Hash, bitcoin.Header](4096),
+		hashes:  bounds.NewCache[uint32, aged[bitcoin.Hash]](4096),
+		txs:     bounds.NewCache[bitcoin.Hash, aged[*bitcoin.Tx]](1024),
 	}
 	if c.http == nil {
 		c.http, c.owned = &http.Client{Transport: transport(o.Concurrency)}, true

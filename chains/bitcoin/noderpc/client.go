@@ -40,8 +40,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/subscribe"
 )
 
@@ -81,9 +81,9 @@ type Client struct {
 
 	flight  async.Group
 	mempool async.Recent[map[bitcoin.Hash]poolTx]
-	headers *lru.Cache[bitcoin.Hash, bitcoin.Header] // height included
-	txids   *lru.Cache[bitcoin.Hash, []bitcoin.Hash] // of blocks
-	scan    chan struct{}                            // holds one: Core does one scan at a time
+	headers *bounds.Cache[bitcoin.Hash, bitcoin.Header] // height included
+	txids   *bounds.Cache[bitcoin.Hash, []bitcoin.Hash] // of blocks
+	scan    chan struct{}                               // holds one: Core does one scan at a time
 
 	mu     sync.Mutex
 	node   *node  // nil until it was asked
@@ -144,8 +144,8 @@ func New(o Options) (*Client, error) {
 		name:    u.Host, // a path may be an access key, and errors reach callers
 		genesis: genesis,
 		slots:   make(chan struct{}, o.Concurrency),
-		headers: lru.New[bitcoin.Hash, bitcoin.Header](4096),
-		txids:   lru.New[bitcoin.Hash, []bitcoin.Hash](16),
+		headers: bounds.NewCache[bitcoin.Hash, bitcoin.Header](4096),
+		txids:   bounds.NewCache[bitcoin.Hash, []bitcoin.Hash](16),
 		scan:    make(chan struct{}, 1),
 	}
 	if o.HTTP != nil {

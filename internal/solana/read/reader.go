@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -26,7 +26,7 @@ type Ledger struct {
 	Node     rpc.Node
 	Now      func() time.Time
 	Log      *slog.Logger
-	blocks   *lru.Cache[uint64, rpc.Block] // by slot
+	blocks   *bounds.Cache[uint64, rpc.Block] // by slot
 	prices   prices
 	ahead    settle.Ahead // of the chain: the cursor of events
 	pageSize int          // transactions in one page of a history
@@ -34,7 +34,7 @@ type Ledger struct {
 
 // NewLedger returns a ledger that nothing is known of.
 func NewLedger(node rpc.Node, now func() time.Time, log *slog.Logger) *Ledger {
-	return &Ledger{Node: node, Now: now, Log: log, blocks: lru.New[uint64, rpc.Block](4096), pageSize: rpc.SignaturesPerCall}
+	return &Ledger{Node: node, Now: now, Log: log, blocks: bounds.NewCache[uint64, rpc.Block](4096), pageSize: rpc.SignaturesPerCall}
 }
 
 // New returns a reader of a deployment.
@@ -51,18 +51,18 @@ func (l *Ledger) alone() bool {
 // memory is what was read before and stays true. Everything is bounded and can be read
 // again. What only a node says is kept once it was settled twice.
 type memory struct {
-	addresses *lru.Cache[[32]byte, wire.Key]              // escrow accounts, by payment hash: they take a while to derive
-	txs       *settle.Memory[txKey, []wire.Occurrence]    // what happened in a transaction, newest first
-	opened    *settle.Memory[[32]byte, settle.Opening]    // by [dataKey], of escrows that are open: their final opening
-	headers   *lru.Cache[bitcoin.Hash, wire.StoredHeader] // whether the relay still has it is asked
+	addresses *bounds.Cache[[32]byte, wire.Key]              // escrow accounts, by payment hash: they take a while to derive
+	txs       *settle.Memory[txKey, []wire.Occurrence]       // what happened in a transaction, newest first
+	opened    *settle.Memory[[32]byte, settle.Opening]       // by [dataKey], of escrows that are open: their final opening
+	headers   *bounds.Cache[bitcoin.Hash, wire.StoredHeader] // whether the relay still has it is asked
 }
 
 func newMemory() memory {
 	const entries = 16384
 	return memory{
-		addresses: lru.New[[32]byte, wire.Key](entries), txs: settle.NewMemory[txKey](4*entries, sameOccurrences),
+		addresses: bounds.NewCache[[32]byte, wire.Key](entries), txs: settle.NewMemory[txKey](4*entries, sameOccurrences),
 		opened:  settle.NewMemory[[32]byte](entries, settle.Equal[settle.Opening]),
-		headers: lru.New[bitcoin.Hash, wire.StoredHeader](1024),
+		headers: bounds.NewCache[bitcoin.Hash, wire.StoredHeader](1024),
 	}
 }
 

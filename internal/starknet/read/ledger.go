@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/lru"
 	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -29,8 +29,8 @@ type Ledger struct {
 	Nodes    Nodes
 	Now      func() time.Time
 	Log      *slog.Logger
-	AllNodes bool                         // all nodes have to confirm what is settled, not only half
-	times    *lru.Cache[wire.Felt, int64] // of blocks, by hash: Unix seconds
+	AllNodes bool                            // all nodes have to confirm what is settled, not only half
+	times    *bounds.Cache[wire.Felt, int64] // of blocks, by hash: Unix seconds
 	rate     rate
 	latest   settle.Latest
 	tip      atomic.Uint64 // the height of the last head; 0: none was read
@@ -39,7 +39,7 @@ type Ledger struct {
 
 // NewLedger returns a ledger that nothing is known of.
 func NewLedger(nodes Nodes, now func() time.Time, log *slog.Logger) *Ledger {
-	return &Ledger{Nodes: nodes, Now: now, Log: log, times: lru.New[wire.Felt, int64](16384)}
+	return &Ledger{Nodes: nodes, Now: now, Log: log, times: bounds.NewCache[wire.Felt, int64](16384)}
 }
 
 // panel are the nodes, each alone.

@@ -3,7 +3,7 @@ package read
 import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -16,21 +16,21 @@ const buried = 1800
 // memory is what was read before and stays true, and where to look first. Everything is
 // bounded and can be read again. What only a node says is kept once it was settled twice.
 type memory struct {
-	escrows     *lru.Cache[wire.Felt, *chains.Escrow] // by escrow hash, which is theirs
-	known       *settle.EscrowMemory[wire.Felt]       // by escrow hash
-	unopened    *settle.Memory[search, uint64]        // from which height on to search
+	escrows     *bounds.Cache[wire.Felt, *chains.Escrow] // by escrow hash, which is theirs
+	known       *settle.EscrowMemory[wire.Felt]          // by escrow hash
+	unopened    *settle.Memory[search, uint64]           // from which height on to search
 	withdrawals *settle.WithdrawalMemory[withdrawalKey]
-	headers     *lru.Cache[bitcoin.Hash, wire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
-	tips        *lru.Cache[wire.Felt, wire.StoredHeader]    // by commitment, which is their hash
+	headers     *bounds.Cache[bitcoin.Hash, wire.StoredHeader] // by Bitcoin block; whether the relay still has it is asked
+	tips        *bounds.Cache[wire.Felt, wire.StoredHeader]    // by commitment, which is their hash
 }
 
 func newMemory() memory {
 	const entries = 16384
 	return memory{
-		escrows: lru.New[wire.Felt, *chains.Escrow](entries), known: settle.NewEscrowMemory[wire.Felt](entries),
+		escrows: bounds.NewCache[wire.Felt, *chains.Escrow](entries), known: settle.NewEscrowMemory[wire.Felt](entries),
 		unopened: settle.NewMemory[search](entries, settle.Later), withdrawals: settle.NewWithdrawalMemory[withdrawalKey](entries),
-		headers: lru.New[bitcoin.Hash, wire.StoredHeader](1024),
-		tips:    lru.New[wire.Felt, wire.StoredHeader](64),
+		headers: bounds.NewCache[bitcoin.Hash, wire.StoredHeader](1024),
+		tips:    bounds.NewCache[wire.Felt, wire.StoredHeader](64),
 	}
 }
 

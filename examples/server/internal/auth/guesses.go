@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 )
 
 // maxKnown is how many accepted credentials [Guesses] remembers.
@@ -16,7 +16,7 @@ type guesses struct {
 	inner  Authenticator
 	may    func(*http.Request) bool
 	failed func(*http.Request)
-	known  *lru.Cache[[sha256.Size]byte, bool] // whether they were right the last time
+	known  *bounds.Cache[[sha256.Size]byte, bool] // whether they were right the last time
 }
 
 // Guesses puts a bound on how often a sender can have a look at the Authorization header that
@@ -24,7 +24,7 @@ type guesses struct {
 // for him, failed is told of each that was wrong. What was right lately is looked at however
 // often others at the same address guess; a request without the header costs nothing.
 func Guesses(a Authenticator, may func(*http.Request) bool, failed func(*http.Request)) Authenticator {
-	return &guesses{a, may, failed, lru.New[[sha256.Size]byte, bool](maxKnown)}
+	return &guesses{a, may, failed, bounds.NewCache[[sha256.Size]byte, bool](maxKnown)}
 }
 
 // Authenticate implements [Authenticator].

@@ -4,7 +4,7 @@ import (
 	"github.com/NethermindEth/juno/core/crypto"
 	"github.com/NethermindEth/starknet.go/contracts"
 
-	"github.com/swapper-go/swapper/internal/lru"
+	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -36,7 +36,7 @@ func Address(deployer, class, salt Felt, calldata []Felt) Felt {
 
 // places are where elements of maps stand: the hash takes a hundred times as long as the
 // rest of a transfer.
-var places = lru.New[place, Felt](10_000)
+var places = bounds.NewCache[place, Felt](10_000)
 
 // place is a step on the way to an element of a map.
 type place struct{ at, key Felt }

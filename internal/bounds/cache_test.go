@@ -1,4 +1,4 @@
-package lru
+package bounds
 
 import (
 	"sync"
@@ -6,7 +6,7 @@ import (
 )
 
 func TestForgetsTheLeastRecentlyUsed(t *testing.T) {
-	c := New[string, int](2)
+	c := NewCache[string, int](2)
 	c.Add("a", 1)
 	c.Add("b", 2)
 	c.Get("a")
@@ -23,7 +23,7 @@ func TestForgetsTheLeastRecentlyUsed(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	c := New[int, int](10)
+	c := NewCache[int, int](10)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

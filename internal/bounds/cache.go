@@ -1,13 +1,12 @@
-// Package lru is a bounded cache that forgets what was not asked for longest.
-package lru
+package bounds
 
 import (
 	"container/list"
 	"sync"
 )
 
-// Cache holds the most recently used entries, a fixed number at most. It is safe
-// for concurrent use; make one with [New].
+// Cache holds the most recently used entries, a fixed number at most, and forgets what was not
+// asked for longest. It is safe for concurrent use; make one with [NewCache].
 type Cache[K comparable, V any] struct {
 	limit int
 	mu    sync.Mutex
@@ -20,8 +19,8 @@ type entry[K comparable, V any] struct {
 	value V
 }
 
-// New returns a cache of at most limit entries, one at least.
-func New[K comparable, V any](limit int) *Cache[K, V] {
+// NewCache returns a cache of at most limit entries, one at least.
+func NewCache[K comparable, V any](limit int) *Cache[K, V] {
 	return &Cache[K, V]{limit: max(limit, 1), order: list.New(), items: make(map[K]*list.Element)}
 }
 
