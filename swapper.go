@@ -84,7 +84,9 @@ func Open(ctx context.Context, c Config) (*Client, error) {
 	return client, nil
 }
 
-func (c *Client) open(ctx context.Context) error {
+// openChains opens the chains beside each other; those that were opened are the client's, even if
+// one could not be.
+func (c *Client) openChains(ctx context.Context) error {
 	opened := make([]chains.Chain, len(c.config.Chains))
 	g, gctx := errgroup.WithContext(ctx)
 	for i, f := range c.config.Chains {
@@ -105,6 +107,11 @@ func (c *Client) open(ctx context.Context) error {
 			c.ours = append(c.ours, closer)
 		}
 	}
+	return err
+}
+
+func (c *Client) open(ctx context.Context) error {
+	err := c.openChains(ctx)
 	if err != nil {
 		return err
 	}
