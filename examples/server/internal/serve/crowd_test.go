@@ -78,7 +78,8 @@ func TestConnectionsOfAnAddress(t *testing.T) {
 	if own, spare := c.hold("127.0.0.1", 40); own != 10 || spare != 30 {
 		t.Errorf("40 connections one after the other: %d kept, %d answered once; want 10 and 30", own, spare)
 	}
-	var silent []net.Conn // which keep the spare ones too, as many as a line may have
+	time.Sleep(100 * time.Millisecond) // until the server has let go of those that it has answered
+	var silent []net.Conn              // which keep the spare ones too, as many as a line may have
 	for range 40 {
 		silent = append(silent, c.dial("127.0.0.1"))
 	}
