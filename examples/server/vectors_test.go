@@ -286,6 +286,9 @@ func TestVectorsHTTPService(t *testing.T) {
 		case in.Headers["x-api-key"] == "":
 			if strings.HasPrefix(want.Headers["content-type"], "text/html") {
 				c.Differ(t, "http-key-first")
+				if want.Status != http.StatusBadRequest {
+					t.Errorf("the reference answers %d before it looks for a key", want.Status)
+				}
 				want.Status, want.Body.Error = http.StatusUnauthorized, "Unauthorized"
 			}
 			var got struct{ Error string }

@@ -156,7 +156,10 @@ func vectorHistory(t *testing.T, c *vectors.Case, s *stub, r *Reader, in statusC
 			}
 			State struct {
 				TypeName, GetInitTxID, GetClaimTxID, GetRefundTxID, GetClaimResult string
-				GetTxBlock                                                         struct{ BlockHeight uint64 }
+				GetTxBlock                                                         struct {
+					BlockHeight uint64
+					BlockTime   int64
+				}
 			}
 		}
 	}
@@ -179,8 +182,12 @@ func vectorHistory(t *testing.T, c *vectors.Case, s *stub, r *Reader, in statusC
 		}
 		same(t, "state", w.State.TypeName, stateName(d, who, p.Fact, false, time.UnixMilli(in.Now)))
 		same(t, "end", [3]string{w.State.GetClaimTxID, w.State.GetRefundTxID, w.State.GetClaimResult}, [3]string{p.Fact.ClaimTx, p.Fact.RefundTx, hex.EncodeToString(p.Fact.Result)})
-		if b := w.State.GetTxBlock.BlockHeight; b != 0 {
-			same(t, "last slot", b, max(p.Fact.Opened.Height, p.Fact.Finished.Height))
+		if b := w.State.GetTxBlock; b.BlockHeight != 0 {
+			last := p.Fact.Opened
+			if p.Fact.Finished.Height != 0 {
+				last = p.Fact.Finished
+			}
+			same(t, "last slot", chains.Block{Height: b.BlockHeight, Time: b.BlockTime}, last)
 		}
 		if id := w.State.GetInitTxID; id != "" {
 			same(t, "opening of an open one", id, p.Fact.InitTx)
