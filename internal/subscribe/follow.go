@@ -174,8 +174,8 @@ func (f *Follower) Unchanged(tx *bitcoin.Tx, heard uint64) (asOf uint32, ok bool
 	f.asked.Add(tx.ID, struct{}{})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if tx.Confirmed() {
-		return f.tip.Height, heard == f.seq
+	if tx.Confirmed() { // in a block above the tip it was before that block was asked for
+		return f.tip.Height, heard == f.seq && tx.Height <= f.tip.Height
 	}
 	if heard < f.begun || len(f.blocks) == blocksKept && heard < f.blocks[0].seq {
 		return 0, false

@@ -49,3 +49,20 @@ func TestABlockThatNoChainHasIsForgotten(t *testing.T) {
 		t.Errorf("afterwards: %v, %d", err, f.tip.Height)
 	}
 }
+
+// A transaction whose block was not asked for yet is not said to be unchanged as of the block
+// before it.
+func TestUnchangedNotBelowItsBlock(t *testing.T) {
+	nodes, err := New(Options{URLs: []string{"ws://node.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes.alive(0)
+	f := Follow(nodes, Source{}, slog.New(slog.DiscardHandler))
+	f.begin(bitcoin.Header{Height: 153}, nodes.Heard())
+	for height, want := range map[uint32]bool{152: true, 153: true, 154: false} {
+		if asOf, ok := f.Unchanged(&bitcoin.Tx{Confirmations: 1, Height: height}, f.Heard()); ok != want || ok && asOf != 153 {
+			t.Errorf("in block %d: unchanged as of %d: %v", height, asOf, ok)
+		}
+	}
+}
