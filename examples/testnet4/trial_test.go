@@ -48,7 +48,7 @@ func (p *place) Run(t *testing.T, typed string, flags ...string) (string, error)
 		out.stop = "  " + p.Stop + ": "
 	}
 	if p.faulty { // whoever could end the swap does so only once it is gone on with
-		out.stop, out.interrupt, p.faulty = "is not over", func() { p.Network.Misbehave() }, false
+		out.stop, out.interrupt, p.faulty = "has not ended", func() { p.Network.Misbehave() }, false
 	}
 	err := console.Run(ctx, console.Command{Name: t.Name(), Args: slices.Concat([]string{"-dir", p.Dir}, p.flags, flags), In: strings.NewReader(typed), Out: out,
 		Getenv: func(string) string { return "" }, Network: p.local}, p.Program)
@@ -80,7 +80,7 @@ func settles(t *testing.T, program console.Program, interrupts ...string) {
 		p.elsewhere(t)
 		p.interrupt(t, interrupts[0])
 		out, err := p.Run(t, "y\n")
-		if err != nil || !strings.Contains(out, "is not over") || !strings.Contains(out, "\nDone: ") {
+		if err != nil || !strings.Contains(out, "has not ended") || !strings.Contains(out, "\nDone: ") {
 			t.Errorf("another run did not go on: %v", err)
 		}
 		if depth.Full() {
@@ -97,7 +97,7 @@ func settles(t *testing.T, program console.Program, interrupts ...string) {
 			p := newPlace(t, program)
 			p.interrupt(t, at)
 			out, err := p.Run(t, "y\n")
-			if err != nil || !strings.Contains(out, "is not over") || !strings.Contains(out, "\nDone: ") {
+			if err != nil || !strings.Contains(out, "has not ended") || !strings.Contains(out, "\nDone: ") {
 				t.Errorf("another run did not go on: %v", err)
 			}
 		})

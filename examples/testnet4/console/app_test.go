@@ -134,6 +134,45 @@ func TestRefundUnderWay(t *testing.T) {
 	}
 }
 
+// moved is a service whose contract refuses what is signed so many times, since the chain has
+// moved since the action was built.
+type moved struct {
+	swapper.Service
+	keys     *Keys
+	refusals int
+	ended    bool
+}
+
+func (m *moved) GetSwapStatus(context.Context, swapper.GetSwapStatusInput) (*swapper.GetSwapStatusOutput, error) {
+	var out swapper.GetSwapStatusOutput
+	out.CurrentAction = &swapper.SignSmartChainTransaction{Chain: "SOLANA", RequiredSigner: m.keys.Address("SOLANA")}
+	out.IsFinished, out.IsSuccess = m.ended, m.ended
+	return &out, nil
+}
+
+func (m *moved) SubmitTransaction(context.Context, swapper.SubmitTransactionInput) (*swapper.SubmitTransactionOutput, error) {
+	if m.refusals--; m.refusals >= 0 {
+		return nil, fault.New(fault.InvalidState, "the program would refuse the transaction now")
+	}
+	m.ended = true
+	return &swapper.SubmitTransactionOutput{}, nil
+}
+
+// A signature that comes too late is asked for again, but not for ever.
+func TestSignedTooLate(t *testing.T) {
+	keys, err := OpenKeys("", filepath.Join(t.TempDir(), "key"), bitcoin.Testnet4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for refusals, settles := range map[int]bool{2: true, 3: false} {
+		var out strings.Builder
+		a := &App{Client: &moved{keys: keys, refusals: refusals}, Keys: keys, Network: impatient{}, out: &out}
+		if err := a.Follow(t.Context(), "one"); (err == nil) != settles || !strings.Contains(out.String(), "not yet possible: ") {
+			t.Errorf("%d refusals: %v\n%s", refusals, err, out.String())
+		}
+	}
+}
+
 // The first argument names the program.
 func TestWhichProgram(t *testing.T) {
 	ran := ""

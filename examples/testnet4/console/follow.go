@@ -15,7 +15,8 @@ import (
 // Follow does what a swap asks of its user until it has ended, and shows how it moves.
 // It may be stopped at any moment: what was sent is kept, and Resume goes on with it.
 func (a *App) Follow(ctx context.Context, id string) error {
-	asked := "" // the payment that the user was told of
+	asked := ""  // the payment that the user was told of
+	refused := 0 // signatures one after the other that came too late
 	a.shown = make(map[string]string)
 	for {
 		s, err := a.status(ctx, id)
@@ -47,10 +48,17 @@ func (a *App) Follow(ctx context.Context, id string) error {
 			if ctx.Err() != nil { // the user has stopped the program
 				return context.Cause(ctx)
 			}
-			if err := a.sign(ctx, id, action); err != nil {
+			err := a.sign(ctx, id, action)
+			if err == nil {
+				refused = 0
+				continue
+			}
+			// What was signed may no longer be what the chain accepts, as a claim when the
+			// relay has moved: the next status has a new action.
+			if refused++; refused == 3 || fault.CodeOf(err) != fault.InvalidState {
 				return err
 			}
-			continue
+			a.once("problem", "    not yet possible: %s", err)
 		}
 		if err := a.Network.Wait(ctx, expected); err != nil {
 			return err
@@ -170,7 +178,7 @@ func (a *App) Resume(ctx context.Context, types ...swapper.SwapType) (done bool,
 		if s.IsFinished {
 			continue
 		}
-		a.say("\nThe swap %s of %s is not over:", p.SwapID, p.CreatedAt.Local().Format("2006-01-02 15:04:05 MST"))
+		a.say("\nThe swap %s of %s has not ended:", p.SwapID, p.CreatedAt.Local().Format("2006-01-02 15:04:05 MST"))
 		if isOffer(s) && !a.Accept(&s.SwapOutputBase) {
 			continue
 		}
