@@ -81,3 +81,12 @@ func TestProgramsRefuseStrayArguments(t *testing.T) {
 		}
 	}
 }
+
+// The wallet of examples/minimal makes a swap in each direction on each chain.
+func TestMinimalSwaps(t *testing.T) {
+	depth.OnlyFull(t)
+	t.Parallel()
+	if out, err := exec.CommandContext(t.Context(), "go", "run", "./examples/minimal").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -15,7 +15,7 @@ import (
 // The Go that README.md and docs/integrate.md show is part of an example, line by line but
 // for what "// ..." leaves out. Examples are compiled and, where they have an output, run.
 func TestReadmeShowsExamples(t *testing.T) {
-	for document, examples := range map[string]string{"README.md": "example*_test.go", "docs/integrate.md": "httpapi/*/example_test.go"} {
+	for document, examples := range map[string]string{"README.md": "example*_test.go", "docs/integrate.md": "example_told_test.go"} {
 		bodies := bodiesOf(t, examples)
 		text, err := os.ReadFile(document)
 		if err != nil {

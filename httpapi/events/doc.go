@@ -18,7 +18,7 @@
 //
 // The data is the object that getSwapStatus returns, without the parts that are worth
 // money to a stranger ([swapper.Progress]). A wallet that has to sign asks getSwapStatus, which
-// builds the newest transactions.
+// builds the newest transactions. The example "Events" of package swapper follows a swap so.
 //
 // # What is sent when
 //

@@ -10,6 +10,8 @@
 //	// ...
 //	go sender.Run(ctx)
 //
+// The example "Webhooks" of package swapper has a shop that is told so.
+//
 // # What is sent
 //
 // A POST with the headers webhook-id, webhook-timestamp and webhook-signature and the

@@ -45,6 +45,11 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 	if use.With == nil && !use.ByOwner {
 		return "", fault.At("swapId", fault.New(fault.Unsupported, "the swap's own LNURL-withdraw link pays for its owner alone; call as the owner or with the swap's key, or pay the invoice"))
 	}
+	sub := g.feed.add()
+	if sub == nil {
+		return "", ErrClosed
+	}
+	defer g.feed.remove(sub)
 	res, err := g.Advance(ctx, r.ID, use)
 	if err != nil {
 		// The payment may have come while this call was on its way.
@@ -58,6 +63,8 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 		}
 		return "", err
 	}
+	poll := time.NewTimer(settlePoll)
+	defer poll.Stop()
 	for {
 		switch state := res.Record.State; {
 		case state > 0:
@@ -73,8 +80,15 @@ func (g *Engine) Settle(ctx context.Context, links Links, id, link string, owned
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(settlePoll):
+		case <-sub.wake: // another pass may have seen the payment
+			for _, c := range g.feed.take(sub) {
+				if c.Record.ID == r.ID {
+					res = &Result{Record: c.Record, Observation: &swap.Observation{}, At: g.Now()}
+				}
+			}
+		case <-poll.C:
 			res, err = g.Advance(ctx, r.ID, nil)
+			poll.Reset(settlePoll)
 		}
 		switch {
 		case ctx.Err() != nil:

@@ -190,6 +190,34 @@ func TestHowASettlementEnds(t *testing.T) {
 	}
 }
 
+// Who waits for a payment hears of it when another pass has seen it, and not of other swaps.
+func TestASettlementEndsWithThePassThatSeesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} })
+		r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
+		next := r.Clone()
+		next.Lightning.Invoice = invoiceOf(t, 100_000)
+		if err := g.write(t.Context(), r, next, nil); err != nil {
+			t.Fatal(err)
+		}
+		const paid = settlePoll * 3 / 4
+		g.reader = &opening{l, time.Now().Add(paid), true}
+		began := time.Now()
+		time.AfterFunc(paid/2, func() { quoted(t, g, swap.FromBTCLNAuto, "b", "12") })
+		time.AfterFunc(paid, func() {
+			if _, err := g.Advance(t.Context(), "a", nil); err != nil {
+				t.Error(err)
+			}
+		})
+		if hash, err := g.Settle(t.Context(), paysOut(0, 100_000), "a", "x", anyOwner); err != nil || hash != "11" || time.Since(began) != paid {
+			t.Errorf("%q, %v after %s, want 11 after %s", hash, err, time.Since(began), paid)
+		}
+		synctest.Wait()
+		g.Close()
+	})
+}
+
 // An invoice that its LP has cancelled is handed to no service, and who waits for its
 // payment does not wait on.
 func TestCancelledInvoiceIsNotSettled(t *testing.T) {

@@ -3,9 +3,16 @@ package noderpc_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
+	"math/big"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +28,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 )
@@ -116,8 +124,12 @@ func startBtcd(t testing.TB, flags ...string) *btcd {
 		Network: bitcoin.Regtest, URL: "https://" + address, User: "user", Password: "secret",
 		CertFile: filepath.Join(dir, "rpc.cert"), MempoolAge: -1,
 	}}
+	key := filepath.Join(dir, "rpc.key")
+	if !depth.Full() {
+		certify(t, b.options.CertFile, key)
+	}
 	cmd := exec.Command(program, append(flags, "--regtest", "--nolisten", "--nodnsseed", "--rpcuser=user", "--rpcpass=secret",
-		"--rpclisten="+address, "--rpccert="+b.options.CertFile, "--rpckey="+filepath.Join(dir, "rpc.key"),
+		"--rpclisten="+address, "--rpccert="+b.options.CertFile, "--rpckey="+key,
 		"--configfile="+config, "--datadir="+filepath.Join(dir, "data"), "--logdir="+filepath.Join(dir, "log"))...)
 	cmd.Env = append(os.Environ(), "HOME="+dir)
 	cmd.Stdout, cmd.Stderr = b.log, b.log
@@ -142,6 +154,31 @@ func startBtcd(t testing.TB, flags ...string) *btcd {
 	})
 	b.Indexed = b.connect(t).Indexed()
 	return b
+}
+
+// certify writes a certificate like that which btcd makes for itself, but of a key that costs little: it ends
+// every connection after one answer, and with its own key half of the tests' time would be that of handshakes.
+func certify(t testing.TB, cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true}
+	public, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalECPrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: public}, key: {Type: "EC PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // connect waits until the node answers, as long as it runs.

@@ -22,6 +22,9 @@ type Server struct {
 	cancel   context.CancelFunc
 	serving  sync.WaitGroup
 	once     sync.Once
+
+	mu    sync.Mutex
+	fresh map[net.Conn]bool // connections without a request
 }
 
 // Serve starts a server; address is host:port, "" for a free port of 127.0.0.1.
@@ -44,10 +47,31 @@ func (n *Network) ServeTLS(address string, h http.Handler, certificate tls.Certi
 
 func serve(listener net.Listener, h http.Handler) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{listener: listener, cancel: cancel}
-	s.http = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0), BaseContext: func(net.Listener) context.Context { return ctx }}
+	s := &Server{listener: listener, cancel: cancel, fresh: make(map[net.Conn]bool)}
+	s.http = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0), BaseContext: func(net.Listener) context.Context { return ctx }, ConnState: s.follow}
+	s.http.RegisterOnShutdown(s.cutFresh)
 	s.serving.Go(func() { _ = s.http.Serve(listener) }) // ends with Close
 	return s
+}
+
+func (s *Server) follow(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateNew {
+		s.fresh[c] = true
+	} else {
+		delete(s.fresh, c)
+	}
+}
+
+// cutFresh ends the connections that clients have opened for later: nothing is under way there,
+// but Shutdown would wait for their first request.
+func (s *Server) cutFresh() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.fresh {
+		c.Close()
+	}
 }
 
 // Host returns host:port.

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,7 +97,7 @@ func pack(out string, chosen []string) error {
 	if err := o.withoutSockets(runtime); err != nil {
 		return err
 	}
-	modules, err := o.withoutTable()
+	modules, err := o.withoutTables()
 	if err != nil {
 		return err
 	}
@@ -156,33 +155,11 @@ func (o *overlay) withoutSockets(distribution string) error {
 	return nil
 }
 
-// withoutTable returns a go.mod by which the build has a copy of the library of secp256k1 whose
-// table is left out, and what unpacks it. With the tag nothing reads it, but it would be linked: half a megabyte
-// that cannot be compressed, of three or four.
-func (o *overlay) withoutTable() (modfile string, err error) {
-	const library = "github.com/decred/dcrd/dcrec/secp256k1/v4"
-	from, err := output("list", "-f", "{{.Dir}}", library)
-	if err != nil {
-		return "", err
-	}
-	files := map[string]string{"loadprecomputed.go": "package secp256k1\n\ntype bytePointTable [32][256]JacobianPoint\n\nfunc s256BytePoints() *bytePointTable { return nil }\n"}
-	for _, folder := range []string{".", "ecdsa", "schnorr"} {
-		listed, err := os.ReadDir(filepath.Join(from, folder))
-		if err != nil {
-			return "", err
-		}
-		for _, f := range listed {
-			name := path.Join(folder, f.Name())
-			if _, ok := files[name]; ok || f.IsDir() || name == "compressedbytepoints.go" {
-				continue
-			}
-			text, err := os.ReadFile(filepath.Join(from, name))
-			if err != nil {
-				return "", err
-			}
-			files[name] = string(text)
-		}
-	}
+// withoutTables returns a go.mod by which the build has copies of two libraries that make tables. That of
+// secp256k1 has no table, nor what unpacks it: with the tag nothing reads it, but it would be linked, half a megabyte
+// that cannot be compressed, of three or four. That of Starknet's curve fills the table of Pedersen's hash
+// when something is hashed so, the address of an account that is to be deployed, and not whenever the program starts, which would be most of a start.
+func (o *overlay) withoutTables() (modfile string, err error) {
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join(o.root, name))
 		if err != nil {
@@ -193,7 +170,31 @@ func (o *overlay) withoutTable() (modfile string, err error) {
 		}
 	}
 	modfile = filepath.Join(o.work, "go.mod")
-	return modfile, o.replace(modfile, library, files)
+	if err := o.change(modfile, "github.com/decred/dcrd/dcrec/secp256k1/v4", map[string]func(string) (string, error){
+		"compressedbytepoints.go": func(string) (string, error) { return "package secp256k1\n", nil },
+		"loadprecomputed.go": func(string) (string, error) {
+			return "package secp256k1\n\ntype bytePointTable [32][256]JacobianPoint\n\nfunc s256BytePoints() *bytePointTable { return nil }\n", nil
+		},
+	}); err != nil {
+		return "", err
+	}
+	return modfile, o.change(modfile, "github.com/consensys/gnark-crypto", map[string]func(string) (string, error){"ecc/stark-curve/pedersen-hash/pedersen_hash.go": filledOnUse})
+}
+
+// filledOnUse has what the file did when the program starts done when the first hash is computed.
+func filledOnUse(text string) (string, error) {
+	for _, c := range [][2]string{
+		{"import (", "import (\n\t\"sync\""},
+		{"func init() {", "var filled sync.Once\n\nfunc fill() {"},
+		{"func Pedersen(a *fp.Element, b *fp.Element) fp.Element {", "func Pedersen(a *fp.Element, b *fp.Element) fp.Element {\n\tfilled.Do(fill)"},
+	} {
+		before, after, ok := strings.Cut(text, c[0])
+		if !ok {
+			return "", fmt.Errorf("this version of the library of Starknet's curve has no %q in the file of Pedersen's hash", c[0])
+		}
+		text = before + c[1] + after
+	}
+	return text, nil
 }
 
 const program = "github.com/swapper-go/swapper/verify/js"

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -22,15 +23,48 @@ func (o *overlay) write(file, text string) error {
 	return os.WriteFile(to, []byte(text), 0o644)
 }
 
-// replace replaces a library by files, in a go.mod of the build.
-func (o *overlay) replace(modfile, library string, files map[string]string) error {
-	folder := "./instead/" + library
-	for name, text := range files {
-		if err := o.write(filepath.Join(o.root, filepath.FromSlash(folder), filepath.FromSlash(name)), text); err != nil {
+// change replaces a library by a copy of it, in a go.mod of the build, in which some files have another text.
+func (o *overlay) change(modfile, library string, files map[string]func(string) (string, error)) error {
+	from, err := output("list", "-m", "-f", "{{.Dir}}", library)
+	if err != nil {
+		return err
+	}
+	changed := make(map[string]string)
+	for name, change := range files {
+		text, err := os.ReadFile(filepath.Join(from, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		if changed[name], err = change(string(text)); err != nil {
 			return err
 		}
 	}
-	_, err := output("mod", "edit", "-replace="+library+"="+folder, modfile)
+	if err := o.replace(modfile, library, changed); err != nil {
+		return err
+	}
+	return filepath.WalkDir(from, func(file string, f fs.DirEntry, err error) error {
+		if err != nil || f.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(from, file)
+		if to := filepath.Join(o.root, instead(library), name); o.Replace[to] == "" {
+			o.Replace[to] = file
+		}
+		return err
+	})
+}
+
+// instead is the folder of what replaces a library, in the module that is built.
+func instead(library string) string { return filepath.Join("instead", filepath.FromSlash(library)) }
+
+// replace replaces a library by files, in a go.mod of the build.
+func (o *overlay) replace(modfile, library string, files map[string]string) error {
+	for name, text := range files {
+		if err := o.write(filepath.Join(o.root, instead(library), filepath.FromSlash(name)), text); err != nil {
+			return err
+		}
+	}
+	_, err := output("mod", "edit", "-replace="+library+"=./"+filepath.ToSlash(instead(library)), modfile)
 	return err
 }
 

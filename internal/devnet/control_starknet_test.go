@@ -1,4 +1,4 @@
-package control_test
+package devnet_test
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-func TestStarknet(t *testing.T) {
+func TestStarknetIsControlled(t *testing.T) {
 	n, err := devnet.Start(t.Context(), devnet.Options{Starknet: true})
 	if err != nil {
 		t.Fatal(err)

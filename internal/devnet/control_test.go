@@ -1,4 +1,4 @@
-package control_test
+package devnet_test
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package watchtower_test
+package devnet_test
 
 import (
 	"context"
