@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/depth"
@@ -8,5 +9,8 @@ import (
 
 func TestMain(m *testing.M) {
 	depth.SideBySide()
+	if !depth.Full() {
+		_ = flag.Set("rapid.checks", "25") // -rapid.checks says otherwise
+	}
 	m.Run()
 }
