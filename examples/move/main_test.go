@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -181,7 +182,9 @@ func TestRefused(t *testing.T) {
 	defer s.Close()
 	to := filepath.Join(t.TempDir(), "copy.db")
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-from", path, "-to", to}, &out); !errors.Is(err, bolt.ErrInUse) {
+	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := run(soon, []string{"-from", path, "-to", to}, &out); !errors.Is(err, bolt.ErrInUse) {
 		t.Errorf("got %v, want ErrInUse", err)
 	}
 	if err := run(t.Context(), []string{"-from", path + "x", "-to", to}, &out); !errors.Is(err, os.ErrNotExist) {
