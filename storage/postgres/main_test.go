@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"flag"
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/depth"
@@ -9,8 +8,6 @@ import (
 
 func TestMain(m *testing.M) {
 	depth.SideBySide()
-	if !depth.Full() {
-		_ = flag.Set("rapid.checks", "25") // -rapid.checks says otherwise
-	}
+	depth.Properties(25)
 	m.Run()
 }
