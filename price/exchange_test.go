@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,16 +35,20 @@ func TestServicesAgainstBadServers(t *testing.T) {
 		"nothing": func(http.ResponseWriter, *http.Request) {},
 	} {
 		s := httptest.NewServer(handler)
+		var all sync.WaitGroup
 		for provider, make := range services {
-			source := make(Options{URL: s.URL + "/", Timeout: 100 * time.Millisecond})
-			start := time.Now()
-			if p, err := source.Price(t.Context(), tokens.Token{Ticker: "SOL"}); err == nil || time.Since(start) > 30*time.Second {
-				t.Errorf("%s, %s: price %v, %v after %v", name, provider, p, err, time.Since(start))
-			}
-			if v, err := source.USDPerSat(t.Context()); err == nil {
-				t.Errorf("%s, %s: %v US dollars per sat", name, provider, v)
-			}
+			all.Go(func() {
+				source := make(Options{URL: s.URL + "/", Timeout: 100 * time.Millisecond})
+				start := time.Now()
+				if p, err := source.Price(t.Context(), tokens.Token{Ticker: "SOL"}); err == nil || time.Since(start) > 30*time.Second {
+					t.Errorf("%s, %s: price %v, %v after %v", name, provider, p, err, time.Since(start))
+				}
+				if v, err := source.USDPerSat(t.Context()); err == nil {
+					t.Errorf("%s, %s: %v US dollars per sat", name, provider, v)
+				}
+			})
 		}
+		all.Wait()
 		s.CloseClientConnections()
 		if name == "silence" {
 			close(stop)

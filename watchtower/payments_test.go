@@ -167,10 +167,10 @@ func TestAPaymentThatIsMadeUp(t *testing.T) {
 	p.over(tower, before, 1)
 }
 
-// While 200 escrows of strangers can be claimed, or 1,000 at full depth, a new claim for an own user goes first.
+// While 150 escrows of strangers can be claimed, or 1,000 at full depth, a new claim for an own user goes first.
 func TestAFloodOfPaidEscrows(t *testing.T) {
 	p := newPayer(t, families[2])
-	flood := 200
+	flood := 150
 	if depth.Full() {
 		flood = 1000
 	}
@@ -339,13 +339,14 @@ func TestABackendWithoutBlocks(t *testing.T) {
 	}
 }
 
-// A tower is killed at each write that a payment of others makes; the next one claims it, once.
+// A tower is killed at each write that a payment of others makes, before it and after it in turn, or at
+// both at full depth; the next one claims it, once.
 func TestKilledBetweenPaymentAndProof(t *testing.T) {
 	p := newPayer(t, families[2])
 	before := p.native(p.signer.Address())
 	claims, deaths := uint64(0), 0
 	for n, finished := 0, false; !finished; n++ {
-		for _, wrote := range []bool{false, true} {
+		for _, wrote := range depth.Of(1, []bool{n%2 == 1, n%2 == 0}) {
 			claims++
 			data := p.open(t, opening{bounty: p.fair, pays: p.awaits(100_000 + claims)})
 			p.pay(int64(100_000 + claims))
@@ -365,7 +366,7 @@ func TestKilledBetweenPaymentAndProof(t *testing.T) {
 			stop()
 		}
 	}
-	if deaths < 8 {
+	if points := len(depth.Of(1, []bool{false, true})); deaths < 4*points {
 		t.Errorf("killed %d times", deaths)
 	}
 }

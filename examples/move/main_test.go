@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -24,28 +26,35 @@ func filled(t *testing.T, entries int) (path string) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	var all sync.WaitGroup
 	for i := range entries {
 		e := storage.Entry{ID: fmt.Sprintf("%c%d", byte(i*7), i), Version: uint64(i % 9), Body: bytes.Repeat([]byte{byte(i)}, i*13%5000)}
 		for k := range i % 4 {
 			e.Keys = append(e.Keys, storage.Key{Index: fmt.Sprint("index ", 3-k), Value: fmt.Sprint(i % 5 * k), Order: int64(i - 50)},
 				storage.Key{Index: "unique", Value: fmt.Sprint(i, k), Order: int64(-i), Unique: true})
 		}
-		if err := s.Create(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		all.Go(func() { // several share a write of the file
+			if err := s.Create(t.Context(), e); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	for i := range 12 {
-		for version := range uint64(i%3 + 1) {
-			if err := s.SetNote(t.Context(), fmt.Sprint("note ", i), fmt.Append(nil, i, version), version); err != nil {
-				t.Fatal(err)
+		all.Go(func() {
+			for version := range uint64(i%3 + 1) {
+				if err := s.SetNote(t.Context(), fmt.Sprint("note ", i), fmt.Append(nil, i, version), version); err != nil {
+					t.Error(err)
+				}
 			}
-		}
+		})
 	}
+	all.Wait()
 	return path
 }
 
 // A move that is stopped at any moment goes on when the command is given again.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	path := filled(t, 200)
 	to := filepath.Join(t.TempDir(), "copy.db")
 	copied, stopped := 0, 0
@@ -109,6 +118,8 @@ func (s *stopping) SetNote(ctx context.Context, name string, data []byte, versio
 
 // What is not a copy is not called one, and not overwritten.
 func TestNotACopy(t *testing.T) {
+	t.Parallel()
+	path := filled(t, 40)
 	for name, test := range map[string]struct {
 		change func(*bolt.Store) error
 		want   string
@@ -123,7 +134,6 @@ func TestNotACopy(t *testing.T) {
 		"a key is claimed": {func(s *bolt.Store) error { return claim(t.Context(), s) }, "already used by another entry"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filled(t, 40)
 			to := filepath.Join(t.TempDir(), "copy.db")
 			var out strings.Builder
 			if err := run(t.Context(), []string{"-from", path, "-to", to}, &out); err != nil {
@@ -172,7 +182,9 @@ func TestRefused(t *testing.T) {
 	defer s.Close()
 	to := filepath.Join(t.TempDir(), "copy.db")
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-from", path, "-to", to}, &out); !errors.Is(err, bolt.ErrInUse) {
+	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := run(soon, []string{"-from", path, "-to", to}, &out); !errors.Is(err, bolt.ErrInUse) {
 		t.Errorf("got %v, want ErrInUse", err)
 	}
 	if err := run(t.Context(), []string{"-from", path + "x", "-to", to}, &out); !errors.Is(err, os.ErrNotExist) {

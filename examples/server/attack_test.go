@@ -148,7 +148,7 @@ func TestAttacks(t *testing.T) {
 	})
 
 	try("headers and bodies that come slowly", func() {
-		if !depth.Full() { // it takes as long as headers may; serve.TestSlowAndLargeRequests has the rule
+		if !depth.Full() { // it takes as long as headers may; serve.TestSlowRequestsAreCut has the rule
 			return
 		}
 		var dripping sync.WaitGroup

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
 )
 
@@ -36,7 +38,8 @@ func shippedEnvironment(t *testing.T, file, etc, state string) (pairs []string) 
 }
 
 // The unit of systemd and the image serve with a file and with a database, whichever of both the
-// configuration or the environment names, and write nothing beside the configuration.
+// configuration or the environment names, and write nothing beside the configuration. At full depth
+// each does all of it.
 func TestShippedEnvironments(t *testing.T) {
 	database, v, whole := pgtest.Start(t), newTown(t), t
 	at, err := pgx.ParseConfig(database.DSN())
@@ -60,7 +63,7 @@ func TestShippedEnvironments(t *testing.T) {
 		}
 		return n
 	}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		settings map[string]any
 		more     []string // of the environment
 		file     string   // of the swaps; "": they are in the database
@@ -71,8 +74,13 @@ func TestShippedEnvironments(t *testing.T) {
 		"a database's URL in the file":     {settings: map[string]any{"store": dsn}},
 		"a database in the environment":    {settings: map[string]any{}, more: []string{"SWAPPER__DATABASE__DSN=" + dsn}},
 		"a database over the shipped file": {settings: map[string]any{"store": usualStore}, more: []string{"SWAPPER__STORE=" + dsn}},
-	} {
-		for _, shipped := range []string{"swapper.service", "Containerfile"} {
+	}
+	for i, name := range slices.Sorted(maps.Keys(cases)) {
+		c, both := cases[name], []string{"swapper.service", "Containerfile"}
+		if i%2 == 1 {
+			slices.Reverse(both)
+		}
+		for _, shipped := range depth.Of(1, both) {
 			t.Run(name+", "+shipped, func(t *testing.T) {
 				v.T = t
 				defer func() { v.T = whole }()

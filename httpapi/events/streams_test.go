@@ -459,11 +459,11 @@ func TestSlowReader(t *testing.T) {
 	first := quick.want("one", "CREATED")
 	for i := range 200 { // 20 MB, more than the sockets hold
 		s.put(fmt.Sprint("swap ", i%50), fmt.Sprint("STATE ", i), big)
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(3 * time.Millisecond)
 	}
 	s.put("one", "CLAIMED", big)
 	quick.want("one", "CLAIMED")
-	time.Sleep(time.Second)
+	time.Sleep(500 * time.Millisecond)
 	_ = slow.SetReadDeadline(time.Now().Add(time.Minute))
 	got, err := io.Copy(io.Discard, slow)
 	if err != nil && !strings.Contains(err.Error(), "reset") {

@@ -8,9 +8,9 @@ import (
 	"go/parser"
 	"go/token"
 	"math/big"
-	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,22 +29,17 @@ import (
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/storage/bolt"
+	"github.com/swapper-go/swapper/storage"
 )
 
 // open opens a client of the network that has met none of its LPs before.
 func open(t *testing.T, n *devnet.Net) *swapper.Client {
 	t.Helper()
-	store, err := bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
 	backend, err := mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: store, Chains: n.Chains(),
+	c, err := swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: new(storage.Memory), Chains: n.Chains(),
 		LPs: swapper.LPs{URLs: n.LPURLs()}, LNURL: swapper.LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +106,7 @@ func start(t *testing.T, o devnet.Options) *devnet.Net {
 }
 
 // caught are the checks that have refused what an LP said over HTTP.
-var caught = map[lpwire.Check]bool{}
+var caught sync.Map
 
 // told demands that err names the check.
 func told(t *testing.T, want lpwire.Check, err error) {
@@ -121,7 +116,7 @@ func told(t *testing.T, want lpwire.Check, err error) {
 		t.Errorf("got %v, want the check %s", err, want)
 		return
 	}
-	caught[want] = true
+	caught.Store(want, true)
 }
 
 // notHere are the checks that this network gives no occasion for, with the reason.
@@ -136,16 +131,20 @@ var notHere = map[lpwire.Check]string{
 // something to refuse.
 func TestEveryLieIsNamed(t *testing.T) {
 	t.Parallel()
-	t.Run("quotes", liesOfQuotes)
-	t.Run("quotes on Solana", liesOnSolana)
-	t.Run("quotes on Starknet", liesOnStarknet)
-	t.Run("vaults without funds", vaultsWithoutFunds)
-	t.Run("vaults that wait long", vaultsThatWaitLong)
-	t.Run("trusted gas swap", liesOfGas)
-	t.Run("nodes", liesOfNodes)
-	t.Run("afterwards", func(t *testing.T) { devnet.LiesAfterwards(t, told) })
+	t.Run("all", func(t *testing.T) {
+		for name, lies := range map[string]func(*testing.T){
+			"quotes": liesOfQuotes, "quotes on Solana": liesOnSolana, "quotes on Starknet": liesOnStarknet,
+			"vaults without funds": vaultsWithoutFunds, "vaults that wait long": vaultsThatWaitLong, "trusted gas swap": liesOfGas, "nodes": liesOfNodes,
+			"afterwards": func(t *testing.T) { devnet.LiesAfterwards(t, told) },
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				lies(t)
+			})
+		}
+	})
 	for _, check := range allChecks(t) {
-		if !caught[check] && notHere[check] == "" {
+		if _, ok := caught.Load(check); !ok && notHere[check] == "" {
 			t.Errorf("nothing was refused for %s", check)
 		}
 	}

@@ -65,9 +65,15 @@ func (s *solana) tokens() int64 { return int64(s.net.Tokens(devsolana.WBTC, s.ne
 // each runs a test with both versions of the program, and both ways of v2 to keep data.
 func each(t *testing.T, run func(t *testing.T, s *solana)) {
 	for _, version := range []string{solwire.V1, solwire.V2} {
-		t.Run(version, func(t *testing.T) { run(t, newSolana(t, version, solwire.DataPlain)) })
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			run(t, newSolana(t, version, solwire.DataPlain))
+		})
 	}
-	t.Run("v2, tagged", func(t *testing.T) { run(t, newSolana(t, solwire.V2, solwire.DataTagged)) })
+	t.Run("v2, tagged", func(t *testing.T) {
+		t.Parallel()
+		run(t, newSolana(t, solwire.V2, solwire.DataTagged))
+	})
 }
 
 // pays is an escrow that waits for a Bitcoin payment of some sats.

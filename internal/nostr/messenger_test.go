@@ -117,6 +117,7 @@ func TestPublish(t *testing.T) {
 // A relay of any badness must neither hold up nor spoil a publication that another
 // takes, and alone must be an error within the timeout.
 func TestBadRelays(t *testing.T) {
+	t.Parallel()
 	const timeout = 400 * time.Millisecond
 	ws, wss := silent(t)
 	slowTLS := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -183,6 +184,7 @@ func TestBadRelays(t *testing.T) {
 }
 
 func TestConcurrentCallsShareAPublication(t *testing.T) {
+	t.Parallel()
 	r := relay(t, watchtower.RelayFault{Delay: 200 * time.Millisecond})
 	now := time.Unix(1_800_000_000, 0)
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}, Now: func() time.Time { return now }})
@@ -210,6 +212,7 @@ func TestConcurrentCallsShareAPublication(t *testing.T) {
 }
 
 func TestOneCallerGoesAndOthersStay(t *testing.T) {
+	t.Parallel()
 	r := relay(t, watchtower.RelayFault{Delay: 300 * time.Millisecond})
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -225,6 +228,7 @@ func TestOneCallerGoesAndOthersStay(t *testing.T) {
 }
 
 func TestManyMessagesShareConnections(t *testing.T) {
+	t.Parallel()
 	r := relay(t, watchtower.RelayFault{Delay: 5 * time.Millisecond})
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}, Timeout: time.Minute})
 	var all sync.WaitGroup

@@ -48,6 +48,7 @@ func listen(t *testing.T, o nostr.ReceiverOptions) <-chan nostr.Message {
 }
 
 func TestReceiverDeliversOnce(t *testing.T) {
+	t.Parallel()
 	a, b := relay(t, watchtower.RelayFault{Repeat: 2}), relay(t, watchtower.RelayFault{})
 	urls := []string{a.URL(), b.URL()}
 	got := listen(t, nostr.ReceiverOptions{Relays: urls, Types: map[string]func(json.RawMessage) error{"evm": anything}})
@@ -80,6 +81,7 @@ func TestReceiverDeliversOnce(t *testing.T) {
 
 // A relay that forges must not keep the true event, from another relay, out.
 func TestForgedEventsAreDropped(t *testing.T) {
+	t.Parallel()
 	liar, honest := relay(t, watchtower.RelayFault{Forge: true}), relay(t, watchtower.RelayFault{})
 	got := listen(t, nostr.ReceiverOptions{Relays: []string{liar.URL(), honest.URL()}, Types: map[string]func(json.RawMessage) error{"evm": anything}})
 	now := time.Unix(1_800_000_000, 0)

@@ -118,16 +118,17 @@ func start(t *testing.T, o Options) *Nodes {
 
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for range 500 {
+	for range 2000 {
 		if holds() {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond)
 	}
 	t.Fatalf("not within ten seconds: %s", what)
 }
 
 func TestListens(t *testing.T) {
+	t.Parallel()
 	more := make(chan string)
 	s := serve(t, good, func(ctx context.Context, send func(string) error) {
 		for {
@@ -198,6 +199,7 @@ func TestListensToEarlyNews(t *testing.T) {
 }
 
 func TestBadNodesAreNotAlive(t *testing.T) {
+	t.Parallel()
 	idle := func(ctx context.Context, _ func(string) error) { <-ctx.Done() }
 	beating := func(ctx context.Context, send func(string) error) {
 		for send(head(false)) == nil && ctx.Err() == nil {

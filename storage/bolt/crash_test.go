@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -44,6 +45,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(sharedStore) != "":
 		shareStore(os.Getenv(sharedStore), os.Getenv(crashRound))
 	default:
+		depth.SideBySide()
 		os.Exit(m.Run())
 	}
 }
@@ -150,7 +152,6 @@ func TestProcessesTakeTurns(t *testing.T) {
 // creates, changes four times and deletes its entry n/7, and adds one to its note.
 const (
 	crashWriters = 8
-	crashRounds  = 40
 	stepsEach    = 7
 )
 
@@ -225,6 +226,10 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "swaps")
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	crashRounds := 16
+	if depth.Full() {
+		crashRounds = 40
+	}
 	type writer struct {
 		round  string
 		number int

@@ -8,5 +8,6 @@ import (
 
 func TestMain(m *testing.M) {
 	depth.SideBySide()
+	depth.Properties(25)
 	m.Run()
 }

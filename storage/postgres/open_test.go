@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -35,7 +36,11 @@ func execute(t *testing.T, dsn, text string) {
 func TestOpenTogether(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.DSN(t)
-	for range 10 {
+	rounds := 3
+	if depth.Full() {
+		rounds = 10
+	}
+	for range rounds {
 		schema := pgtest.Schema(t, dsn)
 		var group sync.WaitGroup
 		for range 12 {

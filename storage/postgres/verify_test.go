@@ -71,9 +71,9 @@ func TestVerifyStops(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
-	stored(t, s, 4*fullPage)
-	s.sql.entries = strings.Replace(s.sql.entries, "where before < $2", "where before < $2 and (select pg_sleep(1)) is not null", 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	stored(t, s, 3*fullPage)
+	s.sql.entries = strings.Replace(s.sql.entries, "where before < $2", "where before < $2 and (select pg_sleep(0.5)) is not null", 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 750*time.Millisecond)
 	defer cancel()
 	began := time.Now()
 	if err := s.Verify(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 3*time.Second {
@@ -87,6 +87,10 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
 	stored(t, s, 3*fullPage)
+	lasts := 500 * time.Millisecond
+	if depth.Full() {
+		lasts = 2 * time.Second
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	var group errgroup.Group
 	for w := range 8 {
@@ -112,7 +116,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 			return nil
 		})
 	}
-	for began := time.Now(); time.Since(began) < 2*time.Second; {
+	for began := time.Now(); time.Since(began) < lasts; {
 		if err := s.Verify(t.Context()); err != nil {
 			t.Error(err)
 			break

@@ -155,7 +155,7 @@ func (s *leaseSuite) prefixes() {
 func (s *leaseSuite) end() {
 	s.takes("a", long, []string{"stays"}, "stays")
 	begun := time.Now()
-	s.takes("a", short, []string{"x", "y"}, "x", "y")
+	s.takes("a", short, []string{"x", "y", "z"}, "x", "y", "z")
 	both := []string{"stays", "x", "y"}
 	for tries := 0; ; tries++ {
 		asked := time.Now()
@@ -181,10 +181,8 @@ func (s *leaseSuite) end() {
 	}
 	s.takes("a", long, both, "stays")
 	s.releases("a", both...)
-	s.lists("", map[string]string{"x": "b", "y": "b"})
 
-	s.takes("a", short, []string{"z"}, "z")
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+	for ; ; time.Sleep(20 * time.Millisecond) {
 		live, err := s.leaser.Leases(s.ctx, "z")
 		if err != nil {
 			s.Fatal(err)
@@ -195,6 +193,7 @@ func (s *leaseSuite) end() {
 			s.Fatal("a lease that has ended is listed")
 		}
 	}
+	s.lists("", map[string]string{"x": "b", "y": "b"})
 	s.takes("b", long, []string{"z"}, "z")
 	s.releases("a", "z")
 	s.lists("z", map[string]string{"z": "b"})
@@ -203,13 +202,11 @@ func (s *leaseSuite) end() {
 // renewal: a lease is as long as the latest call says, which may be shorter.
 func (s *leaseSuite) renewal() {
 	s.takes("a", short, []string{"x", "y"}, "x", "y")
-	s.takes("a", long, []string{"x"}, "x")
+	s.takes("a", long, []string{"x", "z"}, "x", "z")
+	s.takes("a", short, []string{"z"}, "z")
 	time.Sleep(2 * short)
-	s.takes("b", long, []string{"x", "y"}, "y")
-	s.takes("a", short, []string{"x"}, "x")
-	time.Sleep(2 * short)
-	s.lists("x", nil)
-	s.takes("b", long, []string{"x"}, "x")
+	s.lists("z", nil)
+	s.takes("b", long, []string{"x", "y", "z"}, "y", "z")
 }
 
 func (s *leaseSuite) limits() {

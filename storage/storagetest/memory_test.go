@@ -8,10 +8,12 @@ import (
 )
 
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	storagetest.Run(t, func(*testing.T) storage.Store { return new(storage.Memory) })
 }
 
 func TestLeasesInMemory(t *testing.T) {
+	t.Parallel()
 	storagetest.RunLeases(t, func(*testing.T) storage.Leaser { return new(storagetest.MemoryLeases) })
 }
 

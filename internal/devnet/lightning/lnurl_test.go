@@ -109,9 +109,7 @@ func TestActionsAreShown(t *testing.T) {
 
 // Whatever a service lies about, the client refuses, and names it.
 func TestLiesOfPayServices(t *testing.T) {
-	k := newKit(t)
-	links := must[lightning.Links](t)(k.AddPay(alice(nil)))
-	pay := must[lnurl.Details](t)(k.local.Resolve(t.Context(), links.LNURL)).(*lnurl.Pay)
+	t.Parallel()
 	for name, c := range map[string]struct {
 		f    lightning.LNURLFault
 		says string
@@ -131,26 +129,43 @@ func TestLiesOfPayServices(t *testing.T) {
 		"error status":    {lightning.LNURLFault{Callback: loopback.Fault{Status: 500}}, "500"},
 		"redirect to ftp": {lightning.LNURLFault{Redirect: "ftp://127.0.0.1/"}, "redirect"},
 	} {
-		k.Misbehave(c.f)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // rounds of tries end with it
-		_, err := k.local.RequestInvoice(ctx, pay.Params, 50, "")
-		cancel()
-		if err == nil || !strings.Contains(err.Error(), c.says) && fault.CodeOf(err) != fault.Timeout {
-			t.Errorf("%s: %v, want something about %q", name, err, c.says)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			links := must[lightning.Links](t)(k.AddPay(alice(nil)))
+			pay := must[lnurl.Details](t)(k.local.Resolve(t.Context(), links.LNURL)).(*lnurl.Pay)
+			k.Misbehave(c.f)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // rounds of tries end with it
+			defer cancel()
+			_, err := k.local.RequestInvoice(ctx, pay.Params, 50, "")
+			if err == nil || !strings.Contains(err.Error(), c.says) && fault.CodeOf(err) != fault.Timeout {
+				t.Errorf("%v, want something about %q", err, c.says)
+			}
+		})
 	}
+}
+
+func TestLiesOfPayServicesAboutTerms(t *testing.T) {
+	t.Parallel()
 	for name, f := range map[string]lightning.LNURLFault{
 		"other tag": {Tag: "channelRequest"}, "withdrawal": {Tag: "withdrawRequest"}, "callback to a file": {CallbackURL: "file:///etc/passwd"}, "no bounds": {NoBounds: true},
 		"bad metadata": {BadMetadata: true}, "stalls": {Details: loopback.Fault{Stall: true}}, "huge": {Details: loopback.Fault{Huge: true}},
 		"down": {Details: loopback.Fault{Down: true}}, "not found": {Details: loopback.Fault{Status: 404}},
 	} {
-		k.Misbehave(f)
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-		if d, err := k.local.Resolve(ctx, links.LNURL); err == nil {
-			t.Errorf("%s: %+v", name, d)
-		}
-		cancel()
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			links := must[lightning.Links](t)(k.AddPay(alice(nil)))
+			k.Misbehave(f)
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			if d, err := k.local.Resolve(ctx, links.LNURL); err == nil {
+				t.Errorf("%+v", d)
+			}
+		})
 	}
+	k := newKit(t)
+	links := must[lightning.Links](t)(k.AddPay(alice(nil)))
 	guarded := lnurl.New(lnurl.Config{Network: bitcoin.Regtest})
 	k.Misbehave(lightning.LNURLFault{})
 	if _, err := guarded.Resolve(t.Context(), links.LNURL); fault.CodeOf(err) != fault.InvalidInput {
@@ -203,6 +218,7 @@ func TestWithdraw(t *testing.T) {
 }
 
 func TestLiesOfWithdrawServices(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		f             lightning.LNURLFault
 		ok, sent, any bool // no error; paid; the outcome is unknown
@@ -214,6 +230,7 @@ func TestLiesOfWithdrawServices(t *testing.T) {
 		"stalls":                  {lightning.LNURLFault{Callback: loopback.Fault{Stall: true}}, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			k := newKit(t)
 			w, invoice, preimage := withdrawal(t, k)
 			k.Misbehave(c.f)

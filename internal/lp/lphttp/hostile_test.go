@@ -21,6 +21,7 @@ import (
 )
 
 func TestHostileLPs(t *testing.T) {
+	t.Parallel()
 	for name, h := range flowtest.Hostile {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

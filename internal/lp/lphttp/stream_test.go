@@ -102,6 +102,7 @@ func TestLateParameterWithoutValue(t *testing.T) {
 }
 
 func TestLateParameterThatFails(t *testing.T) {
+	t.Parallel()
 	transports(t, func(t *testing.T, serve func(http.HandlerFunc) string, o Options) {
 		attempts := make(chan string, 10)
 		base := serve(func(w http.ResponseWriter, r *http.Request) {

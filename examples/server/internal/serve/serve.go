@@ -71,6 +71,11 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 // ends, requests in progress have [Options.Grace] to be answered; it returns nil if
 // they were.
 func Run(ctx context.Context, listener net.Listener, o Options) error {
+	return run(ctx, listener, newServer(once(o.Handler), o.Logger), o)
+}
+
+// run is [Run] with a server of [newServer].
+func run(ctx context.Context, listener net.Listener, server *http.Server, o Options) error {
 	if o.Connections <= 0 {
 		o.Connections = defaultConnections
 	}
@@ -80,7 +85,6 @@ func Run(ctx context.Context, listener net.Listener, o Options) error {
 	if o.PerAddress <= 0 {
 		o.PerAddress = max(o.Connections/shareOf, leastShare)
 	}
-	server := newServer(once(o.Handler), o.Logger)
 	server.ConnContext = connContext
 	listener = newListener(listener, o)
 	if o.Certificate != nil {

@@ -1,0 +1,12 @@
+package contracts_test
+
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/depth"
+)
+
+func TestMain(m *testing.M) {
+	depth.Properties(30)
+	m.Run()
+}

@@ -1,0 +1,12 @@
+package subscribe
+
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/depth"
+)
+
+func TestMain(m *testing.M) {
+	depth.SideBySide()
+	m.Run()
+}
