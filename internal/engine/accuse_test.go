@@ -88,10 +88,7 @@ func TestLieThatTheChainShowsIsAccused(t *testing.T) {
 					t.Fatal(err)
 				}
 				for range 3 {
-					res, err := g.Advance(t.Context(), "a", nil)
-					if err != nil {
-						t.Fatal(err)
-					}
+					res := advance(t, g, "a", nil)
 					if l := res.Record.Lie; (l != nil) != c.kept || l != nil && !strings.Contains(string(l.Came), "0xopening") {
 						t.Errorf("kept %+v", l)
 					}
@@ -100,7 +97,6 @@ func TestLieThatTheChainShowsIsAccused(t *testing.T) {
 				if len(p.whom) != c.punished {
 					t.Errorf("punished %v, want %d", p.whom, c.punished)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -121,9 +117,8 @@ func (p *punished) note(url string, about lp.Pair, err error) {
 }
 
 func liarsEngine(t *testing.T, store storage.Store, p *punished) *Engine {
-	g := New(Config{Store: store, Reader: falseLP{}, Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} }),
-		Flows: []*swap.Flow{flowtest.Flow(swap.FromBTCLNAuto)}, Now: time.Now, Log: quiet, Punish: p.note})
-	t.Cleanup(g.Close)
+	g := newEngine(t, Config{Store: store, Reader: falseLP{}, Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} }),
+		Flows: []*swap.Flow{flowtest.Flow(swap.FromBTCLNAuto)}, Punish: p.note})
 	return g
 }
 
@@ -142,9 +137,7 @@ func TestLiesAreAccusedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, p := new(storage.Memory), new(punished)
 		one, other := liarsEngine(t, store, p), liarsEngine(t, store, p)
-		if err := one.Create(t.Context(), liarsSwap("a", "11")); err != nil {
-			t.Fatal(err)
-		}
+		add(t, one, liarsSwap("a", "11"))
 		for range 5 {
 			var all sync.WaitGroup
 			for _, g := range []*Engine{one, other} {
@@ -218,14 +211,10 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 				if err := g.Restore(t.Context(), r); err != nil {
 					t.Fatal(err)
 				}
-				res, err := g.Advance(t.Context(), "a", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := advance(t, g, "a", nil)
 				if (res.Record.Lie != nil) != c.kept || len(p.whom) != c.after {
 					t.Errorf("kept %+v, punished %v", res.Record.Lie, p.whom)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -233,9 +222,7 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 		p := new(punished)
 		store := &mute{Store: new(storage.Memory)}
 		g := liarsEngine(t, store, p)
-		if err := g.Create(t.Context(), liarsSwap("a", "11")); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, liarsSwap("a", "11"))
 		store.mute = true
 		if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.Lie == nil || len(p.whom) != 0 {
 			t.Errorf("%v, punished %v", err, p.whom)

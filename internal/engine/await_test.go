@@ -82,9 +82,7 @@ func TestWhatACallerIsTold(t *testing.T) {
 				f.Type = swap.FromBTC // of the types above there is no table, so that the records stay as they are
 				g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
 				r := c.now
-				if err := g.Create(t.Context(), &r); err != nil {
-					t.Fatal(err)
-				}
+				add(t, g, &r)
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				began := time.Now()
@@ -99,7 +97,6 @@ func TestWhatACallerIsTold(t *testing.T) {
 				case c.want == ok && err != nil, c.want != ok && (err == nil || !strings.Contains(err.Error(), c.want)):
 					t.Errorf("%v", err)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -120,9 +117,7 @@ func TestWaitingEndsWithTheEngine(t *testing.T) {
 		}()
 		waiting := newToy("c")
 		waiting.Submission = r.Submission
-		if err := g.Create(t.Context(), waiting); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, waiting)
 		if err := g.await(t.Context(), "c", waiting, false); !errors.Is(err, ErrClosed) {
 			t.Errorf("of an engine that closes: %v", err)
 		}
@@ -159,7 +154,6 @@ func TestSameSubmissionTwice(t *testing.T) {
 		if res, err := g.accepted(t.Context(), "a", signedBy(owner, "0x2"), []string{"0x2"}); !errors.Is(err, errNotTaken) {
 			t.Errorf("after the end: %+v, %v", res, err)
 		}
-		g.Close()
 	})
 }
 
@@ -169,9 +163,7 @@ func TestPlacesOfIdleSwapsAreGivenUp(t *testing.T) {
 		w := &toyReader{}
 		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 		look := func(id string) {
-			if _, err := g.Advance(t.Context(), id, nil); err != nil {
-				t.Fatal(err)
-			}
+			advance(t, g, id, nil)
 		}
 		left := func(when string, want ...string) {
 			t.Helper()
@@ -207,6 +199,5 @@ func TestPlacesOfIdleSwapsAreGivenUp(t *testing.T) {
 		if len(g.fresh) != 0 {
 			t.Errorf("%d passes are kept", len(g.fresh))
 		}
-		g.Close()
 	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage"
 )
 
 // However long an LP was away: what waits for it goes on within seconds when it
@@ -27,7 +26,7 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 					}
 					return swap.Outcome{Done: true}
 				}}
-				g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+				g := newEngine(t, Config{Executor: p, Flows: []*swap.Flow{lamp()},
 					Probe: func(context.Context, string) error {
 						probes.Add(1)
 						if !up.Load() {
@@ -35,7 +34,6 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 						}
 						return nil
 					}})
-				defer g.Close()
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan error)
 				go func() { ended <- g.Run(ctx) }()
@@ -43,12 +41,8 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 				for i := range swaps {
 					r := newToy(string(rune('a' + i)))
 					r.LP.URL = "https://lp"
-					if err := g.Create(t.Context(), r); err != nil {
-						t.Fatal(err)
-					}
-					if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-						t.Fatal(err)
-					}
+					add(t, g, r)
+					advance(t, g, r.ID, swap.Reveal{Preimage: chains.Preimage{1}})
 				}
 				time.Sleep(away)
 				up.Store(true)
@@ -77,22 +71,15 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 func TestAnyAnswerOfTheProviderEndsThePauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Reason: "no connection"} }}
-		g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+		g := newEngine(t, Config{Executor: p, Flows: []*swap.Flow{lamp()},
 			Probe: func(context.Context, string) error { return errors.New("no connection") }})
-		defer g.Close()
 		r := newToy("a")
 		r.LP.URL = "https://lp"
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
+		advance(t, g, r.ID, swap.Reveal{Preimage: chains.Preimage{1}})
 		look := func() int64 {
 			t.Helper()
-			if _, err := g.Advance(t.Context(), r.ID, swap.Look{}); err != nil {
-				t.Fatal(err)
-			}
+			advance(t, g, r.ID, swap.Look{})
 			synctest.Wait()
 			return p.started.Load()
 		}

@@ -144,9 +144,7 @@ func TestEffectIsJudgedAgain(t *testing.T) {
 		} {
 			due = nil
 			time.Sleep(time.Minute)
-			if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-				t.Fatal(err)
-			}
+			advance(t, g, "a", nil)
 			due = c.due
 			r, e, err := g.stillDue(t.Context(), "a", send)
 			if (err == nil) != c.want || c.want && (r == nil || e.Key() != send.Key()) || !c.want && !errors.Is(err, errNotDue) {
@@ -176,16 +174,13 @@ func TestEffectIsJudgedAgain(t *testing.T) {
 			t.Errorf("of a type without effects: %v", err)
 		}
 		other := &swap.Record{Head: swap.Head{ID: "c", Type: swap.TrustedFromBTC, Chain: "CITREA"}}
-		if err := g.Create(t.Context(), other); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, other)
 		if _, _, err := g.stillDue(t.Context(), "c", send); !errors.Is(err, errNotDue) {
 			t.Errorf("of a type that is not configured: %v", err)
 		}
 		if v := g.StoredView(other); !reflect.DeepEqual(v, swap.View{}) {
 			t.Errorf("of a type that is not configured %+v is shown", v)
 		}
-		g.Close()
 	})
 }
 
@@ -218,9 +213,7 @@ func TestWhatIsStoredOfABeginning(t *testing.T) {
 			if c.before != (swap.Try{}) {
 				r.Tried = map[string]swap.Try{c.e.Key(): c.before}
 			}
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 			r, err := g.Load(t.Context(), r.ID)
 			if err != nil {
 				t.Fatal(err)
@@ -236,7 +229,6 @@ func TestWhatIsStoredOfABeginning(t *testing.T) {
 				t.Errorf("%d: over another change: %v", i, err)
 			}
 		}
-		g.Close()
 	})
 }
 
@@ -275,18 +267,14 @@ func TestLists(t *testing.T) {
 	for i := range many {
 		r := newToy(fmt.Sprintf("%04d", i))
 		r.CreatedAt, r.Settled = swap.Millis(i+1), i%2 == 0
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 	}
 	over := newToy("a quote")
 	over.CreatedAt, over.Expiry = many+1, swap.At(time.Now().Add(-time.Hour))
 	unused := newToy("a fresh quote")
 	unused.CreatedAt = many + 2
 	for _, r := range []*swap.Record{over, unused} {
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 	}
 	list := func(pending bool, most int) (ids []string, errs []error) {
 		for r, err := range g.List(t.Context(), "CITREA", "0x1", pending, nil, 0) {
@@ -373,15 +361,12 @@ func TestWhenTheNextLookIsStored(t *testing.T) {
 			r := newToy(id)
 			r.Expiry = swap.At(time.Now().Add(c.expiry))
 			r.Lightning = &swap.LightningPart{EndsAt: r.Expiry} // a moment in every state
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 			res, err := g.Advance(t.Context(), id, c.input)
 			if err != nil || res.Record.Problem != id || res.Record.Due != c.due(time.Now()) {
 				t.Errorf("%s: due at %d, %v; want %d", id, res.Record.Due, err, c.due(time.Now()))
 			}
 		}
-		g.Close()
 	})
 }
 
@@ -417,9 +402,7 @@ func TestWhatIsNotDeleted(t *testing.T) {
 			r := newToy("a")
 			r.State, r.Ended, r.Escrow = 4, swap.At(time.Now().Add(-2*time.Minute)), &swap.EscrowPart{}
 			c.change(r)
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 			g.Purge(t.Context())
 			_, err := g.Load(t.Context(), "a")
 			if gone := fault.CodeOf(err) == fault.NotFound; gone != c.gone {

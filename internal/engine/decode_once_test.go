@@ -12,7 +12,6 @@ import (
 func TestRecordsAreDecodedOnce(t *testing.T) {
 	l := newLedger()
 	g := engineOn(t, l, done)
-	defer g.Close()
 	create(t, g, "a")
 	e, err := g.Store.Get(t.Context(), "a")
 	if err != nil {

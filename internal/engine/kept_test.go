@@ -210,11 +210,10 @@ func canBe(r *swap.Record, is truth) bool {
 // keptEngine is an engine on a store with kept swaps, in a world that a test makes.
 func keptEngine(t *testing.T, s storage.Store, w *liar) *Engine {
 	t.Helper()
-	g := New(Config{Store: s, Reader: w, Flows: swap.Flows(), Now: func() time.Time { return w.now }, Log: quiet,
+	g := newEngine(t, Config{Store: s, Reader: w, Flows: swap.Flows(), Now: func() time.Time { return w.now },
 		Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome {
 			return swap.Outcome{Reason: "no answer"}
 		})})
-	t.Cleanup(g.Close)
 	return g
 }
 
@@ -388,9 +387,7 @@ func TestKeptStoresGoOn(t *testing.T) {
 					} else {
 						is.escrow = chains.EscrowFact{Auth: chains.AuthOver}
 					}
-					if _, err := g.Advance(t.Context(), id, nil); err != nil {
-						t.Fatal(err)
-					}
+					advance(t, g, id, nil)
 					g.Effects.Drain() // before the world is another one
 				}
 			}

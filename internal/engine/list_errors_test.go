@@ -30,9 +30,7 @@ func TestListsNameWhatCannotBeRead(t *testing.T) {
 	entry := func(id string, settled bool) storage.Entry {
 		r := newToy(id)
 		r.Settled = settled
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 		e, err := mem.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
@@ -90,9 +88,7 @@ func TestListGoesOnBehindARecord(t *testing.T) {
 	for id, created := range map[string]swap.Millis{"a": 1, "b": 2, "c": 2, "d": 3} {
 		r := newToy(id)
 		r.CreatedAt = created
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 		records[id] = r
 	}
 	list := func(after *swap.Record) (ids []string) {
@@ -143,9 +139,7 @@ func TestAPageReadsNoMore(t *testing.T) {
 	mem := new(storage.Memory)
 	s := &scripted{Store: mem}
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
-	if err := g.Create(t.Context(), newToy("a")); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, newToy("a"))
 	e, err := mem.Get(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)

@@ -61,9 +61,7 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 			r := &swap.Record{Head: swap.Head{ID: id, Type: swap.FromBTCLNAuto, Chain: "CITREA", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(time.Hour))},
 				Escrow: &swap.EscrowPart{Expected: &chains.Escrow{ClaimHash: hash}}}
 			g.Flows[swap.FromBTCLNAuto] = f
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 		}
 		e, err := store.Get(t.Context(), "newer")
 		if err != nil {
@@ -96,7 +94,6 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 		mu.Unlock()
 		stop()
 		all.Wait()
-		g.Close()
 	})
 }
 
@@ -115,9 +112,7 @@ func TestHintsAreLookedAtInParallel(t *testing.T) {
 			hash[0], hash[1] = byte(i+1), byte((i+1)>>8)
 			r := &swap.Record{Head: swap.Head{ID: string(rune('a' + i)), Type: swap.FromBTCLNAuto, Chain: "CITREA", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(time.Hour))},
 				Escrow: &swap.EscrowPart{Expected: &chains.Escrow{ClaimHash: hash}}}
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 			all = append(all, chains.Hint{ClaimHash: hash}, chains.Hint{ClaimHash: hash})
 		}
 		w.delay = time.Second
@@ -131,7 +126,6 @@ func TestHintsAreLookedAtInParallel(t *testing.T) {
 		if n := w.asked.Load(); n != swaps {
 			t.Errorf("%d questions about %d swaps", n, swaps)
 		}
-		g.Close()
 	})
 }
 

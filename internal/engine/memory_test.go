@@ -56,8 +56,7 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 		t.Fatalf("no records are kept: %v", err)
 	}
 	store := &copies{Memory: new(storage.Memory), count: 5_000, shards: map[string][]int{}}
-	g := New(Config{Store: store, Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: swap.Flows(), Log: quiet, Now: sync.OnceValue(time.Now)}) // turns never come
-	defer g.Close()
+	g := newEngine(t, Config{Store: store, Flows: swap.Flows(), Now: sync.OnceValue(time.Now)}) // turns never come
 	for _, e := range keptEntries(t, folders[0]) {
 		r, err := decode(e)
 		if err != nil {

@@ -46,7 +46,6 @@ func TestInputWaitsForItsOwnPass(t *testing.T) {
 					t.Errorf("the caller's preimage is lost: %+v, %v", res, err)
 				}
 				all.Wait()
-				g.Close()
 			})
 		})
 	}
@@ -72,7 +71,6 @@ func TestCallerWithInputMayLeave(t *testing.T) {
 			t.Errorf("%v after %v, want the caller's deadline after a second", err, time.Since(began))
 		}
 		all.Wait()
-		g.Close()
 	})
 }
 
@@ -100,9 +98,7 @@ func TestClockSetBack(t *testing.T) {
 	create(t, g, "a")
 	for i, step := range []time.Duration{0, -time.Minute, -time.Minute} {
 		now = now.Add(step)
-		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", nil)
 		if n := w.asked.Load(); n != int64(i+1) {
 			t.Errorf("set back %d times: asked %d times", i, n)
 		}
@@ -113,10 +109,7 @@ func TestClockSetBack(t *testing.T) {
 func TestMarkIsSeenAtOnce(t *testing.T) {
 	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	create(t, g, "a")
-	res, err := g.Advance(t.Context(), "a", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := advance(t, g, "a", nil)
 	e := swap.Effect{Kind: swap.PostPSBT, Mark: true}
 	if _, err := g.markStarted(t.Context(), res.Record, e); err != nil {
 		t.Fatal(err)
@@ -194,6 +187,5 @@ func TestCallerLeavesAsThePassEnds(t *testing.T) {
 			all.Wait()
 			time.Sleep(time.Minute)
 		}
-		g.Close()
 	})
 }

@@ -20,9 +20,8 @@ import (
 // A pass whose questions nobody answers in its time still stores its input.
 func TestInputIsStoredThoughNobodyAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(Config{Store: new(storage.Memory), Reader: &toyReader{delay: time.Hour}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet, PassTimeout: 3 * time.Second,
+		g := newEngine(t, Config{Reader: &toyReader{delay: time.Hour}, Flows: []*swap.Flow{lamp()}, PassTimeout: 3 * time.Second,
 			Executor: &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}})
-		defer g.Close()
 		create(t, g, "a")
 		began := time.Now()
 		res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}})
@@ -88,7 +87,6 @@ func TestCallersShareAFailedPass(t *testing.T) {
 		if n := reads.Load(); n != 1 {
 			t.Errorf("ten callers at once read %d times", n)
 		}
-		g.Close()
 	})
 }
 
@@ -108,7 +106,7 @@ func TestCloseWaitsForWhatIsInProgress(t *testing.T) {
 					time.Sleep(time.Second)
 					busy.Add(-1)
 				}
-				g := New(Config{Store: new(storage.Memory), Reader: &slowToStop{slow: slow}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+				g := newEngine(t, Config{Reader: &slowToStop{slow: slow}, Flows: []*swap.Flow{lamp()},
 					Probe: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
 				r := create(t, g, "a")
 				r.LP.URL = "https://lp"
@@ -225,7 +223,6 @@ func TestFollowedSwapIsRetried(t *testing.T) {
 		}
 		stop()
 		all.Wait()
-		g.Close()
 	})
 }
 
@@ -256,9 +253,7 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		waits.LP.URL = "https://lp"
 		for _, r := range []*swap.Record{hinted, waits, newToy("other")} {
 			r.Expiry = 0
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var all sync.WaitGroup
@@ -287,7 +282,6 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		}
 		stop()
 		all.Wait()
-		g.Close()
 	})
 }
 
@@ -416,7 +410,6 @@ func TestWhatASlowSubscriberIsTold(t *testing.T) {
 		if len(got) != 2 || got[1].From != 0 || got[1].Record.State != 2 {
 			t.Errorf("told %+v", got)
 		}
-		g.Close()
 	})
 }
 

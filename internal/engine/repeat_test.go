@@ -114,12 +114,8 @@ func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
 				if c.due > 0 {
 					r.Lightning = &swap.LightningPart{EndsAt: swap.At(time.Now().Add(c.due))}
 				}
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-					t.Fatal(err)
-				}
+				add(t, g, r)
+				advance(t, g, "a", nil)
 				w.set(c.fact, nil)
 				if c.between != nil {
 					c.between(w)
@@ -131,7 +127,6 @@ func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
 				if got := w.asked.Load(); got != c.asked {
 					t.Errorf("asked %d times, want %d", got, c.asked)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -154,19 +149,14 @@ func TestNothingIsDecidedByWhatWasNotAsked(t *testing.T) {
 				g, w := hearing(t, 7, lamp())
 				r := newToy("a")
 				r.Expiry = swap.At(time.Now().Add(c.expires))
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-					t.Fatal(err)
-				}
+				add(t, g, r)
+				advance(t, g, "a", nil)
 				w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 				time.Sleep(c.after)
 				res, err := g.Advance(t.Context(), "a", nil)
 				if err != nil || res.Record.State != c.state {
 					t.Errorf("state %d, %v; want %d", res.Record.State, err, c.state)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -188,9 +178,7 @@ func TestNoEffectByWhatWasNotAsked(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
 		g := toyEngine(t, new(storage.Memory), w, p, f)
 		create(t, g, "a")
-		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", nil)
 		due.Store(true)
 		time.Sleep(2 * time.Second)
 		if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
@@ -200,7 +188,6 @@ func TestNoEffectByWhatWasNotAsked(t *testing.T) {
 			t.Errorf("asked %d times before the effect, want at least 2", got)
 		}
 		due.Store(false)
-		g.Close()
 	})
 }
 
@@ -222,7 +209,6 @@ func TestRepeatedRoutinePassServesNoCaller(t *testing.T) {
 		if got := w.asked.Load(); got != 2 {
 			t.Errorf("asked %d times, want 2: for each caller", got)
 		}
-		g.Close()
 	})
 }
 
@@ -258,7 +244,6 @@ func TestStatusSaysAsOfWhichBlock(t *testing.T) {
 				f := *f
 				f.View = func(swap.Decision) swap.View { return c.view }
 				g, w := hearing(t, 7, &f)
-				defer g.Close()
 				w.set(chains.EscrowFact{Head: chains.Block{Height: 70}}, nil)
 				if c.deaf {
 					w.mark.Store(0)
@@ -312,9 +297,7 @@ func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
 				w.changed.Store(c.changed)
 				r := newToy("a")
 				r.Expiry = swap.At(time.Now().Add(24 * time.Hour))
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
+				add(t, g, r)
 				for range 36 {
 					if _, err := g.advance(t.Context(), "a", nil, c.why); err != nil {
 						t.Fatal(err)
@@ -324,7 +307,6 @@ func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
 				if got := w.txs.Load(); got != c.asked {
 					t.Errorf("asked %d times, want %d", got, c.asked)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -353,7 +335,6 @@ func TestTimeOfUnchangedPaymentIsAskedSeldom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, w := hearing(t, 7, f)
-				defer g.Close()
 				create(t, g, "a")
 				for i := range 2 {
 					if i == 1 && c.between != nil {
@@ -404,20 +385,15 @@ func TestProviderIsAskedForCallersAsTheSwapAges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, w := hearing(t, 7, f)
-				defer g.Close()
 				w.set(c.fact, nil)
 				if c.deaf {
 					w.mark.Store(0)
 				}
 				r := newToy("a")
 				r.CreatedAt, r.Expiry = swap.At(time.Now()), swap.At(time.Now().Add(time.Hour))
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
+				add(t, g, r)
 				for range 300 {
-					if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-						t.Fatal(err)
-					}
+					advance(t, g, "a", nil)
 					if c.event {
 						w.mark.Add(1)
 					}
@@ -451,7 +427,6 @@ func TestLateAnswerOfProviderWillDoWhileTheChainIsHeard(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, w := hearing(t, c.mark, f)
-				defer g.Close()
 				w.set(c.fact, nil)
 				var patience []bool
 				w.late = func(ctx context.Context) error {
@@ -493,15 +468,12 @@ func TestUnchangedContractIsAskedSeldom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, w := hearing(t, 7, lamp())
-				defer g.Close()
 				r := newToy("a")
 				r.Expiry = swap.At(time.Now().Add(48 * time.Hour))
 				if c.due > 0 {
 					r.Lightning = &swap.LightningPart{EndsAt: swap.At(time.Now().Add(c.due))}
 				}
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
+				add(t, g, r)
 				w.set(c.fact, nil)
 				for i := range 144 { // in a day, every ten minutes
 					if c.event && i%6 == 0 {

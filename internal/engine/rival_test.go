@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"io"
-	"log/slog"
 	"math/big"
 	"sync"
 	"testing"
@@ -94,9 +92,7 @@ const owner = "0xowner"
 // by execute.
 func engineOn(t *testing.T, l *ledger, execute func(r *swap.Record, e swap.Effect) swap.Outcome) *Engine {
 	t.Helper()
-	g := New(Config{Store: new(storage.Memory), Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC), flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.FromBTCLNAuto)},
-		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	t.Cleanup(g.Close)
+	g := newEngine(t, Config{Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC), flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.FromBTCLNAuto)}})
 	return g
 }
 
@@ -112,9 +108,7 @@ func quoted(t *testing.T, g *Engine, typ swap.Type, id, paymentHash string) *swa
 	if typ == swap.FromBTCLNAuto {
 		r.Escrow.Real, r.Escrow.Init, r.Lightning.Invoice = nil, nil, "lnbc1"
 	}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	return r
 }
 
@@ -188,7 +182,6 @@ func TestBothSwapsOfAnInvoiceAreFollowed(t *testing.T) {
 		if res = pass(t, g, "b", nil); res.Record.State != swap.OutRefundable || g.View(res).Action == nil {
 			t.Errorf("state %d after the refund was undone", res.Record.State)
 		}
-		g.Close()
 	})
 }
 
@@ -216,7 +209,6 @@ func TestSecondSwapOfAnInvoiceIsWithheld(t *testing.T) {
 			t.Errorf("after the first failed: %v", v.Blocked)
 		}
 		pass(t, g, "b", signedBy(owner, "0xb"))
-		g.Close()
 	})
 }
 
@@ -237,7 +229,6 @@ func TestKeyRefusesOnlyTheCommand(t *testing.T) {
 		if err := g.write(t.Context(), r, next, nil); err != nil || len(next.Shared) != 1 {
 			t.Errorf("a fact: %v, shared %v", err, next.Shared)
 		}
-		g.Close()
 	})
 }
 
@@ -265,7 +256,6 @@ func TestRevivedSwapSharesItsHash(t *testing.T) {
 		if v := g.View(pass(t, g, "b", nil)); v.Action != nil || fault.CodeOf(v.Blocked) != fault.InvalidState {
 			t.Errorf("the other one is to be paid: %v, %v", v.Action, v.Blocked)
 		}
-		g.Close()
 	})
 }
 
@@ -285,7 +275,6 @@ func TestSettledHashIsNotUsedAgain(t *testing.T) {
 		if err := g.Create(t.Context(), again); fault.CodeOf(err) != fault.InvalidState {
 			t.Errorf("stored: %v", err)
 		}
-		g.Close()
 	})
 }
 

@@ -95,7 +95,6 @@ func TestRoutinePassLeavesOutWhatIsOnlyShown(t *testing.T) {
 				if waits, passes := w.waits.Load(), w.asked.Load()/2; waits != c.waits || passes != c.passes {
 					t.Errorf("asked %d times how long to wait in %d passes; want %d in %d", waits, passes, c.waits, c.passes)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -108,13 +107,10 @@ func TestLookWithoutAnswerComesAgainSoon(t *testing.T) {
 	w := &waitingReader{}
 	f := lamp()
 	f.States[0].Every = time.Minute
-	g := New(Config{Store: new(storage.Memory), Reader: w, Executor: &toyExecutor{}, Flows: []*swap.Flow{f}, Now: func() time.Time { return now }, Log: quiet})
-	defer g.Close()
+	g := newEngine(t, Config{Reader: w, Flows: []*swap.Flow{f}, Now: func() time.Time { return now }})
 	r := newToy("a")
 	r.CreatedAt, r.Expiry = swap.At(now), swap.At(now.Add(24*time.Hour))
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	s := &schedule{at: map[string]*turn{}}
 	s.set("a", now)
 	inTime := time.Minute - slack

@@ -109,8 +109,7 @@ func TestFailedTurnIsTakenAgain(t *testing.T) {
 func TestDeletedSwapHasNoTurns(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	var said strings.Builder
-	g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: slog.New(slog.NewTextHandler(&said, nil))})
-	defer g.Close()
+	g := newEngine(t, Config{Flows: []*swap.Flow{lamp()}, Log: slog.New(slog.NewTextHandler(&said, nil))})
 	r := create(t, g, "a")
 	s := &schedule{at: map[string]*turn{}}
 	s.set("a", now)
@@ -165,9 +164,7 @@ func TestOnlyWatchedSwapsHaveTurns(t *testing.T) {
 func TestClosedEngineDoesNotRun(t *testing.T) {
 	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	create(t, g, "a")
-	if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-		t.Fatal(err)
-	}
+	advance(t, g, "a", nil)
 	g.Close()
 	if err := g.Run(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Errorf("Run: %v, want that it is closed", err)
@@ -242,7 +239,6 @@ func TestWatchedSwapsAreReadUntilTheStoreAnswers(t *testing.T) {
 		store.mu.Unlock()
 		stop()
 		all.Wait()
-		g.Close()
 	})
 }
 
@@ -255,9 +251,7 @@ func TestHintPassesAnUnreadableEntry(t *testing.T) {
 	hash[0] = 7
 	r := newToy("a")
 	r.Escrow = &swap.EscrowPart{Real: &chains.Escrow{Hash: hash}}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	if err := g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash}); err != nil {
 		t.Errorf("the hint came to nothing: %v", err)
 	}
@@ -317,7 +311,6 @@ func TestHintIsOwedUntilItIsPaid(t *testing.T) {
 		if err := g.lookAt(ctx, "slow"); err == nil {
 			t.Error("a hint that was cut off counts as looked at")
 		}
-		g.Close()
 	})
 }
 
@@ -342,7 +335,6 @@ func TestEveryNewSwapIsFollowed(t *testing.T) {
 		}
 		stop()
 		all.Wait()
-		g.Close()
 	})
 }
 

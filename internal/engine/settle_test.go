@@ -184,7 +184,6 @@ func TestHowASettlementEnds(t *testing.T) {
 				if calls != 1 {
 					t.Errorf("the service was called %d times", calls)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -214,7 +213,6 @@ func TestCancelledInvoiceIsNotSettled(t *testing.T) {
 			if took := time.Since(began); !errors.Is(err, swap.ErrCancelled) || hash != "" || calls != c.calls || took > c.since+2*settlePoll {
 				t.Errorf("%s: %q, %v after %s and %d calls of the service; want %d calls, and soon %q", name, hash, err, took, calls, c.calls, swap.ErrCancelled.Message)
 			}
-			g.Close()
 		})
 	}
 }
@@ -256,6 +254,5 @@ func TestWhatIsNotSettled(t *testing.T) {
 		if _, err := g.Settle(t.Context(), paysOut(0, 1<<40), "open", "", anyOwner); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("without a link: %v", err)
 		}
-		g.Close()
 	})
 }

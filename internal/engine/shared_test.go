@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -83,7 +82,7 @@ func startProcess(t *testing.T, db database, name string, lie func(string, []str
 	t.Helper()
 	p := &process{at: &connection{database: db, lie: lie}, w: &toyReader{}, does: &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}}
 	f := fleet.New(fleet.Options{Leaser: p.at, Owner: name})
-	p.Engine = New(Config{Store: p.at, Reader: p.w, Executor: p.does, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: slog.New(slog.DiscardHandler), Fleet: f})
+	p.Engine = newEngine(t, Config{Store: p.at, Reader: p.w, Executor: p.does, Flows: []*swap.Flow{lamp()}, Fleet: f})
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() { _ = f.Run(ctx) })
@@ -172,9 +171,7 @@ func TestLeasesThatLie(t *testing.T) {
 			for i := range swaps {
 				p, q := processes[i%3], processes[(i+1)%3]
 				create(t, p.Engine, fmt.Sprint("swap ", first+i))
-				if _, err := q.Advance(t.Context(), fmt.Sprint("swap ", first+i), swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-					t.Fatal(err)
-				}
+				advance(t, q.Engine, fmt.Sprint("swap ", first+i), swap.Reveal{Preimage: chains.Preimage{1}})
 			}
 		}
 		time.Sleep(time.Second)
@@ -243,9 +240,7 @@ func TestLostPostIsMadeAgain(t *testing.T) {
 				before.Effects.report = func(context.Context, string, swap.Outcome) {} // it dies
 				create(t, before, "a")
 				began := time.Now()
-				if _, err := before.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-					t.Fatal(err)
-				}
+				advance(t, before, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 				synctest.Wait()
 				before.Close()
 
@@ -289,9 +284,7 @@ func TestPausedProcessDoesNotPost(t *testing.T) {
 			return r, err
 		}
 		create(t, p.Engine, "a")
-		if _, err := p.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, p.Engine, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		time.Sleep(2 * time.Minute)
 		if left := time.Duration(left.Load()); left >= 0 {
 			t.Errorf("%v left", left)
@@ -333,9 +326,7 @@ func TestChangesAreHeardElsewhere(t *testing.T) {
 		heard()
 		r := create(t, a, "a")
 		heard("a 0>0")
-		if _, err := b.Advance(ctx, "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, b, "a", nil)
 		r.Expiry = swap.At(time.Now())
 		next := r.Clone()
 		next.State = 2
@@ -364,8 +355,6 @@ func TestChangesAreHeardElsewhere(t *testing.T) {
 		if len(got) != 0 {
 			t.Errorf("heard %v after the end", got)
 		}
-		a.Close()
-		b.Close()
 	})
 }
 
@@ -386,9 +375,7 @@ func TestSwapsOfBeforeShardsAreFollowed(t *testing.T) {
 		if p.follows() != 1 {
 			t.Error("it is not followed")
 		}
-		if _, err := p.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, p.Engine, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		found := 0
 		for _, err := range db.Find(t.Context(), storage.Query{Index: swap.ByWatch, Value: bounds.ShardText(bounds.Shard("a"))}) {
 			if err != nil {

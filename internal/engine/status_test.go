@@ -66,7 +66,6 @@ func TestStatusTakesThePreimageOfTheSwap(t *testing.T) {
 		if err := g.reveal(t.Context(), bare, preimage); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("of a swap without a payment hash: %v", err)
 		}
-		g.Close()
 	})
 }
 
@@ -107,7 +106,6 @@ func TestStatusWhoseActionCannotBeBuilt(t *testing.T) {
 				case waits != (c.err != nil): // not nothing: the refund is left
 					t.Errorf("to do: %+v", s.Built)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -142,7 +140,6 @@ func TestStatusOfASilentWorld(t *testing.T) {
 		if res, err := g.latest(t.Context(), "a"); err != nil || res.Record.ID != "a" {
 			t.Errorf("later: %+v, %v", res, err)
 		}
-		g.Close()
 	})
 }
 
@@ -192,6 +189,5 @@ func TestStatusAskedAgainReadsNothing(t *testing.T) {
 		if err := ask("a", nil); err != nil || reads == 0 {
 			t.Errorf("a moment later: %v, %d reads", err, reads)
 		}
-		g.Close()
 	})
 }

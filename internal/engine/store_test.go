@@ -105,8 +105,7 @@ func TestWhichKeyRefusesASubmission(t *testing.T) {
 		"claims a key that nobody else holds": {vault(2), vault(1), func(next *swap.Record) { next.Bitcoin.TxID = bitcoin.Hash{3} }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.SPVFromBTC)}, Now: time.Now, Log: quiet})
-			defer g.Close()
+			g := newEngine(t, Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.SPVFromBTC)}})
 			holder, r := c.holder, c.before
 			holder.ID = "a"
 			for _, r := range []*swap.Record{holder, r} {
@@ -267,9 +266,7 @@ func TestWhatIsPending(t *testing.T) {
 		if c.unpaid {
 			r.Problem = "unpaid"
 		}
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 		if got := len(g.found(t, swap.ByPending, swap.SignerValue("CITREA", "0x1"))) == 1; got != c.want {
 			t.Errorf("%s: pending %v, want %v", name, got, c.want)
 		}
@@ -280,14 +277,13 @@ func TestWhatIsPending(t *testing.T) {
 // The LP of a swap that was recovered is found by its address, as soon as it is known.
 func TestLPIsFoundByItsAddress(t *testing.T) {
 	known := false
-	g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+	g := newEngine(t, Config{Flows: []*swap.Flow{lamp()},
 		LPAt: func(chain, address string) string {
 			if known && chain == "CITREA" && address == "0x2" {
 				return "https://lp"
 			}
 			return ""
 		}})
-	defer g.Close()
 	for id, lp := range map[string]swap.LP{"recovered": {Address: "0x2"}, "made": {URL: "https://other", Address: "0x2"}, "unknown": {Address: "0x3"}} {
 		r := newToy(id)
 		r.LP = lp

@@ -80,7 +80,6 @@ func TestStrangersSubmissionBlocksNobody(t *testing.T) {
 		if !refused(t, g, refundBy("0xother", "0xmore")) || !refused(t, g, refundBy(owner, "0xmore")) {
 			t.Error("the owner's was taken away")
 		}
-		g.Close()
 	})
 }
 
@@ -138,7 +137,6 @@ func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
 		if res := pass(t, g, "a", nil); res.Record.State != swap.OutCommitted || !res.Record.Submission.Closed {
 			t.Errorf("state %d, %+v", res.Record.State, res.Record.Submission)
 		}
-		g.Close()
 	})
 }
 
@@ -173,7 +171,6 @@ func TestForgottenTransactionIsClosed(t *testing.T) {
 		if a := offered(t, g, "b"); a == nil {
 			t.Error("the invoice cannot be paid, though nothing can come of the first swap any more")
 		}
-		g.Close()
 	})
 }
 
@@ -194,7 +191,6 @@ func TestNoSubmissionBlocksForEver(t *testing.T) {
 					if a := offered(t, g, "a"); a == nil || !a.AnySigner {
 						t.Errorf("offered %+v", a)
 					}
-					g.Close()
 				})
 			})
 		}
@@ -217,7 +213,6 @@ func TestNoSubmissionBlocksForEver(t *testing.T) {
 			if pass(t, g, "a", nil); sent.Load() != before {
 				t.Error("it is sent all the same, for nothing but its fee")
 			}
-			g.Close()
 		})
 	})
 }
@@ -270,7 +265,6 @@ func TestSubmitAnswersInTime(t *testing.T) {
 				if ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"}); err != nil || !slices.Equal(ids, []string{"0xa"}) {
 					t.Errorf("again: %v, %v", ids, err)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -296,7 +290,6 @@ func TestSubmissionAfterTheExpiry(t *testing.T) {
 			case c.says != "" && (fault.CodeOf(err) != fault.InvalidState || err.Error() != c.says):
 				t.Errorf("%s: %v, want %q", name, err, c.says)
 			}
-			g.Close()
 		})
 	}
 }
@@ -326,6 +319,5 @@ func TestUndoneTransactionIsTakenAgain(t *testing.T) {
 		if sent.Load() == before {
 			t.Error("it was not sent again")
 		}
-		g.Close()
 	})
 }

@@ -72,7 +72,6 @@ func TestWhatIsSaidWhenPatienceIsOver(t *testing.T) {
 					t.Errorf("%v, %v; want %q", ids, err, c.says)
 				}
 				s.get = nil
-				g.Close()
 			})
 		})
 	}
@@ -117,7 +116,6 @@ func TestWhatIsKnownIsNotJudgedAgain(t *testing.T) {
 		if s := pass(t, g, "a", nil).Record.Submission; s.Open() {
 			t.Errorf("the opening is taken for the refund: %+v", s)
 		}
-		g.Close()
 	})
 }
 
@@ -132,7 +130,6 @@ func TestSubmissionThatIsOverAtOnce(t *testing.T) {
 		if ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0x1"}); err != nil || !slices.Equal(ids, []string{"0x1"}) || time.Since(began) > callerPatience/2 {
 			t.Errorf("%v, %v after %s", ids, err, time.Since(began))
 		}
-		g.Close()
 	})
 }
 
@@ -189,7 +186,6 @@ func TestWaitingMakesItsOwnPasses(t *testing.T) {
 				if n := len(g.feed.subs); n != 0 {
 					t.Errorf("%d subscriptions are left", n)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -218,16 +214,13 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 				g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
 				r := newToy("a")
 				r.State = c.state
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
+				add(t, g, r)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute-time.Millisecond)
 				defer cancel()
 				g.poll(ctx, "a")
 				if passes != c.want {
 					t.Errorf("%d passes in a minute, want %d", passes, c.want)
 				}
-				g.Close()
 			})
 		})
 	}
@@ -241,7 +234,6 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 			g.poll(ctx, id)
 			cancel()
 		}
-		g.Close()
 	})
 }
 
@@ -276,7 +268,6 @@ func TestForgottenTransactionThatWasMined(t *testing.T) {
 		if ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0x1"}); err != nil || !slices.Equal(ids, []string{"0x1"}) {
 			t.Errorf("%v, %v", ids, err)
 		}
-		g.Close()
 	})
 }
 
@@ -301,6 +292,5 @@ func TestWhoJoinsHearsOfTheFailure(t *testing.T) {
 				t.Errorf("told %v", err)
 			}
 		}
-		g.Close()
 	})
 }
