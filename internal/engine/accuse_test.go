@@ -78,15 +78,11 @@ func TestLieThatTheChainShowsIsAccused(t *testing.T) {
 				if c.shared {
 					r := liarsSwap("b", "11")
 					r.Settled = true
-					if err := g.Restore(t.Context(), r); err != nil {
-						t.Fatal(err)
-					}
+					restore(t, g, r)
 				}
 				r := liarsSwap("a", "11")
 				r.Quoted = !c.imported
-				if err := g.Restore(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
+				restore(t, g, r)
 				for range 3 {
 					res := advance(t, g, "a", nil)
 					if l := res.Record.Lie; (l != nil) != c.kept || l != nil && !strings.Contains(string(l.Came), "0xopening") {
@@ -173,9 +169,7 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 			r := liarsSwap("b", "11")
 			r.Settled = true // nothing is asked of it
 			change(r)
-			if err := g.Restore(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			restore(t, g, r)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -208,9 +202,7 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 				if c.change != nil {
 					c.change(r)
 				}
-				if err := g.Restore(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
+				restore(t, g, r)
 				res := advance(t, g, "a", nil)
 				if (res.Record.Lie != nil) != c.kept || len(p.whom) != c.after {
 					t.Errorf("kept %+v, punished %v", res.Record.Lie, p.whom)

@@ -132,8 +132,7 @@ func TestWaitingEndsWithTheEngine(t *testing.T) {
 // that nothing is expected.
 func TestSameSubmissionTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxPending)
 		first, err := g.accepted(t.Context(), "a", signedBy(owner, "0x1"), []string{"0x1"})

@@ -48,10 +48,7 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 				up.Store(true)
 				time.Sleep(max(away/10, firstProbe) + lpPause + 3*time.Second)
 				for i := range swaps {
-					r, err := g.Load(t.Context(), string(rune('a'+i)))
-					if err != nil {
-						t.Fatal(err)
-					}
+					r := load(t, g, string(rune('a'+i)))
 					if try := r.Tried[string(swap.PostPSBT)]; try.Outcome != swap.Done {
 						t.Errorf("swap %s still waits: %+v", r.ID, try)
 					}

@@ -152,15 +152,10 @@ func TestEffectIsJudgedAgain(t *testing.T) {
 			}
 		}
 		due = []swap.Effect{send}
-		r, err := g.Load(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := load(t, g, "a")
 		next := r.Clone()
 		next.Tried = map[string]swap.Try{send.Key(): {NotBefore: swap.At(time.Now().Add(time.Hour))}}
-		if err := g.write(t.Context(), r, next, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, r, next)
 		time.Sleep(time.Minute)
 		if _, _, err := g.stillDue(t.Context(), "a", send); !errors.Is(err, errNotDue) {
 			t.Errorf("before its time: %v", err)
@@ -214,10 +209,7 @@ func TestWhatIsStoredOfABeginning(t *testing.T) {
 				r.Tried = map[string]swap.Try{c.e.Key(): c.before}
 			}
 			add(t, g, r)
-			r, err := g.Load(t.Context(), r.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r = load(t, g, r.ID)
 			next, err := g.markStarted(t.Context(), r, c.e)
 			if err != nil || next.Tried[c.e.Key()] != c.after || next.Lightning.Revealed != c.public {
 				t.Errorf("%d: %+v, public since %d, %v", i, next.Tried, next.Lightning.Revealed, err)
@@ -304,15 +296,10 @@ func TestLists(t *testing.T) {
 		}
 	}
 	// What was settled and is another version now is read again.
-	r, err := g.Load(t.Context(), "0002")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := load(t, g, "0002")
 	next := r.Clone()
 	next.Settled, next.Problem = false, "changed"
-	if err := g.write(t.Context(), r, next, nil); err != nil {
-		t.Fatal(err)
-	}
+	write(t, g, r, next)
 	for r := range g.List(t.Context(), "CITREA", "0x1", false, nil, 0) {
 		if r.ID == "0002" && r.Problem != "changed" {
 			t.Errorf("an old version is listed: %+v", r)

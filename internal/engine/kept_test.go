@@ -369,19 +369,13 @@ func TestKeptStoresGoOn(t *testing.T) {
 			}
 			var late swap.Millis
 			for id := range watched {
-				r, err := g.Load(t.Context(), id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := load(t, g, id)
 				late = max(late, r.Changed)
 			}
 			for _, after := range []time.Duration{1, 2, 3, 10, 11, 40, 41, 42} {
 				w.now = late.Time().Add(after * 24 * time.Hour)
 				for id := range watched {
-					r, err := g.Load(t.Context(), id)
-					if err != nil {
-						t.Fatal(err)
-					}
+					r := load(t, g, id)
 					if r.Escrow != nil && r.Escrow.InitTx != "" { // what was opened is claimed
 						is.escrow = chains.EscrowFact{State: chains.EscrowClaimed, Final: true}
 					} else {
@@ -392,10 +386,7 @@ func TestKeptStoresGoOn(t *testing.T) {
 				}
 			}
 			for id := range watched {
-				r, err := g.Load(t.Context(), id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := load(t, g, id)
 				if row, _ := g.Flows[r.Type].State(r.State); !row.Finished {
 					t.Errorf("%s on %s is still in state %s", r.Type, r.Chain, row.Name)
 				}

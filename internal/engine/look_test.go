@@ -79,9 +79,7 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 		if r, err := g.Load(t.Context(), "good"); err != nil || r.State != 2 {
 			t.Errorf("the other swap: state %d, %v; want 2", r.State, err)
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		store.refuse("")
 		time.Sleep(5 * time.Second)
 		if r, err := g.Load(t.Context(), "bad"); err != nil || r.State != 2 {
@@ -92,8 +90,6 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 			t.Error("the swap was looked at again without its hint")
 		}
 		mu.Unlock()
-		stop()
-		all.Wait()
 	})
 }
 

@@ -80,10 +80,7 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	ctx, stop := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	all.Go(func() { _ = g.Run(ctx) })
-	defer func() { stop(); all.Wait() }()
+	follow(t, g)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		n := 0
 		for _, count := range g.Census().Groups {

@@ -191,9 +191,7 @@ func TestFollowedSwapIsRetried(t *testing.T) {
 		}}
 		g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 		create(t, g, "a")
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		attempts := func(wait time.Duration) (pauses []time.Duration) {
 			time.Sleep(wait)
 			mu.Lock()
@@ -221,8 +219,6 @@ func TestFollowedSwapIsRetried(t *testing.T) {
 		if second := attempts(30 * time.Second); len(second) == 0 || slices.Max(second) > 2*first[0]+10*time.Second {
 			t.Errorf("the first pauses after another failure: %v, once %v", second, first)
 		}
-		stop()
-		all.Wait()
 	})
 }
 
@@ -255,9 +251,7 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 			r.Expiry = 0
 			add(t, g, r)
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		time.Sleep(2 * time.Hour)
 		looked.Store(false)
 		for range 3600 { // until the other's next look is an hour away
@@ -268,7 +262,7 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		synctest.Wait()
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		down.Store(true)
-		if err := g.Look(ctx, "CITREA", chains.Hint{EscrowHash: hash}); err != nil {
+		if err := g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash}); err != nil {
 			t.Fatal(err)
 		}
 		down.Store(false)
@@ -276,12 +270,10 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		g.Heard("https://lp/quote")
 		time.Sleep(time.Minute)
 		for id, want := range map[string]int{"hinted": 2, "waits": 2, "other": 0} {
-			if r, err := g.Load(ctx, id); err != nil || r.State != want {
+			if r, err := g.Load(t.Context(), id); err != nil || r.State != want {
 				t.Errorf("%s: state %d, %v; want %d", id, r.State, err, want)
 			}
 		}
-		stop()
-		all.Wait()
 	})
 }
 
@@ -395,14 +387,10 @@ func TestWhatASlowSubscriberIsTold(t *testing.T) {
 		synctest.Wait()
 		next := a.Clone()
 		next.State = 1
-		if err := g.write(t.Context(), a, next, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, a, next)
 		last := next.Clone()
 		last.State = 2
-		if err := g.write(t.Context(), next, last, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, next, last)
 		create(t, g, "b")
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("ended with %v", err)

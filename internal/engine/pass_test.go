@@ -138,6 +138,41 @@ func add(t *testing.T, g *Engine, r *swap.Record) {
 	}
 }
 
+// restore stores a record of another store.
+func restore(t *testing.T, g *Engine, r *swap.Record) {
+	t.Helper()
+	if err := g.Restore(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write stores next in place of r, as a fact.
+func write(t *testing.T, g *Engine, r, next *swap.Record) {
+	t.Helper()
+	if err := g.write(t.Context(), r, next, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func load(t *testing.T, g *Engine, id string) *swap.Record {
+	t.Helper()
+	r, err := g.Load(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// follow runs an engine until the test ends, or stop is called.
+func follow(t *testing.T, g *Engine) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { _ = g.Run(ctx) })
+	stop = func() { cancel(); run.Wait() }
+	t.Cleanup(stop)
+	return stop
+}
+
 func create(t *testing.T, g *Engine, id string) *swap.Record {
 	t.Helper()
 	r := newToy(id)
@@ -331,10 +366,7 @@ func TestUnknownOutcomeIsTriedAgainAndRefusalAfterItStaysUnknown(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		advance(t, g, "a", swap.Look{})
 		time.Sleep(time.Second)
-		r, err := g.Load(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := load(t, g, "a")
 		if try := r.Tried[string(swap.PostPSBT)]; try.Attempts != 2 || try.Outcome != "" {
 			t.Errorf("got %+v; a refusal after an unanswered attempt must stay unknown", try)
 		}
@@ -355,10 +387,7 @@ func TestRefusalAfterALostProcessStaysUnknown(t *testing.T) {
 		f.Moves = f.Moves[:2] // no row for a refusal: only the history counts here
 		advance(t, two, "a", swap.Look{})
 		time.Sleep(time.Second)
-		r, err := two.Load(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := load(t, two, "a")
 		if try := r.Tried[string(swap.PostPSBT)]; try.Attempts != 2 || try.Outcome != "" {
 			t.Errorf("got %+v; a refusal after an attempt that was cut off must stay unknown", try)
 		}

@@ -82,18 +82,14 @@ func (l *ledger) tx(id string, s chains.TxState) {
 	l.mu.Unlock()
 }
 
-func newLedger() *ledger {
-	return &ledger{height: 100, escrows: map[string]chains.EscrowFact{}, txs: map[string]chains.TxStatus{}}
-}
-
 const owner = "0xowner"
 
-// engineOn returns an engine of the real types on a ledger. Effects are answered
+// engineOn returns an engine of the real types on a new ledger. Effects are answered
 // by execute.
-func engineOn(t *testing.T, l *ledger, execute func(r *swap.Record, e swap.Effect) swap.Outcome) *Engine {
+func engineOn(t *testing.T, execute func(r *swap.Record, e swap.Effect) swap.Outcome) (*ledger, *Engine) {
 	t.Helper()
-	g := newEngine(t, Config{Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC), flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.FromBTCLNAuto)}})
-	return g
+	l := &ledger{height: 100, escrows: map[string]chains.EscrowFact{}, txs: map[string]chains.TxStatus{}}
+	return l, newEngine(t, Config{Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC), flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.FromBTCLNAuto)}})
 }
 
 func done(*swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} }
@@ -146,8 +142,7 @@ func (g *Engine) found(t *testing.T, index, value string) (ids []string) {
 // their end.
 func TestBothSwapsOfAnInvoiceAreFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		quoted(t, g, swap.ToBTCLN, "b", "11")
 		for _, id := range []string{"a", "b"} {
@@ -188,8 +183,7 @@ func TestBothSwapsOfAnInvoiceAreFollowed(t *testing.T) {
 // While a swap pays an invoice, another one of it is not opened through us.
 func TestSecondSwapOfAnInvoiceIsWithheld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		quoted(t, g, swap.ToBTCLN, "b", "11")
 		if v := g.View(pass(t, g, "b", nil)); v.Action == nil || v.Blocked != nil {
@@ -215,8 +209,7 @@ func TestSecondSwapOfAnInvoiceIsWithheld(t *testing.T) {
 // Two submissions at the same moment: the key decides, and says why.
 func TestKeyRefusesOnlyTheCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		_, g := engineOn(t, done)
 		r := quoted(t, g, swap.ToBTCLN, "b", "11")
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		pass(t, g, "a", signedBy(owner, "0xa"))
@@ -236,8 +229,7 @@ func TestKeyRefusesOnlyTheCommand(t *testing.T) {
 // taken its payment hash meanwhile, and keeps that one from being paid.
 func TestRevivedSwapSharesItsHash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 		time.Sleep(2 * time.Hour)
 		pass(t, g, "a", nil)
@@ -262,14 +254,11 @@ func TestRevivedSwapSharesItsHash(t *testing.T) {
 // A payment hash whose preimage a claim has shown is not paid to again.
 func TestSettledHashIsNotUsedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		_, g := engineOn(t, done)
 		r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 		next := r.Clone()
 		next.State, next.Escrow.Real = swap.LnClaimed, next.Escrow.Expected
-		if err := g.write(t.Context(), r, next, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, r, next)
 		again := r.Clone()
 		again.ID = "b"
 		if err := g.Create(t.Context(), again); fault.CodeOf(err) != fault.InvalidState {

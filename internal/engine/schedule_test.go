@@ -225,11 +225,9 @@ func TestWatchedSwapsAreReadUntilTheStoreAnswers(t *testing.T) {
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		store := &faltering{Store: mem, fails: 2}
 		g := toyEngine(t, store, w, &toyExecutor{}, lamp())
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		time.Sleep(50 * time.Second)
-		if r, err := g.Load(ctx, "a"); err != nil || r.State != 2 {
+		if r, err := g.Load(t.Context(), "a"); err != nil || r.State != 2 {
 			t.Errorf("state %d, %v; want 2: it was not followed after the store came back", r.State, err)
 		}
 		store.mu.Lock()
@@ -237,8 +235,6 @@ func TestWatchedSwapsAreReadUntilTheStoreAnswers(t *testing.T) {
 			t.Errorf("the lists were read %d times, want %d: twice in vain, and each once", store.lists, want)
 		}
 		store.mu.Unlock()
-		stop()
-		all.Wait()
 	})
 }
 
@@ -320,21 +316,17 @@ func TestEveryNewSwapIsFollowed(t *testing.T) {
 		w := &toyReader{}
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		for _, id := range []string{"a", "b", "c"} {
 			time.Sleep(time.Second)
 			create(t, g, id)
 		}
 		time.Sleep(time.Minute)
 		for _, id := range []string{"a", "b", "c"} {
-			if r, err := g.Load(ctx, id); err != nil || r.State != 2 {
+			if r, err := g.Load(t.Context(), id); err != nil || r.State != 2 {
 				t.Errorf("%s: state %d, %v; want 2", id, r.State, err)
 			}
 		}
-		stop()
-		all.Wait()
 	})
 }
 
@@ -377,12 +369,9 @@ func TestRunPurgesOnceAMinute(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := &purges{Store: new(storage.Memory), takes: takes}
 			g := toyEngine(t, store, &toyReader{}, &toyExecutor{}, lamp())
-			ctx, stop := context.WithCancel(t.Context())
-			var all sync.WaitGroup
-			all.Go(func() { _ = g.Run(ctx) })
+			stop := follow(t, g)
 			time.Sleep(5*time.Minute + 30*time.Second)
 			stop()
-			all.Wait()
 			g.Close()
 			if store.asked != want || store.together {
 				t.Errorf("a purge of %v: %d in five and a half minutes, two at a time: %v; want %d, one at a time", takes, store.asked, store.together, want)

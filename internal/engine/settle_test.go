@@ -155,9 +155,8 @@ func TestHowASettlementEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
 				calls := 0
-				g := engineOn(t, l, func(_ *swap.Record, e swap.Effect) swap.Outcome {
+				l, g := engineOn(t, func(_ *swap.Record, e swap.Effect) swap.Outcome {
 					if e.Kind == swap.CallWithdraw {
 						calls++
 						return c.outcome
@@ -167,9 +166,7 @@ func TestHowASettlementEnds(t *testing.T) {
 				r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 				next := r.Clone()
 				next.Lightning.Invoice = invoiceOf(t, 100_000)
-				if err := g.write(t.Context(), r, next, nil); err != nil {
-					t.Fatal(err)
-				}
+				write(t, g, r, next)
 				g.reader = &opening{l, time.Now().Add(5 * time.Second), c.opens}
 				ctx, cancel := context.WithTimeout(t.Context(), c.patience)
 				defer cancel()
@@ -197,15 +194,12 @@ func TestCancelledInvoiceIsNotSettled(t *testing.T) {
 		calls int
 	}{"before": {0, 0}, "while it is awaited": {5 * time.Second, 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLedger()
 			calls := 0
-			g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome { calls++; return swap.Outcome{Done: true} })
+			l, g := engineOn(t, func(*swap.Record, swap.Effect) swap.Outcome { calls++; return swap.Outcome{Done: true} })
 			r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 			next := r.Clone()
 			next.Lightning.Invoice, next.LP.URL = invoiceOf(t, 100_000), "https://lp"
-			if err := g.write(t.Context(), r, next, nil); err != nil {
-				t.Fatal(err)
-			}
+			write(t, g, r, next)
 			g.reader = &cancels{l, time.Now().Add(c.since)}
 			began := time.Now()
 			hash, err := g.Settle(t.Context(), paysOut(0, 100_000), "a", "x", anyOwner)
@@ -233,8 +227,7 @@ func (c *cancels) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
 // Only what awaits a payment over Lightning is paid from a link.
 func TestWhatIsNotSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome {
+		_, g := engineOn(t, func(*swap.Record, swap.Effect) swap.Outcome {
 			t.Error("something is done")
 			return swap.Outcome{}
 		})
@@ -242,9 +235,7 @@ func TestWhatIsNotSettled(t *testing.T) {
 		r := quoted(t, g, swap.FromBTCLNAuto, "paid", "12")
 		next := r.Clone()
 		next.State = swap.LnClaimed
-		if err := g.write(t.Context(), r, next, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, r, next)
 		for id, want := range map[string]fault.Code{"out": fault.Unsupported, "paid": fault.InvalidState, "none": fault.NotFound} {
 			if hash, err := g.Settle(t.Context(), paysOut(0, 1<<40), id, "x", anyOwner); fault.CodeOf(err) != want || hash != "" {
 				t.Errorf("%s: %q, %v", id, hash, err)

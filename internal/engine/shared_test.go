@@ -246,12 +246,9 @@ func TestLostPostIsMadeAgain(t *testing.T) {
 
 				var posted time.Time
 				after, does := begin(func(int64) swap.Outcome { posted = time.Now(); return swap.Outcome{Refused: true} })
-				ctx, stop := context.WithCancel(t.Context())
-				var all sync.WaitGroup
-				all.Go(func() { _ = after.Run(ctx) })
+				stop := follow(t, after)
 				time.Sleep(2 * time.Minute)
 				stop()
-				all.Wait()
 				after.Close()
 				if does.started.Load() == 0 {
 					t.Fatal("nobody posts any more")
@@ -289,7 +286,6 @@ func TestPausedProcessDoesNotPost(t *testing.T) {
 		if left := time.Duration(left.Load()); left >= 0 {
 			t.Errorf("%v left", left)
 		}
-		p.end()
 	})
 }
 
@@ -349,7 +345,6 @@ func TestChangesAreHeardElsewhere(t *testing.T) {
 		}
 		heard("late 0>0")
 		stop()
-		all.Wait()
 		create(t, a, "c")
 		time.Sleep(time.Minute)
 		if len(got) != 0 {
@@ -386,7 +381,6 @@ func TestSwapsOfBeforeShardsAreFollowed(t *testing.T) {
 		if found != 1 {
 			t.Error("it has no shard")
 		}
-		p.end()
 	})
 }
 
@@ -400,6 +394,5 @@ func TestHintForAnothersSwap(t *testing.T) {
 		if n := p.w.asked.Load(); n != 1 || p.follows() != 0 {
 			t.Errorf("looked at %d times, %d followed; want once, and not followed", n, p.follows())
 		}
-		p.end()
 	})
 }

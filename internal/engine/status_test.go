@@ -33,14 +33,11 @@ func TestStatusTakesThePreimageOfTheSwap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		preimage, other := chains.Preimage{1}, chains.Preimage{2}
 		hash := sha256.Sum256(preimage[:])
-		g := engineOn(t, newLedger(), done)
+		_, g := engineOn(t, done)
 		quoted(t, g, swap.FromBTCLNAuto, "a", hex.EncodeToString(hash[:]))
 		stored := func() chains.Preimage {
 			t.Helper()
-			r, err := g.Load(t.Context(), "a")
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := load(t, g, "a")
 			return r.Lightning.Preimage
 		}
 		ask := func(id string, p *chains.Preimage, who func(*swap.Record) (swap.Caller, error)) error {
@@ -86,8 +83,7 @@ func TestStatusWhoseActionCannotBeBuilt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
-				g := engineOn(t, l, done)
+				l, g := engineOn(t, done)
 				refundable(t, l, g)
 				s, err := g.Status(t.Context(), failingBuilder{err: c.err}, StatusRequest{ID: "a", Caller: anybody})
 				waits := false
@@ -149,7 +145,7 @@ func TestStatusAskedAgainReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		preimage := chains.Preimage{1}
 		hash := sha256.Sum256(preimage[:])
-		g := engineOn(t, newLedger(), done)
+		_, g := engineOn(t, done)
 		quoted(t, g, swap.FromBTCLNAuto, "a", hex.EncodeToString(hash[:]))
 		reads := 0
 		g.Store = &failing{Store: g.Store, get: func(string) error { reads++; return nil }}

@@ -46,13 +46,10 @@ var errDisk = errors.New("the disk is gone")
 // A swap in progress is stored whatever keys other swaps hold, each of them; a new
 // one is refused for them.
 func TestRestoredSwapIsStoredBesideTheHolderOfItsKeys(t *testing.T) {
-	l := newLedger()
-	g := engineOn(t, l, done)
+	_, g := engineOn(t, done)
 	holder := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 	holder.Request = "order"
-	if err := g.write(t.Context(), holder, holder.Clone(), nil); err != nil {
-		t.Fatal(err)
-	}
+	write(t, g, holder, holder.Clone())
 	second := holder.Clone()
 	second.ID, second.Version = "b", 0
 	if err := g.Create(t.Context(), second.Clone()); fault.CodeOf(err) != fault.InvalidState {
@@ -109,9 +106,7 @@ func TestWhichKeyRefusesASubmission(t *testing.T) {
 			holder, r := c.holder, c.before
 			holder.ID = "a"
 			for _, r := range []*swap.Record{holder, r} {
-				if err := g.Restore(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
+				restore(t, g, r)
 			}
 			next := r.Clone()
 			c.change(next)
@@ -129,7 +124,7 @@ func TestWhichKeyRefusesASubmission(t *testing.T) {
 // A key that is shared because another swap holds it is claimed again with the next
 // write, once that one has given it up.
 func TestSharedKeyIsClaimedAgain(t *testing.T) {
-	g := engineOn(t, newLedger(), done)
+	_, g := engineOn(t, done)
 	a := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 	b := a.Clone()
 	b.ID, b.Version = "b", 0
@@ -198,9 +193,7 @@ func TestErrorsOfTheStore(t *testing.T) {
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 	r := create(t, g, id)
 	r.Request = "order"
-	if err := g.write(t.Context(), r, r.Clone(), nil); err != nil {
-		t.Fatal(err)
-	}
+	write(t, g, r, r.Clone())
 	second := newToy("b")
 	second.Request = "order"
 	if err := g.Create(t.Context(), second); fault.CodeOf(err) != fault.InvalidState || strings.HasPrefix(err.Error(), "store swap") {
@@ -287,9 +280,7 @@ func TestLPIsFoundByItsAddress(t *testing.T) {
 	for id, lp := range map[string]swap.LP{"recovered": {Address: "0x2"}, "made": {URL: "https://other", Address: "0x2"}, "unknown": {Address: "0x3"}} {
 		r := newToy(id)
 		r.LP = lp
-		if err := g.Restore(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		restore(t, g, r)
 	}
 	for _, want := range []map[string]string{{"recovered": "", "made": "https://other", "unknown": ""}, {"recovered": "https://lp", "made": "https://other", "unknown": ""}} {
 		for id, url := range want {

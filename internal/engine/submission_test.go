@@ -53,8 +53,7 @@ func refused(t *testing.T, g *Engine, sub swap.Submit) bool {
 // mined. It keeps nobody from the owner's.
 func TestStrangersSubmissionBlocksNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		refundable(t, l, g)
 		l.tx("0xstranger", chains.TxPending)
 		pass(t, g, "a", refundBy("0xother", "0xstranger"))
@@ -87,9 +86,8 @@ func TestStrangersSubmissionBlocksNobody(t *testing.T) {
 // the first; what becomes of that says nothing of the second.
 func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
 		hang, late, seconds := make(chan struct{}), false, 0
-		g := engineOn(t, l, func(r *swap.Record, e swap.Effect) swap.Outcome {
+		l, g := engineOn(t, func(r *swap.Record, e swap.Effect) swap.Outcome {
 			if tx := r.Submission.Txs[e.Step]; tx.ID == "0xfirst" && late {
 				<-hang
 				return swap.Outcome{Refused: true, Reason: "too low", Tx: tx.ID}
@@ -144,8 +142,7 @@ func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
 // taken until the transaction cannot be executed any more.
 func TestForgottenTransactionIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		quoted(t, g, swap.ToBTCLN, "b", "11")
 		l.tx("0xa", chains.TxPending)
@@ -181,8 +178,7 @@ func TestNoSubmissionBlocksForEver(t *testing.T) {
 		for _, state := range states {
 			t.Run(fmt.Sprint(who, " ", state), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					l := newLedger()
-					g := engineOn(t, l, done)
+					l, g := engineOn(t, done)
 					refundable(t, l, g)
 					l.tx("0xstuck", state)
 					pass(t, g, "a", refundBy(who, "0xstuck"))
@@ -197,9 +193,8 @@ func TestNoSubmissionBlocksForEver(t *testing.T) {
 	}
 	t.Run("an opening that comes too late", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLedger()
 			var sent atomic.Int64 // effects run beside the test
-			g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome { sent.Add(1); return swap.Outcome{Done: true} })
+			l, g := engineOn(t, func(*swap.Record, swap.Effect) swap.Outcome { sent.Add(1); return swap.Outcome{Done: true} })
 			quoted(t, g, swap.ToBTC, "a", "")
 			l.tx("0xstuck", chains.TxPending)
 			pass(t, g, "a", signedBy(owner, "0xstuck"))
@@ -247,8 +242,7 @@ func TestSubmitAnswersInTime(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
-				g := engineOn(t, l, test.out)
+				l, g := engineOn(t, test.out)
 				quoted(t, g, swap.ToBTC, "a", "")
 				test.set(l)
 				began := time.Now()
@@ -278,8 +272,7 @@ func TestSubmissionAfterTheExpiry(t *testing.T) {
 		says string // "" if it is taken
 	}{"the authorisation is good": {chains.AuthGood, ""}, "it is over": {chains.AuthLate, "the quote has expired; create a new swap"}} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLedger()
-			g := engineOn(t, l, done)
+			l, g := engineOn(t, done)
 			r := quoted(t, g, swap.ToBTC, "a", "")
 			l.escrow("a", chains.EscrowFact{Auth: c.auth})
 			l.tx("0xa", chains.TxPending)
@@ -297,9 +290,8 @@ func TestSubmissionAfterTheExpiry(t *testing.T) {
 // What a reorganisation took out of the chain can be handed in again as it was.
 func TestUndoneTransactionIsTakenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
 		var sent atomic.Int64 // effects run beside the test
-		g := engineOn(t, l, func(_ *swap.Record, e swap.Effect) swap.Outcome {
+		l, g := engineOn(t, func(_ *swap.Record, e swap.Effect) swap.Outcome {
 			if e.Kind == swap.SendTx {
 				sent.Add(1)
 			}

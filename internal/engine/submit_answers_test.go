@@ -50,8 +50,7 @@ func TestWhatIsSaidWhenPatienceIsOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
-				g := engineOn(t, l, done)
+				l, g := engineOn(t, done)
 				s := &failing{Store: g.Store}
 				g.Store = s
 				quoted(t, g, swap.ToBTC, "a", "")
@@ -81,8 +80,7 @@ func TestWhatIsSaidWhenPatienceIsOver(t *testing.T) {
 // again: another action may be asked for by then, or the same once more.
 func TestWhatIsKnownIsNotJudgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxPending)
 		var n atomic.Int64
@@ -122,8 +120,7 @@ func TestWhatIsKnownIsNotJudgedAgain(t *testing.T) {
 // What the chain has already when it is handed in has its effect at once.
 func TestSubmissionThatIsOverAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxConfirmed)
 		began := time.Now()
@@ -161,8 +158,7 @@ func TestWaitingMakesItsOwnPasses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
-				g := engineOn(t, l, done)
+				l, g := engineOn(t, done)
 				quoted(t, g, swap.ToBTC, "a", "")
 				l.tx("0x1", chains.TxPending)
 				r := pass(t, g, "a", signedBy(owner, "0x1")).Record
@@ -251,8 +247,7 @@ func TestWaitingOnAClosedEngine(t *testing.T) {
 // effect: its caller is not told that it failed.
 func TestForgottenTransactionThatWasMined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxPending)
 		pass(t, g, "a", signedBy(owner, "0x1"))
@@ -274,8 +269,7 @@ func TestForgottenTransactionThatWasMined(t *testing.T) {
 // Whoever joins a submission hears why it fails, as the first caller does.
 func TestWhoJoinsHearsOfTheFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxPending)
 		hang := make(chan error)

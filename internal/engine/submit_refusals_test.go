@@ -40,8 +40,7 @@ func TestRefusedSubmissionIsReported(t *testing.T) {
 	wrong := fault.New(fault.InvalidInput, "not what was asked for")
 	pays := checks{swap.ActionInit}
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		quoted(t, g, swap.ToBTCLN, "b", "11")
 		submit := func(c Checker, id, tx string) error {
