@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -52,10 +53,7 @@ func (s *source) put(id, state string, edit ...func(*swapper.GetSwapStatusOutput
 		f(p.Status)
 	}
 	s.swaps[id] = p
-	subs := make([]func(swapper.Change) bool, 0, len(s.subs))
-	for _, f := range s.subs {
-		subs = append(subs, f)
-	}
+	subs := slices.Collect(maps.Values(s.subs))
 	if s.quiet {
 		subs = nil
 	}

@@ -70,30 +70,28 @@ func TestLieThatTheChainShowsIsAccused(t *testing.T) {
 		"another swap has the same hash":   {2, true, false, true, 0},
 		"one node, and the hash is shared": {1, true, false, false, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store, p := new(storage.Memory), new(punished)
-				g := liarsEngine(t, store, p)
-				g.reader = openingLP{witnesses: c.witnesses}
-				if c.shared {
-					r := liarsSwap("b", "11")
-					r.Settled = true
-					restore(t, g, r)
-				}
-				r := liarsSwap("a", "11")
-				r.Quoted = !c.imported
+		inBubble(t, name, func(t *testing.T) {
+			store, p := new(storage.Memory), new(punished)
+			g := liarsEngine(t, store, p)
+			g.reader = openingLP{witnesses: c.witnesses}
+			if c.shared {
+				r := liarsSwap("b", "11")
+				r.Settled = true
 				restore(t, g, r)
-				for range 3 {
-					res := advance(t, g, "a", nil)
-					if l := res.Record.Lie; (l != nil) != c.kept || l != nil && !strings.Contains(string(l.Came), "0xopening") {
-						t.Errorf("kept %+v", l)
-					}
-					time.Sleep(2 * snapshotLife)
+			}
+			r := liarsSwap("a", "11")
+			r.Quoted = !c.imported
+			restore(t, g, r)
+			for range 3 {
+				res := advance(t, g, "a", nil)
+				if l := res.Record.Lie; (l != nil) != c.kept || l != nil && !strings.Contains(string(l.Came), "0xopening") {
+					t.Errorf("kept %+v", l)
 				}
-				if len(p.whom) != c.punished {
-					t.Errorf("punished %v, want %d", p.whom, c.punished)
-				}
-			})
+				time.Sleep(2 * snapshotLife)
+			}
+			if len(p.whom) != c.punished {
+				t.Errorf("punished %v, want %d", p.whom, c.punished)
+			}
 		})
 	}
 }
@@ -190,24 +188,22 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 			r.Lightning.Hash, r.Gas = "22", &swap.GasPart{Hash: "33"}
 		}), true, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store, p := new(storage.Memory), new(punished)
-				g := liarsEngine(t, store, p)
-				g.Flows[swap.ToBTCLN] = flowtest.Flow(swap.ToBTCLN)
-				if c.before != nil {
-					c.before(t, g, store)
-				}
-				r := liarsSwap("a", "11")
-				if c.change != nil {
-					c.change(r)
-				}
-				restore(t, g, r)
-				res := advance(t, g, "a", nil)
-				if (res.Record.Lie != nil) != c.kept || len(p.whom) != c.after {
-					t.Errorf("kept %+v, punished %v", res.Record.Lie, p.whom)
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			store, p := new(storage.Memory), new(punished)
+			g := liarsEngine(t, store, p)
+			g.Flows[swap.ToBTCLN] = flowtest.Flow(swap.ToBTCLN)
+			if c.before != nil {
+				c.before(t, g, store)
+			}
+			r := liarsSwap("a", "11")
+			if c.change != nil {
+				c.change(r)
+			}
+			restore(t, g, r)
+			res := advance(t, g, "a", nil)
+			if (res.Record.Lie != nil) != c.kept || len(p.whom) != c.after {
+				t.Errorf("kept %+v, punished %v", res.Record.Lie, p.whom)
+			}
 		})
 	}
 	t.Run("the store is silent", func(t *testing.T) {

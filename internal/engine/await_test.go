@@ -76,28 +76,26 @@ func TestWhatACallerIsTold(t *testing.T) {
 		"the payment was seen":               {gas(paid(nil), nil), gas(paid(func(s *swap.Submission) { s.Closed = true }), nil), ok},
 		"the payment failed":                 {gas(paid(nil), nil), gas(paid(func(s *swap.Submission) { s.Closed, s.Reason = true, "spent" }), sent), "spent"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := lamp()
-				f.Type = swap.FromBTC // of the types above there is no table, so that the records stay as they are
-				g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
-				r := c.now
-				add(t, g, &r)
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-				defer cancel()
-				began := time.Now()
-				err := g.await(ctx, "a", &c.from, false)
-				switch {
-				case c.want == waits:
-					if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 10*time.Second {
-						t.Errorf("after %s: %v", time.Since(began), err)
-					}
-				case time.Since(began) != 0:
-					t.Errorf("told after %s", time.Since(began))
-				case c.want == ok && err != nil, c.want != ok && (err == nil || !strings.Contains(err.Error(), c.want)):
-					t.Errorf("%v", err)
+		inBubble(t, name, func(t *testing.T) {
+			f := lamp()
+			f.Type = swap.FromBTC // of the types above there is no table, so that the records stay as they are
+			g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
+			r := c.now
+			add(t, g, &r)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			began := time.Now()
+			err := g.await(ctx, "a", &c.from, false)
+			switch {
+			case c.want == waits:
+				if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 10*time.Second {
+					t.Errorf("after %s: %v", time.Since(began), err)
 				}
-			})
+			case time.Since(began) != 0:
+				t.Errorf("told after %s", time.Since(began))
+			case c.want == ok && err != nil, c.want != ok && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%v", err)
+			}
 		})
 	}
 }

@@ -16,49 +16,47 @@ import (
 // is back, and meanwhile it is asked for a sign of life once, not by every swap.
 func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 	for _, away := range []time.Duration{20 * time.Second, time.Minute, 9 * time.Minute} {
-		t.Run(away.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var up atomic.Bool
-				var probes atomic.Int64
-				p := &toyExecutor{answer: func(int64) swap.Outcome {
+		inBubble(t, away.String(), func(t *testing.T) {
+			var up atomic.Bool
+			var probes atomic.Int64
+			p := &toyExecutor{answer: func(int64) swap.Outcome {
+				if !up.Load() {
+					return swap.Outcome{Reason: "no connection"}
+				}
+				return swap.Outcome{Done: true}
+			}}
+			g := newEngine(t, Config{Executor: p, Flows: []*swap.Flow{lamp()},
+				Probe: func(context.Context, string) error {
+					probes.Add(1)
 					if !up.Load() {
-						return swap.Outcome{Reason: "no connection"}
+						return errors.New("no connection")
 					}
-					return swap.Outcome{Done: true}
-				}}
-				g := newEngine(t, Config{Executor: p, Flows: []*swap.Flow{lamp()},
-					Probe: func(context.Context, string) error {
-						probes.Add(1)
-						if !up.Load() {
-							return errors.New("no connection")
-						}
-						return nil
-					}})
-				ctx, stop := context.WithCancel(t.Context())
-				ended := make(chan error)
-				go func() { ended <- g.Run(ctx) }()
-				const swaps = 20
-				for i := range swaps {
-					r := newToy(string(rune('a' + i)))
-					r.LP.URL = "https://lp"
-					add(t, g, r)
-					advance(t, g, r.ID, swap.Reveal{Preimage: chains.Preimage{1}})
+					return nil
+				}})
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- g.Run(ctx) }()
+			const swaps = 20
+			for i := range swaps {
+				r := newToy(string(rune('a' + i)))
+				r.LP.URL = "https://lp"
+				add(t, g, r)
+				advance(t, g, r.ID, swap.Reveal{Preimage: chains.Preimage{1}})
+			}
+			time.Sleep(away)
+			up.Store(true)
+			time.Sleep(max(away/10, firstProbe) + lpPause + 3*time.Second)
+			for i := range swaps {
+				r := load(t, g, string(rune('a'+i)))
+				if try := r.Tried[string(swap.PostPSBT)]; try.Outcome != swap.Done {
+					t.Errorf("swap %s still waits: %+v", r.ID, try)
 				}
-				time.Sleep(away)
-				up.Store(true)
-				time.Sleep(max(away/10, firstProbe) + lpPause + 3*time.Second)
-				for i := range swaps {
-					r := load(t, g, string(rune('a'+i)))
-					if try := r.Tried[string(swap.PostPSBT)]; try.Outcome != swap.Done {
-						t.Errorf("swap %s still waits: %+v", r.ID, try)
-					}
-				}
-				if most := int64(away/firstProbe) + 3; probes.Load() > most {
-					t.Errorf("asked for a sign of life %d times in %v", probes.Load(), away)
-				}
-				stop()
-				<-ended
-			})
+			}
+			if most := int64(away/firstProbe) + 3; probes.Load() > most {
+				t.Errorf("asked for a sign of life %d times in %v", probes.Load(), away)
+			}
+			stop()
+			<-ended
 		})
 	}
 }

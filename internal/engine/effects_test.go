@@ -133,36 +133,34 @@ func TestPreimageIsHeldBackWhenItsTimeIsOver(t *testing.T) {
 		{"claim in time", swap.SendTx, time.Hour, nil, true},
 		{"claim too late", swap.SendTx, 30 * time.Second, nil, false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := &txWorld{}
-				w.set(openFact(), nil)
-				p := &stalling{stalled: map[swap.EffectKind]bool{swap.Publish: true, swap.SendTx: true}, done: map[string]time.Time{}}
-				g := autoEngine(t, w, p)
-				for i := range placesOfAKind {
-					id := fmt.Sprint("other ", i)
-					r := openAuto(id, time.Now().Add(24*time.Hour))
-					claiming(r, c.kind)
-					add(t, g, r)
-					advance(t, g, id, nil)
-				}
-				synctest.Wait()
-				r := openAuto("a", time.Now().Add(chains.ClaimGrace+c.left))
+		inBubble(t, c.name, func(t *testing.T) {
+			w := &txWorld{}
+			w.set(openFact(), nil)
+			p := &stalling{stalled: map[swap.EffectKind]bool{swap.Publish: true, swap.SendTx: true}, done: map[string]time.Time{}}
+			g := autoEngine(t, w, p)
+			for i := range placesOfAKind {
+				id := fmt.Sprint("other ", i)
+				r := openAuto(id, time.Now().Add(24*time.Hour))
 				claiming(r, c.kind)
 				add(t, g, r)
-				advance(t, g, "a", nil)
-				synctest.Wait()
-				p.mu.Lock()
-				p.stalled = nil
-				p.mu.Unlock()
-				if c.then != nil {
-					c.then(&w.toyReader)
-				}
-				time.Sleep(effectTimeout + 5*time.Second)
-				if _, ok := p.at("a", swap.Effect{Kind: c.kind}); ok != c.want {
-					t.Errorf("left: %v, want %v", ok, c.want)
-				}
-			})
+				advance(t, g, id, nil)
+			}
+			synctest.Wait()
+			r := openAuto("a", time.Now().Add(chains.ClaimGrace+c.left))
+			claiming(r, c.kind)
+			add(t, g, r)
+			advance(t, g, "a", nil)
+			synctest.Wait()
+			p.mu.Lock()
+			p.stalled = nil
+			p.mu.Unlock()
+			if c.then != nil {
+				c.then(&w.toyReader)
+			}
+			time.Sleep(effectTimeout + 5*time.Second)
+			if _, ok := p.at("a", swap.Effect{Kind: c.kind}); ok != c.want {
+				t.Errorf("left: %v, want %v", ok, c.want)
+			}
 		})
 	}
 }

@@ -18,35 +18,33 @@ import (
 // running, whether that ends well or not.
 func TestInputWaitsForItsOwnPass(t *testing.T) {
 	for name, fails := range map[string]bool{"the pass before ends well": false, "the pass before fails": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := &toyReader{delay: time.Second}
-				f := lamp()
-				ask := f.Ask
-				first := fails
-				f.Ask = func(in swap.Decision) swap.Ask {
-					if in.Obs.Escrow.Asked && first {
-						first = false
-						panic("bug")
-					}
-					return ask(in)
+		inBubble(t, name, func(t *testing.T) {
+			w := &toyReader{delay: time.Second}
+			f := lamp()
+			ask := f.Ask
+			first := fails
+			f.Ask = func(in swap.Decision) swap.Ask {
+				if in.Obs.Escrow.Asked && first {
+					first = false
+					panic("bug")
 				}
-				p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
-				g := toyEngine(t, new(storage.Memory), w, p, f)
-				create(t, g, "a")
-				var all sync.WaitGroup
-				all.Go(func() {
-					if _, err := g.Advance(t.Context(), "a", nil); (err != nil) != fails {
-						t.Errorf("the pass before: %v", err)
-					}
-				})
-				time.Sleep(time.Millisecond)
-				res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}})
-				if err != nil || res.Record.State != 1 {
-					t.Errorf("the caller's preimage is lost: %+v, %v", res, err)
+				return ask(in)
+			}
+			p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
+			g := toyEngine(t, new(storage.Memory), w, p, f)
+			create(t, g, "a")
+			var all sync.WaitGroup
+			all.Go(func() {
+				if _, err := g.Advance(t.Context(), "a", nil); (err != nil) != fails {
+					t.Errorf("the pass before: %v", err)
 				}
-				all.Wait()
 			})
+			time.Sleep(time.Millisecond)
+			res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}})
+			if err != nil || res.Record.State != 1 {
+				t.Errorf("the caller's preimage is lost: %+v, %v", res, err)
+			}
+			all.Wait()
 		})
 	}
 }

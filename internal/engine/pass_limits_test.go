@@ -97,29 +97,27 @@ func TestCloseWaitsForWhatIsInProgress(t *testing.T) {
 		"a pass":         func(g *Engine, _ *swap.Record) { _, _ = g.Advance(context.Background(), "a", nil) },
 		"a sign of life": func(g *Engine, r *swap.Record) { g.backoffs.startProbing(r) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var busy atomic.Int64
-				slow := func(ctx context.Context) {
-					busy.Add(1)
-					<-ctx.Done()
-					time.Sleep(time.Second)
-					busy.Add(-1)
-				}
-				g := newEngine(t, Config{Reader: &slowToStop{slow: slow}, Flows: []*swap.Flow{lamp()},
-					Probe: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
-				r := create(t, g, "a")
-				r.LP.URL = "https://lp"
-				go begin(g, r)
-				time.Sleep(firstProbe + time.Second)
-				if busy.Load() != 1 {
-					t.Fatalf("%d are in progress", busy.Load())
-				}
-				g.Close()
-				if busy.Load() != 0 {
-					t.Errorf("%d are in progress after Close", busy.Load())
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			var busy atomic.Int64
+			slow := func(ctx context.Context) {
+				busy.Add(1)
+				<-ctx.Done()
+				time.Sleep(time.Second)
+				busy.Add(-1)
+			}
+			g := newEngine(t, Config{Reader: &slowToStop{slow: slow}, Flows: []*swap.Flow{lamp()},
+				Probe: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
+			r := create(t, g, "a")
+			r.LP.URL = "https://lp"
+			go begin(g, r)
+			time.Sleep(firstProbe + time.Second)
+			if busy.Load() != 1 {
+				t.Fatalf("%d are in progress", busy.Load())
+			}
+			g.Close()
+			if busy.Load() != 0 {
+				t.Errorf("%d are in progress after Close", busy.Load())
+			}
 		})
 	}
 }

@@ -130,6 +130,11 @@ func newToy(id string) *swap.Record {
 	return &swap.Record{Head: swap.Head{ID: id, Type: swap.ToBTC, Chain: "CITREA", Signer: "0x1", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(time.Hour))}}
 }
 
+// inBubble runs a case whose time passes at once.
+func inBubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
+}
+
 // add stores a new record.
 func add(t *testing.T, g *Engine, r *swap.Record) {
 	t.Helper()

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -66,36 +65,34 @@ func TestRoutinePassLeavesOutWhatIsOnlyShown(t *testing.T) {
 		"an effect comes after":     {comesAfter, forFacts, 0, 1},
 		"an effect comes by itself": {time.Minute, forFacts, 1, 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := &waitingReader{toyReader: toyReader{delay: time.Second}}
-				f := waitingLamp()
-				ask := f.Ask
-				f.Ask = func(in swap.Decision) swap.Ask { // a round more, which takes a second too
-					if in.Obs.ETA.Asked && !in.Obs.Found.Asked {
-						return swap.Ask{Found: &chains.EscrowQuery{}}
+		inBubble(t, name, func(t *testing.T) {
+			w := &waitingReader{toyReader: toyReader{delay: time.Second}}
+			f := waitingLamp()
+			ask := f.Ask
+			f.Ask = func(in swap.Decision) swap.Ask { // a round more, which takes a second too
+				if in.Obs.ETA.Asked && !in.Obs.Found.Asked {
+					return swap.Ask{Found: &chains.EscrowQuery{}}
+				}
+				return ask(in)
+			}
+			g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, f)
+			create(t, g, "a")
+			if c.caller > 0 {
+				go func() {
+					time.Sleep(c.caller)
+					res, err := g.advance(t.Context(), "a", nil, c.why)
+					if err != nil || c.why == forView && (!res.Observation.ETA.Known() || res.Observation.ETA.Value != 7) {
+						t.Errorf("the caller is not told how long to wait: %+v, %v", res, err)
 					}
-					return ask(in)
-				}
-				g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, f)
-				create(t, g, "a")
-				if c.caller > 0 {
-					go func() {
-						time.Sleep(c.caller)
-						res, err := g.advance(t.Context(), "a", nil, c.why)
-						if err != nil || c.why == forView && (!res.Observation.ETA.Known() || res.Observation.ETA.Value != 7) {
-							t.Errorf("the caller is not told how long to wait: %+v, %v", res, err)
-						}
-					}()
-				}
-				if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(2 * time.Minute)
-				if waits, passes := w.waits.Load(), w.asked.Load()/2; waits != c.waits || passes != c.passes {
-					t.Errorf("asked %d times how long to wait in %d passes; want %d in %d", waits, passes, c.waits, c.passes)
-				}
-			})
+				}()
+			}
+			if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Minute)
+			if waits, passes := w.waits.Load(), w.asked.Load()/2; waits != c.waits || passes != c.passes {
+				t.Errorf("asked %d times how long to wait in %d passes; want %d in %d", waits, passes, c.waits, c.passes)
+			}
 		})
 	}
 }

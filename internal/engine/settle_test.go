@@ -153,35 +153,33 @@ func TestHowASettlementEnds(t *testing.T) {
 		"still awaited": {swap.Outcome{Done: true}, false, time.Minute, fault.Timeout, "has not arrived"},
 		"too late":      {swap.Outcome{Done: true}, false, 24 * time.Hour, fault.InvalidState, "expired before it was paid"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				calls := 0
-				l, g := engineOn(t, func(_ *swap.Record, e swap.Effect) swap.Outcome {
-					if e.Kind == swap.CallWithdraw {
-						calls++
-						return c.outcome
-					}
-					return swap.Outcome{Done: true}
-				})
-				r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
-				next := r.Clone()
-				next.Lightning.Invoice = invoiceOf(t, 100_000)
-				write(t, g, r, next)
-				g.reader = &opening{l, time.Now().Add(5 * time.Second), c.opens}
-				ctx, cancel := context.WithTimeout(t.Context(), c.patience)
-				defer cancel()
-				hash, err := g.Settle(ctx, paysOut(0, 100_000), "a", "x", anyOwner)
-				synctest.Wait()
-				switch {
-				case c.code == "" && (err != nil || hash != "11"):
-					t.Errorf("%q, %v", hash, err)
-				case c.code != "" && (fault.CodeOf(err) != c.code || hash != "" || !strings.Contains(err.Error(), c.says)):
-					t.Errorf("%q, %v", hash, err)
+		inBubble(t, name, func(t *testing.T) {
+			calls := 0
+			l, g := engineOn(t, func(_ *swap.Record, e swap.Effect) swap.Outcome {
+				if e.Kind == swap.CallWithdraw {
+					calls++
+					return c.outcome
 				}
-				if calls != 1 {
-					t.Errorf("the service was called %d times", calls)
-				}
+				return swap.Outcome{Done: true}
 			})
+			r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
+			next := r.Clone()
+			next.Lightning.Invoice = invoiceOf(t, 100_000)
+			write(t, g, r, next)
+			g.reader = &opening{l, time.Now().Add(5 * time.Second), c.opens}
+			ctx, cancel := context.WithTimeout(t.Context(), c.patience)
+			defer cancel()
+			hash, err := g.Settle(ctx, paysOut(0, 100_000), "a", "x", anyOwner)
+			synctest.Wait()
+			switch {
+			case c.code == "" && (err != nil || hash != "11"):
+				t.Errorf("%q, %v", hash, err)
+			case c.code != "" && (fault.CodeOf(err) != c.code || hash != "" || !strings.Contains(err.Error(), c.says)):
+				t.Errorf("%q, %v", hash, err)
+			}
+			if calls != 1 {
+				t.Errorf("the service was called %d times", calls)
+			}
 		})
 	}
 }

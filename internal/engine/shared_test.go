@@ -221,45 +221,43 @@ func TestLostPostIsMadeAgain(t *testing.T) {
 		shared bool
 		after  time.Duration
 	}{"shared": {true, effectTimeout + effectGrace}, "alone": {false, 0}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				mem := new(storage.Memory)
-				var store storage.Store = mem
-				if c.shared {
-					store = database{mem, new(storagetest.MemoryLeases)}
-				}
-				begin := func(answer func(int64) swap.Outcome) (*Engine, *toyExecutor) {
-					p := &toyExecutor{answer: answer}
-					return toyEngine(t, store, &toyReader{}, p, lamp()), p
-				}
-				before, _ := begin(func(int64) swap.Outcome { panic("it has died before") })
-				before.Effects.executor = executorFunc(func(ctx context.Context, _ *swap.Record, _ swap.Effect) swap.Outcome {
-					<-ctx.Done()
-					return swap.Outcome{}
-				})
-				before.Effects.report = func(context.Context, string, swap.Outcome) {} // it dies
-				create(t, before, "a")
-				began := time.Now()
-				advance(t, before, "a", swap.Reveal{Preimage: chains.Preimage{1}})
-				synctest.Wait()
-				before.Close()
-
-				var posted time.Time
-				after, does := begin(func(int64) swap.Outcome { posted = time.Now(); return swap.Outcome{Refused: true} })
-				stop := follow(t, after)
-				time.Sleep(2 * time.Minute)
-				stop()
-				after.Close()
-				if does.started.Load() == 0 {
-					t.Fatal("nobody posts any more")
-				}
-				if waited := time.Since(began) - time.Since(posted); does.started.Load() == 1 && (waited < c.after || waited > c.after+5*time.Second) {
-					t.Errorf("posted after %v, want %v", waited, c.after)
-				}
-				if r, err := after.Load(t.Context(), "a"); err != nil || r.Tried["post"].Outcome != "" {
-					t.Errorf("%+v, %v: a refusal says nothing about the attempt that was lost", r.Tried, err)
-				}
+		inBubble(t, name, func(t *testing.T) {
+			mem := new(storage.Memory)
+			var store storage.Store = mem
+			if c.shared {
+				store = database{mem, new(storagetest.MemoryLeases)}
+			}
+			begin := func(answer func(int64) swap.Outcome) (*Engine, *toyExecutor) {
+				p := &toyExecutor{answer: answer}
+				return toyEngine(t, store, &toyReader{}, p, lamp()), p
+			}
+			before, _ := begin(func(int64) swap.Outcome { panic("it has died before") })
+			before.Effects.executor = executorFunc(func(ctx context.Context, _ *swap.Record, _ swap.Effect) swap.Outcome {
+				<-ctx.Done()
+				return swap.Outcome{}
 			})
+			before.Effects.report = func(context.Context, string, swap.Outcome) {} // it dies
+			create(t, before, "a")
+			began := time.Now()
+			advance(t, before, "a", swap.Reveal{Preimage: chains.Preimage{1}})
+			synctest.Wait()
+			before.Close()
+
+			var posted time.Time
+			after, does := begin(func(int64) swap.Outcome { posted = time.Now(); return swap.Outcome{Refused: true} })
+			stop := follow(t, after)
+			time.Sleep(2 * time.Minute)
+			stop()
+			after.Close()
+			if does.started.Load() == 0 {
+				t.Fatal("nobody posts any more")
+			}
+			if waited := time.Since(began) - time.Since(posted); does.started.Load() == 1 && (waited < c.after || waited > c.after+5*time.Second) {
+				t.Errorf("posted after %v, want %v", waited, c.after)
+			}
+			if r, err := after.Load(t.Context(), "a"); err != nil || r.Tried["post"].Outcome != "" {
+				t.Errorf("%+v, %v: a refusal says nothing about the attempt that was lost", r.Tried, err)
+			}
 		})
 	}
 }

@@ -81,28 +81,26 @@ func TestStatusWhoseActionCannotBeBuilt(t *testing.T) {
 		"a node":              {fault.New(fault.Upstream, "does not answer"), false, fault.Upstream},
 		"something of itself": {errors.New("secret internals"), false, fault.Internal},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l, g := engineOn(t, done)
-				refundable(t, l, g)
-				s, err := g.Status(t.Context(), failingBuilder{err: c.err}, StatusRequest{ID: "a", Caller: anybody})
-				waits := false
-				if s != nil {
-					_, waits = s.Built.Action.(*swap.Wait)
-				}
-				switch {
-				case c.refused:
-					if !errors.Is(err, c.err) || s != nil {
-						t.Errorf("%+v, %v", s, err)
-					}
-				case err != nil || fault.CodeOf(s.Problem) != c.problem || s.Record.ID != "a":
+		inBubble(t, name, func(t *testing.T) {
+			l, g := engineOn(t, done)
+			refundable(t, l, g)
+			s, err := g.Status(t.Context(), failingBuilder{err: c.err}, StatusRequest{ID: "a", Caller: anybody})
+			waits := false
+			if s != nil {
+				_, waits = s.Built.Action.(*swap.Wait)
+			}
+			switch {
+			case c.refused:
+				if !errors.Is(err, c.err) || s != nil {
 					t.Errorf("%+v, %v", s, err)
-				case c.problem == fault.Internal && errors.Is(s.Problem, c.err):
-					t.Errorf("tells %v", s.Problem)
-				case waits != (c.err != nil): // not nothing: the refund is left
-					t.Errorf("to do: %+v", s.Built)
 				}
-			})
+			case err != nil || fault.CodeOf(s.Problem) != c.problem || s.Record.ID != "a":
+				t.Errorf("%+v, %v", s, err)
+			case c.problem == fault.Internal && errors.Is(s.Problem, c.err):
+				t.Errorf("tells %v", s.Problem)
+			case waits != (c.err != nil): // not nothing: the refund is left
+				t.Errorf("to do: %+v", s.Built)
+			}
 		})
 	}
 }

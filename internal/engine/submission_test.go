@@ -176,39 +176,35 @@ func TestNoSubmissionBlocksForEver(t *testing.T) {
 	states := []chains.TxState{chains.TxUnknown, chains.TxPending, chains.TxReverted, chains.TxReplaced}
 	for _, who := range []string{owner, "0xother"} {
 		for _, state := range states {
-			t.Run(fmt.Sprint(who, " ", state), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					l, g := engineOn(t, done)
-					refundable(t, l, g)
-					l.tx("0xstuck", state)
-					pass(t, g, "a", refundBy(who, "0xstuck"))
-					time.Sleep(720 * time.Hour)
-					pass(t, g, "a", nil)
-					if a := offered(t, g, "a"); a == nil || !a.AnySigner {
-						t.Errorf("offered %+v", a)
-					}
-				})
+			inBubble(t, fmt.Sprint(who, " ", state), func(t *testing.T) {
+				l, g := engineOn(t, done)
+				refundable(t, l, g)
+				l.tx("0xstuck", state)
+				pass(t, g, "a", refundBy(who, "0xstuck"))
+				time.Sleep(720 * time.Hour)
+				pass(t, g, "a", nil)
+				if a := offered(t, g, "a"); a == nil || !a.AnySigner {
+					t.Errorf("offered %+v", a)
+				}
 			})
 		}
 	}
-	t.Run("an opening that comes too late", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			var sent atomic.Int64 // effects run beside the test
-			l, g := engineOn(t, func(*swap.Record, swap.Effect) swap.Outcome { sent.Add(1); return swap.Outcome{Done: true} })
-			quoted(t, g, swap.ToBTC, "a", "")
-			l.tx("0xstuck", chains.TxPending)
-			pass(t, g, "a", signedBy(owner, "0xstuck"))
-			l.escrow("a", chains.EscrowFact{Auth: chains.AuthOver})
-			time.Sleep(time.Hour)
-			if res := pass(t, g, "a", nil); res.Record.State != swap.OutExpired || res.Record.Submission.Open() {
-				t.Fatalf("state %d, %+v", res.Record.State, res.Record.Submission)
-			}
-			before := sent.Load()
-			time.Sleep(time.Hour)
-			if pass(t, g, "a", nil); sent.Load() != before {
-				t.Error("it is sent all the same, for nothing but its fee")
-			}
-		})
+	inBubble(t, "an opening that comes too late", func(t *testing.T) {
+		var sent atomic.Int64 // effects run beside the test
+		l, g := engineOn(t, func(*swap.Record, swap.Effect) swap.Outcome { sent.Add(1); return swap.Outcome{Done: true} })
+		quoted(t, g, swap.ToBTC, "a", "")
+		l.tx("0xstuck", chains.TxPending)
+		pass(t, g, "a", signedBy(owner, "0xstuck"))
+		l.escrow("a", chains.EscrowFact{Auth: chains.AuthOver})
+		time.Sleep(time.Hour)
+		if res := pass(t, g, "a", nil); res.Record.State != swap.OutExpired || res.Record.Submission.Open() {
+			t.Fatalf("state %d, %+v", res.Record.State, res.Record.Submission)
+		}
+		before := sent.Load()
+		time.Sleep(time.Hour)
+		if pass(t, g, "a", nil); sent.Load() != before {
+			t.Error("it is sent all the same, for nothing but its fee")
+		}
 	})
 }
 
@@ -240,26 +236,24 @@ func TestSubmitAnswersInTime(t *testing.T) {
 			return swap.Outcome{Reason: "slow"}
 		}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l, g := engineOn(t, test.out)
-				quoted(t, g, swap.ToBTC, "a", "")
-				test.set(l)
-				began := time.Now()
-				ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"})
-				if took := time.Since(began); took > callerPatience+time.Second {
-					t.Errorf("answered after %s", took)
-				}
-				if err != nil || !slices.Equal(ids, []string{"0xa"}) {
-					t.Errorf("%v, %v", ids, err)
-				}
-				// Whoever hands it in again joins, and hears how it ends.
-				l.tx("0xa", chains.TxConfirmed)
-				l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xa"})
-				if ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"}); err != nil || !slices.Equal(ids, []string{"0xa"}) {
-					t.Errorf("again: %v, %v", ids, err)
-				}
-			})
+		inBubble(t, test.name, func(t *testing.T) {
+			l, g := engineOn(t, test.out)
+			quoted(t, g, swap.ToBTC, "a", "")
+			test.set(l)
+			began := time.Now()
+			ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"})
+			if took := time.Since(began); took > callerPatience+time.Second {
+				t.Errorf("answered after %s", took)
+			}
+			if err != nil || !slices.Equal(ids, []string{"0xa"}) {
+				t.Errorf("%v, %v", ids, err)
+			}
+			// Whoever hands it in again joins, and hears how it ends.
+			l.tx("0xa", chains.TxConfirmed)
+			l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xa"})
+			if ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"}); err != nil || !slices.Equal(ids, []string{"0xa"}) {
+				t.Errorf("again: %v, %v", ids, err)
+			}
 		})
 	}
 }

@@ -524,9 +524,7 @@ func TestVectorsEvents(t *testing.T) {
 		case st.Record.Settled:
 			d = &rules{id: "escrow-settled-rests", facts: func(f map[string]string) {
 				clear(f)
-				for k, v := range before {
-					f[k] = v
-				}
+				maps.Copy(f, before)
 			}}
 		case from == hiddenState(st.Record.Type) && ev.Type == "Initialize" && known:
 			late := swap.OutCommitted

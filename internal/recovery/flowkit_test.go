@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"strconv"
 	"sync"
 	"testing"
@@ -119,20 +120,13 @@ func facts(r *swap.Record) map[string]string {
 		text, _ := l.Preimage.MarshalJSON()
 		f["secret"] = string(text[1 : len(text)-1])
 	}
-	for k, v := range f {
-		if v == "" {
-			delete(f, k)
-		}
-	}
+	maps.DeleteFunc(f, func(_, v string) bool { return v == "" })
 	return f
 }
 
 // wanted are the facts after a case: those before, and what the reference changed.
 func wanted(before map[string]string, fields map[string]json.RawMessage) map[string]string {
-	want := map[string]string{}
-	for k, v := range before {
-		want[k] = v
-	}
+	want := maps.Clone(before)
 	for _, name := range []string{"commitTxId", "claimTxId", "refundTxId", "txId", "btcTxConfirmedAt", "address", "secret", "data"} {
 		raw, ok := fields[name]
 		if !ok {

@@ -637,12 +637,10 @@ func listed(t *testing.T, d *Directory, lps []jsonLP, id string, btc tokens.Toke
 		true:  {Input: lp.FromLightning(info), Output: lp.ToBTCLN},
 		false: {Input: lp.FromBitcoin(info), Output: lp.ToBTC},
 	}[btc == tokens.LightningBTC()][side]
-	for _, l := range lps {
-		if _, ok := d.spelling(l.record(t).Services[service], token.Chain, token.Address); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lps, func(l jsonLP) bool {
+		_, ok := d.spelling(l.record(t).Services[service], token.Chain, token.Address)
+		return ok
+	})
 }
 
 func TestVectorsLimits(t *testing.T) {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
@@ -63,9 +64,7 @@ func TestFromBTCTold(t *testing.T) {
 		"locked for long":       {lp.CheckExpiry, func(o *toldOpening) { o.data.Expiry = noon.Unix() + maxFromBTCLasts + 1 }},
 		"a long sequence":       {lp.CheckEscrow, func(o *toldOpening) { o.data.Sequence = "18446744073709551616" }},
 	}
-	for name, c := range lieOf {
-		all[name] = c
-	}
+	maps.Copy(all, lieOf)
 	all["too little time is left"] = struct {
 		check  lp.Check
 		change func(*toldOpening)
