@@ -223,21 +223,28 @@ type sse struct {
 	status          swapper.GetSwapStatusOutput
 }
 
-// connect opens a stream; what is not 200 fails the test.
-func connect(t testing.TB, url, last string) *reader {
+// ask asks for a stream with a header, if it has a value.
+func ask(t testing.TB, url, header, value string) *http.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last != "" {
-		request.Header.Set("Last-Event-ID", last)
+	if value != "" {
+		request.Header.Set(header, value)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
+// connect opens a stream; what is not 200 fails the test.
+func connect(t testing.TB, url, last string) *reader {
+	t.Helper()
+	response := ask(t, url, "Last-Event-ID", last)
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%s: %s %v", url, response.Status, response.Header)
 	}

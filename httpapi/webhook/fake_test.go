@@ -303,6 +303,15 @@ func send(t testing.TB, s *source, store storage.Store, edit func(*webhook.Optio
 	}
 }
 
+// sendToShop runs a sender to one endpoint, named shop.
+func sendToShop(t testing.TB) (*source, *receiver, *webhook.Sender) {
+	t.Helper()
+	s, secret := newSource(), webhook.NewSecret()
+	r := receive(t, secret)
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
+	return s, r, sender
+}
+
 func (r *receiver) endpoint(name string, secrets ...string) webhook.Endpoint {
 	return webhook.Endpoint{Name: name, URL: r.server.URL + "/hooks?token=hidden", Secrets: secrets}
 }
