@@ -23,10 +23,7 @@ const (
 // TestAPIDocument holds the reference part of docs/api.md to the OpenAPI
 // document, and demands a word on every operation before it.
 func TestAPIDocument(t *testing.T) {
-	text, err := os.ReadFile(apiDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile(apiDocument))
 	prose, _, found := strings.Cut(string(text), referenceBegin)
 	if !found {
 		t.Fatalf("%s has no line %q", apiDocument, strings.TrimSpace(referenceBegin))

@@ -226,17 +226,11 @@ type sse struct {
 // ask asks for a stream with a header, if it has a value.
 func ask(t testing.TB, url, header, value string) *http.Response {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))
 	if value != "" {
 		request.Header.Set(header, value)
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must[*http.Response](t)(http.DefaultClient.Do(request))
 	t.Cleanup(func() { _ = response.Body.Close() })
 	return response
 }
@@ -354,5 +348,16 @@ func (r *reader) over() {
 		case <-time.After(10 * time.Second):
 			r.t.Fatal("the stream goes on")
 		}
+	}
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

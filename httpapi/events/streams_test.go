@@ -298,14 +298,8 @@ func TestRefusals(t *testing.T) {
 		{"POST", "swapId=one", 405, "unsupported", "method"},
 		{"HEAD", "swapId=one", 405, "", ""},
 	} {
-		request, err := http.NewRequest(tt.method, url+tt.query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must[*http.Request](t)(http.NewRequest(tt.method, url+tt.query, nil))
+		response := must[*http.Response](t)(http.DefaultClient.Do(request))
 		body, _ := io.ReadAll(response.Body)
 		response.Body.Close()
 		var e struct{ Error, Code, Field string }
@@ -412,14 +406,9 @@ func TestLifetime(t *testing.T) {
 func slowReader(t *testing.T, url string) net.Conn {
 	t.Helper()
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
-	slow, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	slow := must[net.Conn](t)(net.Dial("tcp", address))
 	t.Cleanup(func() { _ = slow.Close() })
-	if _, err := io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must[int](t)(io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))
 	return slow
 }
 
@@ -514,19 +503,10 @@ func gone(t *testing.T) context.Context {
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	url, streams := serve(t, newSource(), events.Options{})
-	response, err := http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must[*http.Response](t)(http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json"))
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(io.ReadAll(response.Body))
+	doc := must[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(text))
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

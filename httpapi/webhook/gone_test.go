@@ -17,10 +17,7 @@ import (
 func state(t *testing.T, s *webhook.Sender, what string, is func(webhook.State) bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		states, err := s.States(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		states := must[[]webhook.State](t)(s.States(t.Context()))
 		if is(states[0]) {
 			return
 		}
@@ -86,10 +83,7 @@ func makeGone(t *testing.T, s *source, sender *webhook.Sender, r *receiver) {
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
 		s.advance(20 * time.Minute)
 		time.Sleep(60 * time.Millisecond)
-		states, err := sender.States(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		states := must[[]webhook.State](t)(sender.States(t.Context()))
 		if states[0].Gone {
 			return
 		}

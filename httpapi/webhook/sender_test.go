@@ -167,9 +167,7 @@ func TestOrder(t *testing.T) {
 		select {
 		case g := <-r.all:
 			var i int
-			if _, err := fmt.Sscan(g.state, &i); err != nil {
-				t.Fatal(err)
-			}
+			must[int](t)(fmt.Sscan(g.state, &i))
 			if i < seen[g.swap] {
 				t.Errorf("%s: %d after %d", g.swap, i, seen[g.swap])
 			}
@@ -246,10 +244,7 @@ func TestPrivateHosts(t *testing.T) {
 		}, webhook.Endpoint{Name: "shop", URL: "https://" + host + ":" + port + "/hidden", Secrets: []string{webhook.NewSecret()}})
 		s.put("a", "CREATED")
 		for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			states, err := sender.States(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			states := must[[]webhook.State](t)(sender.States(t.Context()))
 			if states[0].Problem != "" {
 				if host != "2130706433" && host != "localhost" && states[0].Problem != "the host is not public" {
 					t.Errorf("%s: %s", host, states[0].Problem)

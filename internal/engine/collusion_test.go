@@ -181,10 +181,7 @@ func TestContradictionsAreShown(t *testing.T) {
 		t.Errorf("the status does not say why: %v", v.Blocked)
 	}
 	refused := fault.New(fault.InvalidState, "the escrow is not open") // by the word of one of the nodes
-	s, err := g.Status(t.Context(), failingBuilder{err: refused}, StatusRequest{ID: "a", Caller: anybody})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must[*Status](t)(g.Status(t.Context(), failingBuilder{err: refused}, StatusRequest{ID: "a", Caller: anybody}))
 	if _, ok := errors.AsType[*chains.ContradictionError](s.Problem); !ok {
 		t.Errorf("what one node says of the step is told instead: %v", s.Problem)
 	}

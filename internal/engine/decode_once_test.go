@@ -12,10 +12,7 @@ import (
 func TestRecordsAreDecodedOnce(t *testing.T) {
 	_, g := engineOn(t, done)
 	create(t, g, "a")
-	e, err := g.Store.Get(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must[storage.Entry](t)(g.Store.Get(t.Context(), "a"))
 	first, err := g.decodeOnce(e)
 	if err != nil {
 		t.Fatal(err)

@@ -47,19 +47,10 @@ func everyVersion(t *testing.T, run func(t *testing.T, folder string)) {
 
 func unpack(t *testing.T, path string) []byte {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must[*os.File](t)(os.Open(path))
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must[*gzip.Reader](t)(gzip.NewReader(f))
+	b := must[[]byte](t)(io.ReadAll(z))
 	return b
 }
 
@@ -98,10 +89,7 @@ func keptBolt(t *testing.T, folder string) *bolt.Store {
 	if err := os.WriteFile(path, unpack(t, filepath.Join(folder, "store.bolt.gz")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := bolt.Open(t.Context(), path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must[*bolt.Store](t)(bolt.Open(t.Context(), path, bolt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -128,14 +116,8 @@ func TestKeptRecordsAreRead(t *testing.T) {
 		}
 		entries := keptEntries(t, folder)
 		for _, e := range entries {
-			r, err := swap.Decode(e.ID, e.Version, e.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := r.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must[*swap.Record](t)(swap.Decode(e.ID, e.Version, e.Body))
+			again := must[[]byte](t)(r.Encode())
 			was, is := generic(t, e.Body), generic(t, again)
 			if was["schema"] == is["schema"] {
 				if d := cmp.Diff(was, is); d != "" {
@@ -174,16 +156,10 @@ func truthsOf(t *testing.T, r *swap.Record) (*swap.Flow, []truth) {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
 	if b := r.Bitcoin; b != nil && len(b.Tx) > 0 {
-		own, err := rawtx.Decode(b.Tx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := must[*wire.MsgTx](t)(rawtx.Decode(b.Tx))
 		tx = own
 	} else if b != nil && b.Address != "" {
-		to, err := bitcoin.ParseAddress(b.Address, bitcoin.Regtest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := must[bitcoin.Address](t)(bitcoin.ParseAddress(b.Address, bitcoin.Regtest))
 		tx.AddTxOut(wire.NewTxOut(int64(b.Sats), to.Script()))
 	}
 	for _, c := range waysOutWith(tx, r.Terms.Output.Raw) {
@@ -223,10 +199,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 	everyVersion(t, func(t *testing.T, folder string) {
 		ends := 0
 		for _, e := range keptEntries(t, folder) {
-			r, err := swap.Decode(e.ID, e.Version, e.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must[*swap.Record](t)(swap.Decode(e.ID, e.Version, e.Body))
 			flow, truths := truthsOf(t, r)
 			for _, is := range truths {
 				if !canBe(r, is) {
@@ -398,10 +371,7 @@ func TestKeptStoresGoOn(t *testing.T) {
 		t.Run("bolt", func(t *testing.T) { goesOn(t, keptBolt(t, folder)) })
 		t.Run("PostgreSQL", func(t *testing.T) {
 			dsn := pgtest.DSN(t)
-			s, err := postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must[*postgres.Store](t)(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))
 			t.Cleanup(func() { s.Close() })
 			for e, err := range keptBolt(t, folder).Entries(t.Context(), "") {
 				if err != nil {

@@ -31,10 +31,7 @@ func TestListsNameWhatCannotBeRead(t *testing.T) {
 		r := newToy(id)
 		r.Settled = settled
 		add(t, g, r)
-		e, err := mem.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must[storage.Entry](t)(mem.Get(t.Context(), id))
 		return e
 	}
 	a, b, c := entry("a", false), entry("b", true), entry("c", false)
@@ -140,10 +137,7 @@ func TestAPageReadsNoMore(t *testing.T) {
 	s := &scripted{Store: mem}
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 	add(t, g, newToy("a"))
-	e, err := mem.Get(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must[storage.Entry](t)(mem.Get(t.Context(), "a"))
 	for _, test := range []struct{ page, take, read int }{{50, 50, 50}, {50, 51, 150}, {1000, 3, maxDecodeBatch}, {0, 3, maxDecodeBatch}} {
 		read := 0
 		s.list = func(yield func(storage.Entry, error) bool) {

@@ -63,10 +63,7 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 			g.Flows[swap.FromBTCLNAuto] = f
 			add(t, g, r)
 		}
-		e, err := store.Get(t.Context(), "newer")
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must[storage.Entry](t)(store.Get(t.Context(), "newer"))
 		e.Body = []byte(`{"schema":1000000}`)
 		if err := store.Store.Update(t.Context(), e); err != nil {
 			t.Fatal(err)

@@ -58,10 +58,7 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 	store := &copies{Memory: new(storage.Memory), count: 5_000, shards: map[string][]int{}}
 	g := newEngine(t, Config{Store: store, Flows: swap.Flows(), Now: sync.OnceValue(time.Now)}) // turns never come
 	for _, e := range keptEntries(t, folders[0]) {
-		r, err := decode(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must[*swap.Record](t)(decode(e))
 		if row, _ := g.Flows[r.Type].State(r.State); row.Watched && !r.Settled {
 			store.models = append(store.models, e)
 		}

@@ -109,9 +109,7 @@ func TestMarkIsSeenAtOnce(t *testing.T) {
 	create(t, g, "a")
 	res := advance(t, g, "a", nil)
 	e := swap.Effect{Kind: swap.PostPSBT, Mark: true}
-	if _, err := g.markStarted(t.Context(), res.Record, e); err != nil {
-		t.Fatal(err)
-	}
+	must[*swap.Record](t)(g.markStarted(t.Context(), res.Record, e))
 	if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.Tried[e.Key()].Started == 0 {
 		t.Errorf("%+v, %v; want the effect begun", res.Record.Tried, err)
 	}

@@ -161,10 +161,7 @@ func write(t *testing.T, g *Engine, r, next *swap.Record) {
 
 func load(t *testing.T, g *Engine, id string) *swap.Record {
 	t.Helper()
-	r, err := g.Load(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must[*swap.Record](t)(g.Load(t.Context(), id))
 	return r
 }
 
@@ -188,10 +185,7 @@ func create(t *testing.T, g *Engine, id string) *swap.Record {
 // advance advances a swap, which has to go well.
 func advance(t *testing.T, g *Engine, id string, in swap.Input) *Result {
 	t.Helper()
-	res, err := g.Advance(t.Context(), id, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must[*Result](t)(g.Advance(t.Context(), id, in))
 	return res
 }
 
@@ -520,4 +514,15 @@ type executorFunc func(ctx context.Context, r *swap.Record, e swap.Effect) swap.
 
 func (f executorFunc) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	return f(ctx, r, e)
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 }

@@ -146,10 +146,7 @@ func TestQuoteThatChangesMeanwhileIsKept(t *testing.T) {
 	g := expiredQuotes(t, s, &toyReader{})
 	endedQuote(t, g, "a", time.Hour)
 	s.change = func(id string) {
-		e, err := s.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must[storage.Entry](t)(s.Get(t.Context(), id))
 		if err := s.Update(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}

@@ -120,9 +120,7 @@ func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
 				c.between(w)
 			}
 			time.Sleep(2*time.Second + c.after) // the pass before is not fresh
-			if _, err := g.advance(t.Context(), "a", c.input, c.why); err != nil {
-				t.Fatal(err)
-			}
+			must[*Result](t)(g.advance(t.Context(), "a", c.input, c.why))
 			if got := w.asked.Load(); got != c.asked {
 				t.Errorf("asked %d times, want %d", got, c.asked)
 			}
@@ -177,9 +175,7 @@ func TestNoEffectByWhatWasNotAsked(t *testing.T) {
 		advance(t, g, "a", nil)
 		due.Store(true)
 		time.Sleep(2 * time.Second)
-		if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
-			t.Fatal(err)
-		}
+		must[*Result](t)(g.advance(t.Context(), "a", nil, asRoutine))
 		if got := w.asked.Load(); got < 2 {
 			t.Errorf("asked %d times before the effect, want at least 2", got)
 		}
@@ -195,9 +191,7 @@ func TestRepeatedRoutinePassServesNoCaller(t *testing.T) {
 		g, w := hearing(t, 7, f)
 		create(t, g, "a")
 		for _, why := range []purpose{forView, asRoutine, forView} {
-			if _, err := g.advance(t.Context(), "a", nil, why); err != nil {
-				t.Fatal(err)
-			}
+			must[*Result](t)(g.advance(t.Context(), "a", nil, why))
 			if why == forView {
 				time.Sleep(2 * time.Second)
 			}
@@ -245,10 +239,7 @@ func TestStatusSaysAsOfWhichBlock(t *testing.T) {
 			}
 			create(t, g, "a")
 			status := func() map[string]uint64 {
-				s, err := g.Status(t.Context(), failingBuilder{}, StatusRequest{ID: "a", Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }})
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must[*Status](t)(g.Status(t.Context(), failingBuilder{}, StatusRequest{ID: "a", Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }}))
 				return s.AsOf
 			}
 			if asOf := status(); asOf != nil {
@@ -292,9 +283,7 @@ func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
 			r.Expiry = swap.At(time.Now().Add(24 * time.Hour))
 			add(t, g, r)
 			for range 36 {
-				if _, err := g.advance(t.Context(), "a", nil, c.why); err != nil {
-					t.Fatal(err)
-				}
+				must[*Result](t)(g.advance(t.Context(), "a", nil, c.why))
 				time.Sleep(5 * time.Minute)
 			}
 			if got := w.txs.Load(); got != c.asked {
@@ -422,9 +411,7 @@ func TestLateAnswerOfProviderWillDoWhileTheChainIsHeard(t *testing.T) {
 			}
 			create(t, g, "a")
 			for range 2 {
-				if _, err := g.advance(t.Context(), "a", nil, c.why); err != nil {
-					t.Fatal(err)
-				}
+				must[*Result](t)(g.advance(t.Context(), "a", nil, c.why))
 				time.Sleep(2 * time.Second)
 			}
 			if len(patience) != 2 || patience[1] != c.patient {
@@ -462,14 +449,10 @@ func TestUnchangedContractIsAskedSeldom(t *testing.T) {
 			w.set(c.fact, nil)
 			for i := range 144 { // in a day, every ten minutes
 				if c.event && i%6 == 0 {
-					if _, err := g.advance(t.Context(), "a", swap.Look{}, forFacts); err != nil {
-						t.Fatal(err)
-					}
+					must[*Result](t)(g.advance(t.Context(), "a", swap.Look{}, forFacts))
 					time.Sleep(2 * time.Second)
 				}
-				if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
-					t.Fatal(err)
-				}
+				must[*Result](t)(g.advance(t.Context(), "a", nil, asRoutine))
 				time.Sleep(10 * time.Minute)
 			}
 			if got := w.asked.Load(); got != c.asked {

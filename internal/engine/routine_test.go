@@ -86,9 +86,7 @@ func TestRoutinePassLeavesOutWhatIsOnlyShown(t *testing.T) {
 					}
 				}()
 			}
-			if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
-				t.Fatal(err)
-			}
+			must[*Result](t)(g.advance(t.Context(), "a", nil, asRoutine))
 			time.Sleep(2 * time.Minute)
 			if waits, passes := w.waits.Load(), w.asked.Load()/2; waits != c.waits || passes != c.passes {
 				t.Errorf("asked %d times how long to wait in %d passes; want %d in %d", waits, passes, c.waits, c.passes)

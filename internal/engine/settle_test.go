@@ -45,16 +45,10 @@ func invoiceOf(t *testing.T, msat lnwire.MilliSatoshi) string {
 	if msat != 0 {
 		more = append(more, zpay32.Amount(msat))
 	}
-	inv, err := zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{11}, time.Now(), more...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := inv.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) {
+	inv := must[*zpay32.Invoice](t)(zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{11}, time.Now(), more...))
+	text := must[string](t)(inv.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) {
 		return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	return text
 }
 

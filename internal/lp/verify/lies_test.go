@@ -59,24 +59,15 @@ func invoice(t testing.TB, params *chaincfg.Params, hash [32]byte, msat int64, m
 	if msat > 0 {
 		parts = append(parts, zpay32.Amount(lnwire.MilliSatoshi(msat)))
 	}
-	z, err := zpay32.NewInvoice(params, hash, noon, parts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must[*zpay32.Invoice](t)(zpay32.NewInvoice(params, hash, noon, parts...))
 	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
-	s, err := z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must[string](t)(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))
 	return s
 }
 
 func decoded11(t testing.TB, text string) *lightning.Invoice {
 	t.Helper()
-	inv, err := lightning.Decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inv := must[*lightning.Invoice](t)(lightning.Decode(text))
 	return inv
 }
 
@@ -348,10 +339,7 @@ func regtestAddress(t testing.TB, kind bitcoin.AddressType, size int) bitcoin.Ad
 		key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{3}, 32))
 		program = key.PubKey().SerializeCompressed()[1:]
 	}
-	a, err := bitcoin.NewAddress(kind, program, bitcoin.Regtest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must[bitcoin.Address](t)(bitcoin.NewAddress(kind, program, bitcoin.Regtest))
 	return a
 }
 
@@ -749,10 +737,7 @@ func TestLiesDelivered(t *testing.T) {
 	v := honestToBTC()
 	escrow := v.data
 	escrow.PayIn, escrow.PayOut, escrow.Expiry, escrow.SecurityDeposit, escrow.Sequence = false, true, 0, "10", "0"
-	agreedOn, err := escrow.escrow()
-	if err != nil {
-		t.Fatal(err)
-	}
+	agreedOn := must[chains.Escrow](t)(escrow.escrow())
 	type deliveredTest struct {
 		data   standData
 		fact   chains.EscrowFact
@@ -838,5 +823,16 @@ func TestEveryCheckCatchesItsLie(t *testing.T) {
 	}
 	if len(all) < 40 {
 		t.Errorf("found %d checks only", len(all))
+	}
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

@@ -40,10 +40,7 @@ var lieOf = map[string]struct {
 
 func (o toldOpening) escrow(t *testing.T) chains.Escrow {
 	t.Helper()
-	e, err := o.data.escrow()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must[chains.Escrow](t)(o.data.escrow())
 	return e
 }
 
