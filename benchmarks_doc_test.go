@@ -21,10 +21,7 @@ type measured struct {
 
 func measuredCommands(t *testing.T) (all []measured) {
 	t.Helper()
-	text, err := os.ReadFile("docs/benchmarks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile("docs/benchmarks.md"))
 	for _, span := range regexp.MustCompile("`[^`]*`").FindAllString(string(text), -1) {
 		_, arguments, found := strings.Cut(strings.Trim(span, "`"), "go test ")
 		if !found {
@@ -93,15 +90,9 @@ func TestBenchmarksDocument(t *testing.T) {
 // namesOf returns the functions of a package's tests that begin with a word.
 func namesOf(t *testing.T, folder, word string) (names []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must[[]string](t)(filepath.Glob(filepath.Join(folder, "*_test.go")))
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(os.ReadFile(file))
 		for _, m := range regexp.MustCompile(`(?m)^func (`+word+`\w*)\(`).FindAllStringSubmatch(string(text), -1) {
 			names = append(names, m[1])
 		}
@@ -113,10 +104,7 @@ func namesOf(t *testing.T, folder, word string) (names []string) {
 func matching(t *testing.T, pattern string) func(string) bool {
 	t.Helper()
 	first, _, _ := strings.Cut(pattern, "/")
-	chosen, err := regexp.Compile(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chosen := must[*regexp.Regexp](t)(regexp.Compile(first))
 	return chosen.MatchString
 }
 

@@ -20,10 +20,7 @@ func TestChanges(t *testing.T) {
 	begun := h.config.Now()
 	var ids []string
 	for range 3 {
-		s, err := h.CreateSwap(t.Context(), CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(100_000), AmountType: ExactIn, DstAddress: address})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must[*CreateSwapOutput](t)(h.CreateSwap(t.Context(), CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(100_000), AmountType: ExactIn, DstAddress: address}))
 		ids = append(ids, s.SwapID)
 		time.Sleep(2 * time.Millisecond)
 	}
@@ -68,10 +65,7 @@ func TestChanges(t *testing.T) {
 	if told, err := h.Progress(t.Context(), ids[1]); err != nil || len(told.Fingerprint()) != 16 {
 		t.Errorf("%v %v", told, err)
 	}
-	told, err := h.Progress(t.Context(), ids[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := must[*Progress](t)(h.Progress(t.Context(), ids[0]))
 	if _, funds := told.Status.CurrentAction.(*SignPSBT); told.Status.SwapID != ids[0] || told.Account != accounts[0] || told.Version == 0 || !funds {
 		t.Errorf("%+v", told)
 	}

@@ -28,24 +28,15 @@ func hanging(t *testing.T, change func(*Config)) *Client {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(wait) })
-	store, err := bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must[*bolt.Store](t)(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))
 	t.Cleanup(func() { store.Close() })
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{server.URL}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{server.URL}}))
 	t.Cleanup(func() { backend.Close() })
 	config := Config{Network: bitcoin.Regtest, Store: store, Bitcoin: backend, LPs: LPs{URLs: []string{server.URL}}}
 	if change != nil {
 		change(&config)
 	}
-	c, err := Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must[*Client](t)(Open(t.Context(), config))
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -161,5 +152,16 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	}
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("closing took %v", took)
+	}
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

@@ -333,17 +333,11 @@ func TestWhatASwapCannotUseIsRefusedByName(t *testing.T) {
 
 func TestInvoiceOfThePast(t *testing.T) {
 	const invoice = "lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdq5xysxxatsyp3k7enxv4jsxqzpuaztrnwngzn3kdzw5hydlzf03qdgm2hdq27cqv3agm2awhz5se903vruatfhq77w3ls4evs3ch9zw97j25emudupq63nyw24cg27h2rspfj9srp"
-	inv, err := lightning.Decode(invoice)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inv := must[*lightning.Invoice](t)(lightning.Decode(invoice))
 	in := CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(250_000), AmountType: ExactOut, SrcAddress: citreaUser, DstAddress: invoice}
 	for at, good := range map[int64]bool{inv.Timestamp: true, inv.ExpiresAt() - 1: true, inv.ExpiresAt(): false} {
 		c := offline(t, time.Unix(at, 0))
-		q, err := c.readRequest(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must[quote.Request](t)(c.readRequest(in))
 		if err := accepted(t, c, q); good != (err == nil) {
 			t.Errorf("%d s after: %v", at-inv.Timestamp, err)
 		}

@@ -85,10 +85,7 @@ func TestLimitsAreOfTheLastThirtySeconds(t *testing.T) {
 		}
 		passed.Store(int64(to))
 	}
-	first, err := least()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must[*big.Int](t)(least())
 	market.times.Store(2)
 	leap(1 * time.Second)
 	wants(first, 1)
@@ -106,10 +103,7 @@ func TestLimitsAreOfTheLastThirtySeconds(t *testing.T) {
 			t.Fatal("a price that was asked for behind a call does not count")
 		}
 	}
-	second, err := least()
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must[*big.Int](t)(least())
 	if asked := market.asked.Load(); asked != 2 {
 		t.Errorf("the price was asked for %d times, want 2", asked)
 	}

@@ -22,17 +22,11 @@ func TestPagesAreTheList(t *testing.T) {
 	c := n.Config()
 	c.Chains = append(c.Chains, other.Config().Chains...)
 	c.LPs.URLs = append(c.LPs.URLs, other.Config().LPs.URLs...)
-	client, err := swapper.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must[*swapper.Client](t)(swapper.Open(t.Context(), c))
 	defer client.Close()
 	server := httptest.NewServer(httpapi.New(client, httpapi.Options{}))
 	defer server.Close()
-	remote, err := httpapi.NewClient(server.URL, httpapi.ClientOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	remote := must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.ClientOptions{}))
 
 	signer := n.User.Address("CITREA")
 	if other.User.Address("GOAT") != signer {
@@ -40,15 +34,10 @@ func TestPagesAreTheList(t *testing.T) {
 	}
 	for i, token := range []string{"CITREA-WBTC", "GOAT-WBTC", "CITREA-USDC", "GOAT-WBTC", "CITREA-WBTC"} {
 		sats := int64(10_000 + i)
-		swap, err := client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: token, DstToken: "LIGHTNING-BTC", Amount: big.NewInt(sats),
-			AmountType: swapper.ExactOut, SrcAddress: signer, DstAddress: n.Invoice(sats)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		swap := must[*swapper.CreateSwapOutput](t)(client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: token, DstToken: "LIGHTNING-BTC", Amount: big.NewInt(sats),
+			AmountType: swapper.ExactOut, SrcAddress: signer, DstAddress: n.Invoice(sats)}))
 		if i == 2 { // is not pending any more
-			if _, err := n.User.Finish(t.Context(), client, swap.SwapID); err != nil {
-				t.Fatal(err)
-			}
+			must[*swapper.GetSwapStatusOutput](t)(n.User.Finish(t.Context(), client, swap.SwapID))
 		}
 	}
 	for _, of := range []struct {

@@ -13,11 +13,8 @@ import (
 func TestStatusNamesTheWalletsField(t *testing.T) {
 	t.Parallel()
 	h := newHonest(t, one())
-	s, err := h.CreateSwap(t.Context(), CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(100_000), AmountType: ExactIn,
-		DstAddress: h.net.EVM.User.Address.Hex()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must[*CreateSwapOutput](t)(h.CreateSwap(t.Context(), CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(100_000), AmountType: ExactIn,
+		DstAddress: h.net.EVM.User.Address.Hex()}))
 	own, other := h.net.Wallet, h.net.Taproot
 	for name, c := range map[string]struct{ address, key, field string }{
 		"no address":          {"bc1", own.PublicKey(), "bitcoinAddress"},

@@ -18,21 +18,12 @@ import (
 // Where invoices are checked by the graph, a backend that knows none is refused,
 // with what to do about it, and not every quote.
 func TestGraphIsGivenOrRefused(t *testing.T) {
-	store, err := bolt.Open(t.Context(), t.TempDir()+"/swaps.db", bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must[*bolt.Store](t)(bolt.Open(t.Context(), t.TempDir()+"/swaps.db", bolt.Options{}))
 	defer store.Close()
 	for _, n := range []bitcoin.Network{bitcoin.Mainnet, bitcoin.Testnet3, bitcoin.Testnet4, bitcoin.Regtest, bitcoin.Signet} {
-		node, err := noderpc.New(noderpc.Options{Network: n, URL: "http://127.0.0.1:1"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		node := must[*noderpc.Client](t)(noderpc.New(noderpc.Options{Network: n, URL: "http://127.0.0.1:1"}))
 		defer node.Close()
-		esplora, err := mempoolspace.New(mempoolspace.Options{Network: n, URLs: []string{"http://127.0.0.1:1"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		esplora := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n, URLs: []string{"http://127.0.0.1:1"}}))
 		defer esplora.Close()
 		needed := n == bitcoin.Mainnet || n == bitcoin.Testnet3
 		own := Config{Network: n, Store: store, Bitcoin: node, LPs: LPs{URLs: []string{"http://127.0.0.1:1"}}}
@@ -81,21 +72,12 @@ func TestNegativeSettingsAreRefused(t *testing.T) {
 // Preimages go nowhere on networks without public relays unless the caller says
 // where; elsewhere the relays are the network's. Prices are there everywhere.
 func TestPresetsOfPricesAndMessenger(t *testing.T) {
-	store, err := bolt.Open(t.Context(), t.TempDir()+"/swaps.db", bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must[*bolt.Store](t)(bolt.Open(t.Context(), t.TempDir()+"/swaps.db", bolt.Options{}))
 	defer store.Close()
 	for _, n := range []bitcoin.Network{bitcoin.Mainnet, bitcoin.Testnet3, bitcoin.Testnet4, bitcoin.Regtest, bitcoin.Signet} {
-		backend, err := mempoolspace.New(mempoolspace.Options{Network: n, URLs: []string{"http://127.0.0.1:1"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n, URLs: []string{"http://127.0.0.1:1"}}))
 		defer backend.Close()
-		c, err := Config{Network: n, Store: store, Bitcoin: backend, LPs: LPs{URLs: []string{"http://127.0.0.1:1"}}}.fill()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must[Config](t)(Config{Network: n, Store: store, Bitcoin: backend, LPs: LPs{URLs: []string{"http://127.0.0.1:1"}}}.fill())
 		if public := n != bitcoin.Regtest && n != bitcoin.Signet; c.Prices == nil || (c.Messenger != nil) != public {
 			t.Errorf("%s: prices %v, messenger %v", n, c.Prices, c.Messenger)
 		}

@@ -48,10 +48,7 @@ func TestVectorsAPIAmount(t *testing.T) {
 }
 
 func TestNilBecomesEmpty(t *testing.T) {
-	text, err := json.Marshal(swapper.GetSwapStatusOutput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(json.Marshal(swapper.GetSwapStatusOutput{}))
 	for _, want := range []string{`"steps":[]`, `"currentAction":null`, `"rawAmount":"0"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)

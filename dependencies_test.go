@@ -11,20 +11,14 @@ import (
 // TestDependenciesAreExplained makes sure that docs/architecture.md says of each
 // direct dependency, and of no other, what it is for and what it costs.
 func TestDependenciesAreExplained(t *testing.T) {
-	mod, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := must[[]byte](t)(os.ReadFile("go.mod"))
 	var direct []string
 	for line := range strings.Lines(string(mod)) {
 		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], "v") && strings.HasPrefix(line, "\t") {
 			direct = append(direct, f[0])
 		}
 	}
-	doc, err := os.ReadFile("docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must[[]byte](t)(os.ReadFile("docs/architecture.md"))
 	_, table, ok := strings.Cut(string(doc), "\n| Module | What for |")
 	if !ok {
 		t.Fatal("docs/architecture.md has no table of dependencies")

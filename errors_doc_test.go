@@ -32,10 +32,7 @@ const errorsMark = "## Messages\n"
 // and subject, so that a new one is seen in review and is documented. It also holds
 // the table of codes to the codes that there are.
 func TestErrorsDocument(t *testing.T) {
-	document, err := os.ReadFile(errorsDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must[[]byte](t)(os.ReadFile(errorsDocument))
 	head, listed, ok := strings.Cut(string(document), errorsMark)
 	if !ok {
 		t.Fatalf("%s has no section of messages", errorsDocument)
@@ -232,18 +229,12 @@ func sourceErrors(t *testing.T) (all []errorText) {
 
 func sourceFiles(t *testing.T, folder string) (files []*ast.File) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(filepath.FromSlash(folder), "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must[[]string](t)(filepath.Glob(filepath.Join(filepath.FromSlash(folder), "*.go")))
 	for _, name := range paths {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must[*ast.File](t)(parser.ParseFile(token.NewFileSet(), name, nil, 0))
 		files = append(files, f)
 	}
 	return files

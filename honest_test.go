@@ -137,38 +137,26 @@ func worlds() map[string]world {
 // be: the LPs do not look at the chains.
 func newHonest(t *testing.T, w world) *honest {
 	t.Helper()
-	n, err := devnet.Start(t.Context(), devnet.Options{LPs: len(w.lps), EVM: func(o *devevm.Options) { o.BaseFee = w.gas }, LP: func(i int, o *lp.Options) {
+	n := must[*devnet.Net](t)(devnet.Start(t.Context(), devnet.Options{LPs: len(w.lps), EVM: func(o *devevm.Options) { o.BaseFee = w.gas }, LP: func(i int, o *lp.Options) {
 		if o.Poll = time.Hour; i < len(w.lps) {
 			w.lps[i](o)
 		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	store, err := bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must[*bolt.Store](t)(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), bolt.Options{}))
 	t.Cleanup(func() { store.Close() })
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}}))
 	prices := price.Fixed{Prices: map[string]*big.Int{}, USD: 0.001}
 	for ticker := range decimalsOf {
 		prices.Prices["CITREA-"+ticker] = w.market(ticker, 1000)
 	}
-	c, err := Open(t.Context(), Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
+	c := must[*Client](t)(Open(t.Context(), Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
 		LPs: LPs{URLs: n.LPURLs(), Trusted: n.LPURLs()[0]}, LNURL: LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: prices, Now: n.Clock.Now,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}))
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)

@@ -45,10 +45,7 @@ var imports = sync.OnceValues(func() (map[string][]string, error) {
 // listed is a copy of what is imported.
 func listed(t *testing.T) map[string][]string {
 	t.Helper()
-	all, err := imports()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must[map[string][]string](t)(imports())
 	return maps.Clone(all)
 }
 
@@ -179,10 +176,7 @@ func TestExamplesUseThePublicAPI(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must[*ast.File](t)(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))
 		for _, i := range f.Imports {
 			path, own := inModule(strings.Trim(i.Path.Value, `"`))
 			given := strings.HasSuffix(file, "_test.go") && (path == "internal/vectors" || path == "internal/flowtest" || path == "internal/pgtest" || path == "internal/depth")
@@ -304,15 +298,9 @@ func swapDependsOnNothingImpure(t *testing.T) {
 	if path := reaches(all, module+"/internal/swap", func(p string) bool { return slices.Contains(impure, p) }); path != nil {
 		t.Errorf("swap comes to what is not pure: %s", strings.Join(path, " -> "))
 	}
-	files, err := filepath.Glob("chains/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must[[]string](t)(filepath.Glob("chains/*.go"))
 	for _, file := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must[*ast.File](t)(parser.ParseFile(token.NewFileSet(), file, nil, 0))
 		ast.Inspect(f, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {
 				if x, ok := s.X.(*ast.Ident); ok && x.Name == "http" && s.Sel.Name != "RoundTripper" {
@@ -331,10 +319,7 @@ func checkPure(t *testing.T, files []string, impure ...string) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must[*ast.File](t)(parser.ParseFile(token.NewFileSet(), file, nil, 0))
 		for _, i := range f.Imports {
 			if path := strings.Trim(i.Path.Value, `"`); slices.Contains(impure, path) {
 				t.Errorf("%s imports %s", file, path)
@@ -358,5 +343,16 @@ func TestNoRegularExpressions(t *testing.T) {
 		if name, own := inModule(path); own && slices.Contains(imports, "regexp") && !under("internal/vectors", "tools")(name) {
 			t.Errorf("%s imports regexp", name)
 		}
+	}
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

@@ -19,10 +19,7 @@ func programs(t *testing.T, module, into string) (paths []string) {
 	t.Helper()
 	list := exec.Command("go", "list", "-f", `{{if and (eq .Name "main") .GoFiles}}{{.ImportPath}}{{end}}`, "./...")
 	list.Dir = module
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must[[]byte](t)(list.Output())
 	paths = strings.Fields(string(out))
 	build := exec.Command("go", append([]string{"build", "-ldflags=-s -w", "-o", into}, paths...)...)
 	build.Dir = module

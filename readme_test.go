@@ -17,10 +17,7 @@ import (
 func TestReadmeShowsExamples(t *testing.T) {
 	for document, examples := range map[string]string{"README.md": "example*_test.go", "docs/integrate.md": "example_told_test.go"} {
 		bodies := bodiesOf(t, examples)
-		text, err := os.ReadFile(document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(os.ReadFile(document))
 		blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 		if len(blocks) == 0 {
 			t.Fatalf("%s shows no Go", document)
@@ -36,20 +33,11 @@ func TestReadmeShowsExamples(t *testing.T) {
 // bodiesOf returns what the functions of examples do, in files that match a pattern.
 func bodiesOf(t *testing.T, pattern string) (bodies []string) {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must[[]string](t)(filepath.Glob(pattern))
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(os.ReadFile(file))
 		set := token.NewFileSet()
-		parsed, err := parser.ParseFile(set, file, text, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must[*ast.File](t)(parser.ParseFile(set, file, text, 0))
 		for _, d := range parsed.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok {
 				body := string(text[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset])
@@ -62,10 +50,7 @@ func bodiesOf(t *testing.T, pattern string) (bodies []string) {
 
 // What README.md links to, and the folders that it lists, exist.
 func TestReadmeNamesWhatExists(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile("README.md"))
 	var paths []string
 	for _, link := range regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
 		paths = append(paths, link[1])
@@ -94,18 +79,12 @@ func TestReadmeNamesWhatExists(t *testing.T) {
 // The wallet of examples/minimal can be read at once, and has a case for every kind of
 // action and for what each family of chains asks to sign.
 func TestMinimalIsShortAndWhole(t *testing.T) {
-	text, err := os.ReadFile("examples/minimal/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile("examples/minimal/main.go"))
 	wallet := string(text)
 	if lines := strings.Count(wallet, "\n"); lines >= 250 {
 		t.Errorf("it has %d lines, and must have fewer than 250", lines)
 	}
-	actions, err := os.ReadFile("action.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	actions := must[[]byte](t)(os.ReadFile("action.go"))
 	kinds := regexp.MustCompile(`(?m)^func \((\*\w+)\) action\(\)`).FindAllStringSubmatch(string(actions), -1)
 	if len(kinds) < 4 {
 		t.Errorf("only %d kinds of actions are found", len(kinds))
@@ -115,10 +94,7 @@ func TestMinimalIsShortAndWhole(t *testing.T) {
 			t.Errorf("it has no case for %s", named)
 		}
 	}
-	files, err := filepath.Glob("chains/*/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must[[]string](t)(filepath.Glob("chains/*/*.go"))
 	families := 0
 	for _, file := range files {
 		if source, err := os.ReadFile(file); err != nil {

@@ -13,10 +13,7 @@ import (
 func TestRefusalsSayWhatWouldBeRight(t *testing.T) {
 	t.Parallel()
 	network := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
-	client, err := swapper.Open(t.Context(), network.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must[*swapper.Client](t)(swapper.Open(t.Context(), network.Config()))
 	defer client.Close()
 	user := network.User
 	create := func(change func(*swapper.CreateSwapInput)) error {

@@ -28,10 +28,7 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	for _, handler := range []slog.Handler{slog.NewTextHandler(&text, nil), slog.NewJSONHandler(&structured, nil)} {
 		slog.New(handler).Info("status", "secret", in.Secret, "in", in, "pointer", &in)
 	}
-	marshalled, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	marshalled := must[[]byte](t)(json.Marshal(in))
 	all := out.String() + text.String() + structured.String() + string(marshalled)
 	for _, form := range []string{preimage, fmt.Sprintf("%x", preimage), fmt.Sprintf("%X", preimage), preimage[:5]} {
 		if strings.Contains(all, form) {

@@ -11,10 +11,7 @@ import (
 // TestSecurityNamesWhatExists makes sure that the files and tests that
 // docs/security.md names are there.
 func TestSecurityNamesWhatExists(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("docs", "security.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile(filepath.Join("docs", "security.md")))
 	files, tests := 0, 0
 	test := regexp.MustCompile(`^([a-z0-9_/]+)\.((?:Test|Fuzz)\w+)$`)
 	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(text), -1) {
@@ -38,15 +35,9 @@ func TestSecurityNamesWhatExists(t *testing.T) {
 
 func hasTest(t *testing.T, folder, name string) bool {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must[[]string](t)(filepath.Glob(filepath.Join(folder, "*_test.go")))
 	for _, path := range all {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(os.ReadFile(path))
 		if strings.Contains(string(text), "\nfunc "+name+"(") {
 			return true
 		}

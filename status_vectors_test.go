@@ -32,21 +32,12 @@ func (silent) Publish(context.Context, watchtower.Message) error { return nil }
 // onStage opens a client on the world of a case, with the case's record stored.
 func onStage(t *testing.T, s *flowtest.Setup) (*Client, *swap.Record) {
 	t.Helper()
-	c, err := Open(t.Context(), Config{Network: bitcoin.Mainnet, Policy: Policy{AnyNode: true}, Store: new(storage.Memory), Chains: []chains.Factory{s.Chain},
+	c := must[*Client](t)(Open(t.Context(), Config{Network: bitcoin.Mainnet, Policy: Policy{AnyNode: true}, Store: new(storage.Memory), Chains: []chains.Factory{s.Chain},
 		LPs: LPs{URLs: []string{"https://lp.example.com:24000"}, Transport: s.World}, Bitcoin: s.World.Bitcoin(bitcoin.Mainnet), HTTP: s.World,
-		Messenger: silent{}, Now: s.World.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Messenger: silent{}, Now: s.World.Now}))
 	t.Cleanup(func() { _ = c.Close() })
-	text, err := json.Marshal(s.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := recovery.ImportRecord(s.Chain, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(json.Marshal(s.Record))
+	r := must[*swap.Record](t)(recovery.ImportRecord(s.Chain, text))
 	if err := c.engine.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +49,7 @@ type object map[string]any
 
 func objectOf(t *testing.T, v any) object {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(json.Marshal(v))
 	var o object
 	if err := json.Unmarshal(text, &o); err != nil {
 		t.Fatal(err)
@@ -175,10 +163,7 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 		if info := want.Status.in("state"); info != nil {
 			state, _ = info["number"].(json.Number)
 		}
-		n, err := state.Int64()
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must[int64](t)(state.Int64())
 		theirs := flowtest.Predicates(r.Type, int(n), says.Flags["isInitiated"])
 		if r.Type == swap.FromBTCLNAuto || r.Type == swap.FromBTCLN {
 			theirs["isInitiated"] = string(s.Record["initiated"]) == "true"
@@ -358,10 +343,7 @@ func differDeposit(t *testing.T, c *vectors.Case, client *Client, s *flowtest.Se
 	}
 	if n, ok := pay["confirmations"].(map[string]any); ok && pay["status"] == "received" {
 		c.Differ(t, "status-eta-in-seconds")
-		id, err := bitcoin.ParseHash(pay["initTxId"].(string))
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must[bitcoin.Hash](t)(bitcoin.ParseHash(pay["initTxId"].(string)))
 		eta, err := client.reader.ETA(t.Context(), swap.ETAAsk{TxID: id, Confirmations: r.Bitcoin.Confirmations})
 		if err != nil {
 			eta = -1

@@ -63,10 +63,7 @@ func TestVectorsSubmitTransaction(t *testing.T) {
 			}
 		}
 		out, err := client.SubmitTransaction(t.Context(), SubmitTransactionInput{SwapID: r.ID, SignedTxs: in.SignedTxs})
-		now, loadErr := client.engine.Load(t.Context(), r.ID)
-		if loadErr != nil {
-			t.Fatal(loadErr)
-		}
+		now := must[*swap.Record](t)(client.engine.Load(t.Context(), r.ID))
 		if len(in.SignedTxs) == 0 && !want.Error {
 			c.Differ(t, "submit-empty")
 			want.Error, want.State, want.Calls = true, r.State, nil
@@ -131,10 +128,7 @@ func TestVectorsSettleWithLnurl(t *testing.T) {
 			s.World.Time = r.Expiry.Time().Add(time.Millisecond)
 		}
 		out, err := client.SettleWithLnurl(ctx, SettleWithLnurlInput{SwapID: r.ID, LnurlWithdraw: in.Body.LnurlWithdraw})
-		now, loadErr := client.engine.Load(ctx, r.ID)
-		if loadErr != nil {
-			t.Fatal(loadErr)
-		}
+		now := must[*swap.Record](t)(client.engine.Load(ctx, r.ID))
 		if (err != nil) != want.Error {
 			t.Fatalf("error %v, want %v", err, want.Error)
 		}
@@ -159,10 +153,7 @@ func delivered(t *testing.T, s *flowtest.Setup) json.RawMessage {
 	if data == nil {
 		return json.RawMessage(`{"code":10003,"msg":""}`) // another type: nobody asks
 	}
-	text, err := json.Marshal(map[string]any{"code": 10000, "msg": "", "data": map[string]any{"data": data,
-		"prefix": "initialize", "timeout": fmt.Sprint(s.World.Time.Unix() + 600), "signature": "aabb"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(json.Marshal(map[string]any{"code": 10000, "msg": "", "data": map[string]any{"data": data,
+		"prefix": "initialize", "timeout": fmt.Sprint(s.World.Time.Unix() + 600), "signature": "aabb"}}))
 	return text
 }

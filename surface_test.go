@@ -38,10 +38,7 @@ func TestPublicAPI(t *testing.T) {
 		}
 		return
 	}
-	want, err := os.ReadFile(publicAPI)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must[[]byte](t)(os.ReadFile(publicAPI))
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("the public API has changed; if that is meant, run .ci/texts (-want +got):\n%s", diff)
 	}
@@ -68,15 +65,9 @@ func counts(lines []string) string {
 // and no field names a type below internal.
 func TestPublicAPINamesNoInternalType(t *testing.T) {
 	for _, dir := range publicDirs(t) {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must[[]string](t)(filepath.Glob(filepath.Join(dir, "*.go")))
 		for _, file := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must[*ast.File](t)(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))
 			lines := exportedBy(t, file)
 			for _, i := range f.Imports {
 				path := strings.Trim(i.Path.Value, `"`)
@@ -122,10 +113,7 @@ func publicDirs(t *testing.T) []string {
 // constant and variable of a package.
 func exported(t *testing.T, dir string) (lines []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must[[]string](t)(filepath.Glob(filepath.Join(dir, "*.go")))
 	for _, file := range files {
 		lines = append(lines, exportedBy(t, file)...)
 	}
@@ -137,10 +125,7 @@ func exported(t *testing.T, dir string) (lines []string) {
 func exportedBy(t *testing.T, file string) (lines []string) {
 	t.Helper()
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must[*ast.File](t)(parser.ParseFile(fset, file, nil, 0))
 	if strings.HasSuffix(file, "_test.go") || f.Name.Name == "main" {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,10 +23,7 @@ const (
 // TestAPIDocument holds the reference part of docs/api.md to the OpenAPI
 // document, and demands a word on every operation before it.
 func TestAPIDocument(t *testing.T) {
-	text, err := os.ReadFile(apiDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile(apiDocument))
 	prose, _, found := strings.Cut(string(text), referenceBegin)
 	if !found {
 		t.Fatalf("%s has no line %q", apiDocument, strings.TrimSpace(referenceBegin))
@@ -171,7 +169,7 @@ func reference(t *testing.T) string {
 			for _, member := range part.Properties.names {
 				var m docSchema
 				unpack(t, part.Properties.values[member], &m)
-				row(&b, "`"+member+"`", m.text(), yes(contains(part.Required, member)), m.Description)
+				row(&b, "`"+member+"`", m.text(), yes(slices.Contains(part.Required, member)), m.Description)
 			}
 		}
 		if !shown && len(s.AllOf) == 0 {
@@ -200,15 +198,6 @@ func yes(b bool) string {
 		return "yes"
 	}
 	return "no"
-}
-
-func contains(all []string, one string) bool {
-	for _, s := range all {
-		if s == one {
-			return true
-		}
-	}
-	return false
 }
 
 // text says what a value looks like.

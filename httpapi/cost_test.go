@@ -12,10 +12,7 @@ import (
 
 // The operator reads what requests count as.
 func TestCosts(t *testing.T) {
-	text, err := os.ReadFile("../docs/operate.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile("../docs/operate.md"))
 	for _, base := range []string{"/api", "", "/a/b/"} {
 		cost, prefix := httpapi.Cost(base), strings.TrimRight(base, "/")
 		for path, want := range map[string]int64{

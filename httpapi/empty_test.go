@@ -82,10 +82,7 @@ func send(t *testing.T, h http.Handler, method, path string, in map[string]any) 
 		w, refusal := ask(t, h, http.MethodGet, path+"?"+query.Encode(), "", nil)
 		return w.Code, refusal
 	}
-	body, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must[[]byte](t)(json.Marshal(in))
 	w, refusal := ask(t, h, http.MethodPost, path, "application/json", strings.NewReader(string(body)))
 	return w.Code, refusal
 }

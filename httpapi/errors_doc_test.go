@@ -13,10 +13,7 @@ import (
 // TestStatusesDocument holds the table of codes in docs/errors.md to the statuses
 // that the handler gives them.
 func TestStatusesDocument(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "errors.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile(filepath.Join("..", "docs", "errors.md")))
 	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([0-9]+) \\|").FindAllStringSubmatch(string(text), -1)
 	for _, row := range rows {
 		if status := strconv.Itoa(statusOf(fault.Code(row[1]))); status != row[2] {

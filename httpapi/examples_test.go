@@ -24,10 +24,7 @@ import (
 // described returns the served document, for routes from the root.
 func described(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))
 	doc.Servers = nil
 	return doc
 }
@@ -130,10 +127,7 @@ func TestExamplesOfErrors(t *testing.T) {
 			t.Errorf("%s has no example", code)
 		}
 	}
-	text, err := os.ReadFile("../docs/errors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(os.ReadFile("../docs/errors.md"))
 	for code, status := range codes {
 		t.Run(string(code), func(t *testing.T) {
 			example := examples[string(code)].Value

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,12 +60,7 @@ func decode[In any](fields []field[In], path string, v value, acceptUnknown bool
 }
 
 func has[In any](fields []field[In], name string) bool {
-	for i := range fields {
-		if fields[i].name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fields, func(f field[In]) bool { return f.name == name })
 }
 
 func find(members []member, name string) (value, bool) {

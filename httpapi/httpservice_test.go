@@ -53,15 +53,9 @@ func TestVectorsHTTPService(t *testing.T) {
 		for name, x := range in.Headers {
 			request.Header.Set(name, x)
 		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must[*http.Response](t)(http.DefaultClient.Do(request))
 		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must[[]byte](t)(io.ReadAll(response.Body))
 		status := want.Status
 		if id, own := ownStatus(doc, in.Method, in.Path, in.Headers["content-type"], want.Status); id != "" {
 			c.Differ(t, id)
@@ -96,10 +90,7 @@ func TestVectorsHTTPService(t *testing.T) {
 
 func opaque(t *testing.T, server, path string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must[*url.URL](t)(url.Parse(server))
 	u.Opaque = strings.TrimPrefix(server, u.Scheme+":") + path
 	return u
 }

@@ -93,15 +93,9 @@ func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestEverythingFollowsTheDocument(t *testing.T) {
-	doc, err := openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))
 	doc.Servers = nil
-	router, err := legacy.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	router := must[routers.Router](t)(legacy.NewRouter(doc))
 	check := &checked{t, router, httpapi.New(&fake{}, httpapi.Options{}), map[string]bool{}}
 	server := httptest.NewServer(check)
 	defer server.Close()
@@ -287,10 +281,7 @@ func TestVectorsOpenAPISchemas(t *testing.T) {
 			}
 			delete(member, "format")
 		}
-		text, err := json.Marshal(sorted(want))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(json.Marshal(sorted(want)))
 		vectors.SameJSON(t, text, sorted(got))
 
 		// The older document has the same, but for what was added since.
@@ -371,4 +362,15 @@ func list(v any) []any {
 func bodySchema(v any) string {
 	content := v.(map[string]any)["content"].(map[string]any)["application/json"].(map[string]any)
 	return strings.TrimPrefix(content["schema"].(map[string]any)["$ref"].(string), "#/components/schemas/")
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 }

@@ -42,24 +42,15 @@ func TestOneMoreOperation(t *testing.T) {
 		{http.MethodGet, "/api/more/", 404, ""},
 		{http.MethodGet, "/api/parseAddress?address=bc1", 200, ""},
 	} {
-		request, err := http.NewRequest(tt.method, server.URL+tt.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must[*http.Request](t)(http.NewRequest(tt.method, server.URL+tt.path, nil))
 		status, answer := do(t, request)
 		if status != tt.status || tt.answer != "" && answer != tt.answer {
 			t.Errorf("%s %s: %d %q", tt.method, tt.path, status, answer)
 		}
 	}
-	request, err := http.NewRequest(http.MethodGet, server.URL+"/api/openapi.json", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must[*http.Request](t)(http.NewRequest(http.MethodGet, server.URL+"/api/openapi.json", nil))
 	_, document := do(t, request)
-	doc, err := openapi3.NewLoader().LoadFromData([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must[*openapi3.T](t)(openapi3.NewLoader().LoadFromData([]byte(document)))
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -70,15 +61,9 @@ func TestOneMoreOperation(t *testing.T) {
 
 func do(t *testing.T, r *http.Request) (int, string) {
 	t.Helper()
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must[*http.Response](t)(http.DefaultClient.Do(r))
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must[[]byte](t)(io.ReadAll(response.Body))
 	return response.StatusCode, string(body)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,10 +83,5 @@ func (c *client) list(ctx context.Context, operation string, in swapper.ListSwap
 
 // hasNext reports whether an answer names a next page.
 func hasNext(h http.Header) bool {
-	for _, link := range h.Values("Link") {
-		if strings.Contains(link, `rel="next"`) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.Values("Link"), func(link string) bool { return strings.Contains(link, `rel="next"`) })
 }

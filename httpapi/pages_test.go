@@ -57,19 +57,13 @@ func TestListsHavePages(t *testing.T) {
 			"signer=x%26y": {1000, 1000, 7}, "signer=x%26y&limit=5000": {1000, 1000, 7},
 			"signer=x&chainId=CITREA&limit=900": {900, 900, 207}, "signer=x&after=swap+1506": {500},
 		} {
-			at, err := url.Parse(server.URL + "/api/" + operation + "?" + query)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := must[*url.URL](t)(url.Parse(server.URL + "/api/" + operation + "?" + query))
 			next := 0
 			if strings.Contains(query, "after") {
 				next = 1507
 			}
 			for i, want := range sizes {
-				answer, err := http.Get(at.String())
-				if err != nil {
-					t.Fatal(err)
-				}
+				answer := must[*http.Response](t)(http.Get(at.String()))
 				text, err := io.ReadAll(answer.Body)
 				answer.Body.Close()
 				var swaps []swapper.ListSwapOutput

@@ -129,10 +129,7 @@ func trials() []trial {
 
 func dial(t testing.TB, url string, o httpapi.ClientOptions) swapper.Service {
 	t.Helper()
-	c, err := httpapi.NewClient(url, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must[swapper.Service](t)(httpapi.NewClient(url, o))
 	return c
 }
 

@@ -354,10 +354,7 @@ func checkOperation(t *testing.T, c *vectors.Case, operation, text string, want 
 		c.Differ(t, "list-pages")
 		fields["limit"] = x
 	}
-	fieldsText, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fieldsText := must[[]byte](t)(json.Marshal(fields))
 	vectors.SameJSON(t, fieldsText, got)
 }
 
@@ -408,10 +405,7 @@ func TestVectorsCreateSwapBody(t *testing.T) {
 			}
 			body[name] = x
 		}
-		text, err := json.Marshal(members{"body": body})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(json.Marshal(members{"body": body}))
 		checkOperation(t, c, "createSwap", string(in.Body), text, "body")
 	})
 }
@@ -499,4 +493,15 @@ func namesOf[In any](fields []field[In]) (names []string) {
 		names = append(names, f.name)
 	}
 	return names
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -230,11 +232,7 @@ func (v *verifier) Close() (err error) {
 		v.closed = true
 		if v.opened != nil {
 			v.opened.reader.Close()
-			var all []chains.Chain
-			for _, ch := range v.opened.byID {
-				all = append(all, ch)
-			}
-			err = closeAll(all)
+			err = closeAll(slices.Collect(maps.Values(v.opened.byID)))
 		}
 		if v.ours != nil {
 			err = errors.Join(err, v.ours.Close())

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -52,10 +53,7 @@ func (s *source) put(id, state string, edit ...func(*swapper.GetSwapStatusOutput
 		f(p.Status)
 	}
 	s.swaps[id] = p
-	subs := make([]func(swapper.Change) bool, 0, len(s.subs))
-	for _, f := range s.subs {
-		subs = append(subs, f)
-	}
+	subs := slices.Collect(maps.Values(s.subs))
 	if s.quiet {
 		subs = nil
 	}
@@ -225,21 +223,22 @@ type sse struct {
 	status          swapper.GetSwapStatusOutput
 }
 
+// ask asks for a stream with a header, if it has a value.
+func ask(t testing.TB, url, header, value string) *http.Response {
+	t.Helper()
+	request := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))
+	if value != "" {
+		request.Header.Set(header, value)
+	}
+	response := must[*http.Response](t)(http.DefaultClient.Do(request))
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
 // connect opens a stream; what is not 200 fails the test.
 func connect(t testing.TB, url, last string) *reader {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if last != "" {
-		request.Header.Set("Last-Event-ID", last)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = response.Body.Close() })
+	response := ask(t, url, "Last-Event-ID", last)
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%s: %s %v", url, response.Status, response.Header)
 	}
@@ -349,5 +348,16 @@ func (r *reader) over() {
 		case <-time.After(10 * time.Second):
 			r.t.Fatal("the stream goes on")
 		}
+	}
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

@@ -49,13 +49,20 @@ func serve(t testing.TB, s *source, o events.Options, edit ...func(*http.Server)
 	return server.URL + "/api/subscribe?", streams
 }
 
+// serveOne is serve for a source with one swap, named one.
+func serveOne(t testing.TB, o events.Options, edit ...func(*http.Server)) (s *source, url string, streams *events.Streams) {
+	t.Helper()
+	s = newSource()
+	s.put("one", "CREATED")
+	url, streams = serve(t, s, o, edit...)
+	return s, url, streams
+}
+
 func finished(s *swapper.GetSwapStatusOutput) { s.IsFinished, s.IsSuccess = true, true }
 
 func TestSwap(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	s.put("one", "CREATED")
-	url, _ := serve(t, s, events.Options{})
+	s, url, _ := serveOne(t, events.Options{})
 	r := connect(t, url+"swapId=one", "")
 	first := r.want("one", "CREATED")
 	s.put("two", "CREATED")
@@ -113,9 +120,7 @@ func TestResumedElsewhere(t *testing.T) {
 
 func TestStoreRestored(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	s.put("one", "CREATED")
-	url, _ := serve(t, s, events.Options{})
+	_, url, _ := serveOne(t, events.Options{})
 	connect(t, url+"swapId=one", "1795214525447.99.0123456789abcdef").want("one", "CREATED")
 }
 
@@ -188,9 +193,7 @@ func TestLongAway(t *testing.T) {
 // A change that comes while a stream begins is not lost.
 func TestNoGapAtTheBeginning(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	s.put("one", "CREATED")
-	url, _ := serve(t, s, events.Options{})
+	s, url, _ := serveOne(t, events.Options{})
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -242,9 +245,7 @@ func TestConfirmations(t *testing.T) {
 
 func TestFailingLooks(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	s.put("one", "CREATED")
-	url, _ := serve(t, s, events.Options{Poll: 5 * time.Millisecond})
+	s, url, _ := serveOne(t, events.Options{Poll: 5 * time.Millisecond})
 	r := connect(t, url+"swapId=one", "")
 	r.want("one", "CREATED")
 	signer := connect(t, url+"signer=bob", "")
@@ -276,9 +277,7 @@ func TestDeleted(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	s.put("one", "CREATED")
-	url, _ := serve(t, s, events.Options{})
+	_, url, _ := serveOne(t, events.Options{})
 	for _, tt := range []struct {
 		method, query string
 		status        int
@@ -299,14 +298,8 @@ func TestRefusals(t *testing.T) {
 		{"POST", "swapId=one", 405, "unsupported", "method"},
 		{"HEAD", "swapId=one", 405, "", ""},
 	} {
-		request, err := http.NewRequest(tt.method, url+tt.query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must[*http.Request](t)(http.NewRequest(tt.method, url+tt.query, nil))
+		response := must[*http.Response](t)(http.DefaultClient.Do(request))
 		body, _ := io.ReadAll(response.Body)
 		response.Body.Close()
 		var e struct{ Error, Code, Field string }
@@ -325,9 +318,7 @@ func TestRefusals(t *testing.T) {
 // callers who are known.
 func TestStreamsOfALine(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	s.put("one", "CREATED")
-	url, _ := serve(t, s, events.Options{MaxStreams: 12, MaxPerCaller: 2, Sender: func(r *http.Request) limit.Sender {
+	_, url, _ := serveOne(t, events.Options{MaxStreams: 12, MaxPerCaller: 2, Sender: func(r *http.Request) limit.Sender {
 		if name := r.Header.Get("caller"); name != "" {
 			return limit.Named("backend", name)
 		}
@@ -335,16 +326,7 @@ func TestStreamsOfALine(t *testing.T) {
 	}})
 	open := func(header, value string) (n int) {
 		for i := range 20 {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"swapId=one", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Header.Set(header, strings.Replace(value, "#", fmt.Sprintf("%x", i), 1))
-			response, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = response.Body.Close() })
+			response := ask(t, url+"swapId=one", header, strings.Replace(value, "#", fmt.Sprintf("%x", i), 1))
 			if response.StatusCode == http.StatusOK {
 				n++
 			} else if response.StatusCode != http.StatusTooManyRequests || response.Header.Get("Retry-After") == "" {
@@ -369,22 +351,8 @@ func TestStreamsOfALine(t *testing.T) {
 
 func TestTooManyStreams(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	s.put("one", "CREATED")
-	url, _ := serve(t, s, events.Options{MaxStreams: 4, MaxPerCaller: 2})
-	open := func(caller string) *http.Response {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"swapId=one", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("caller", caller)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = response.Body.Close() })
-		return response
-	}
+	_, url, _ := serveOne(t, events.Options{MaxStreams: 4, MaxPerCaller: 2})
+	open := func(caller string) *http.Response { return ask(t, url+"swapId=one", "caller", caller) }
 	streams := []*http.Response{open("alice"), open("alice"), open("bob")}
 	for _, r := range streams {
 		if r.StatusCode != http.StatusOK {
@@ -413,9 +381,7 @@ func TestTooManyStreams(t *testing.T) {
 
 // The timeouts of the server do not end a stream, and neither does silence.
 func TestServerTimeouts(t *testing.T) {
-	s := newSource()
-	s.put("one", "CREATED")
-	url, _ := serve(t, s, events.Options{Heartbeat: 20 * time.Millisecond}, func(c *http.Server) {
+	s, url, _ := serveOne(t, events.Options{Heartbeat: 20 * time.Millisecond}, func(c *http.Server) {
 		c.ReadTimeout, c.WriteTimeout, c.ReadHeaderTimeout, c.IdleTimeout = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
 	})
 	r := connect(t, url+"swapId=one", "")
@@ -430,12 +396,20 @@ func TestServerTimeouts(t *testing.T) {
 
 func TestLifetime(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	s.put("one", "CREATED")
-	url, _ := serve(t, s, events.Options{Lifetime: 100 * time.Millisecond})
+	_, url, _ := serveOne(t, events.Options{Lifetime: 100 * time.Millisecond})
 	r := connect(t, url+"swapId=one", "")
 	r.want("one", "CREATED")
 	r.over()
+}
+
+// slowReader is a connection that asks for the swaps of alice, and reads when told.
+func slowReader(t *testing.T, url string) net.Conn {
+	t.Helper()
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
+	slow := must[net.Conn](t)(net.Dial("tcp", address))
+	t.Cleanup(func() { _ = slow.Close() })
+	must[int](t)(io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))
+	return slow
 }
 
 // A reader that does not read is cut off, harms no other, and goes on where it was.
@@ -446,15 +420,7 @@ func TestSlowReader(t *testing.T) {
 	big := func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide }
 	s.put("one", "CREATED", big)
 	url, _ := serve(t, s, events.Options{WriteTimeout: 200 * time.Millisecond, Heartbeat: 50 * time.Millisecond})
-	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
-	slow, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer slow.Close()
-	if _, err := io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	slow := slowReader(t, url)
 	quick := connect(t, url+"swapId=one", "")
 	first := quick.want("one", "CREATED")
 	for i := range 200 { // 20 MB, more than the sockets hold
@@ -480,15 +446,7 @@ func TestTooMuchBehind(t *testing.T) {
 	t.Parallel()
 	s := newSource()
 	url, _ := serve(t, s, events.Options{Heartbeat: time.Hour, WriteTimeout: time.Minute})
-	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
-	slow, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer slow.Close()
-	if _, err := io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	slow := slowReader(t, url)
 	read := make([]byte, 1024)
 	if _, err := slow.Read(read); err != nil || !bytes.Contains(read, []byte("retry: 3000")) {
 		t.Fatalf("%q %v", read, err)
@@ -545,19 +503,10 @@ func gone(t *testing.T) context.Context {
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	url, streams := serve(t, newSource(), events.Options{})
-	response, err := http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must[*http.Response](t)(http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json"))
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(io.ReadAll(response.Body))
+	doc := must[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(text))
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -608,9 +557,7 @@ func TestDocument(t *testing.T) {
 // does not hang.
 func TestSourceClosed(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	s.put("one", "CREATED")
-	url, streams := serve(t, s, events.Options{Poll: 10 * time.Millisecond})
+	s, url, streams := serveOne(t, events.Options{Poll: 10 * time.Millisecond})
 	r := connect(t, url+"swapId=one", "")
 	r.want("one", "CREATED")
 	s.close()

@@ -175,10 +175,7 @@ func receive(t testing.TB, secrets ...string) *receiver {
 	t.Helper()
 	r := &receiver{t: t, all: make(chan got, 10_000), open: map[string]int{}}
 	for _, s := range secrets {
-		h, err := standardwebhooks.NewWebhook(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must[*standardwebhooks.Webhook](t)(standardwebhooks.NewWebhook(s))
 		r.hooks = append(r.hooks, h)
 	}
 	r.server = httptest.NewServer(r)
@@ -269,10 +266,7 @@ func send(t testing.TB, s *source, store storage.Store, edit func(*webhook.Optio
 	if edit != nil {
 		edit(&o)
 	}
-	sender, err := webhook.New(s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sender = must[*webhook.Sender](t)(webhook.New(s, o))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- sender.Run(ctx) }()
@@ -303,6 +297,26 @@ func send(t testing.TB, s *source, store storage.Store, edit func(*webhook.Optio
 	}
 }
 
+// sendToShop runs a sender to one endpoint, named shop.
+func sendToShop(t testing.TB) (*source, *receiver, *webhook.Sender) {
+	t.Helper()
+	s, secret := newSource(), webhook.NewSecret()
+	r := receive(t, secret)
+	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
+	return s, r, sender
+}
+
 func (r *receiver) endpoint(name string, secrets ...string) webhook.Endpoint {
 	return webhook.Endpoint{Name: name, URL: r.server.URL + "/hooks?token=hidden", Secrets: secrets}
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 }

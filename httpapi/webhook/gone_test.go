@@ -17,10 +17,7 @@ import (
 func state(t *testing.T, s *webhook.Sender, what string, is func(webhook.State) bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		states, err := s.States(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		states := must[[]webhook.State](t)(s.States(t.Context()))
 		if is(states[0]) {
 			return
 		}
@@ -55,10 +52,8 @@ func (r *receiver) told(want map[string]string) {
 // nothing: what waits is told when the endpoint is back.
 func TestOne410(t *testing.T) {
 	t.Parallel()
-	s, secret := newSource(), webhook.NewSecret()
-	r := receive(t, secret)
+	s, r, sender := sendToShop(t)
 	r.answers(status(http.StatusInternalServerError))
-	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	want := map[string]string{}
 	for i := range 5 {
 		s.put(fmt.Sprint("swap ", i), "CREATED")
@@ -88,10 +83,7 @@ func makeGone(t *testing.T, s *source, sender *webhook.Sender, r *receiver) {
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
 		s.advance(20 * time.Minute)
 		time.Sleep(60 * time.Millisecond)
-		states, err := sender.States(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		states := must[[]webhook.State](t)(sender.States(t.Context()))
 		if states[0].Gone {
 			return
 		}
@@ -155,9 +147,7 @@ func TestGone(t *testing.T) {
 // What an endpoint missed longer ago than records are kept stays untold.
 func TestGoneForLong(t *testing.T) {
 	t.Parallel()
-	s, secret := newSource(), webhook.NewSecret()
-	r := receive(t, secret)
-	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
+	s, r, sender := sendToShop(t)
 	s.put("a", "CREATED")
 	makeGone(t, s, sender, r)
 	s.put("old", "CREATED")
@@ -178,13 +168,11 @@ func TestGoneForLong(t *testing.T) {
 // An endpoint that fails, and is mended, need not wait for the next attempt.
 func TestEnableAtOnce(t *testing.T) {
 	t.Parallel()
-	s, secret := newSource(), webhook.NewSecret()
-	r := receive(t, secret)
+	s, r, sender := sendToShop(t)
 	r.answers(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "3000")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.put("a", "CREATED")
 	first := r.want("a", "CREATED")
 	state(t, sender, "it has failed", func(s webhook.State) bool { return s.Failures == 1 && s.Waiting == 1 })
@@ -209,13 +197,11 @@ func TestRetryAfter(t *testing.T) {
 		"a day far ahead": {"Sun, 22 Nov 2099 19:00:00 GMT", time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, secret := newSource(), webhook.NewSecret()
-			r := receive(t, secret)
+			s, r, sender := sendToShop(t)
 			r.answers(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Retry-After", c.header)
 				w.WriteHeader(http.StatusTooManyRequests)
 			})
-			sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 			s.put("a", "CREATED")
 			r.want("a", "CREATED")
 			state(t, sender, "it has failed", func(s webhook.State) bool { return s.Failures == 1 })
@@ -233,10 +219,8 @@ func TestRetryAfter(t *testing.T) {
 // A message that is given up is counted.
 func TestGivenUpIsCounted(t *testing.T) {
 	t.Parallel()
-	s, secret := newSource(), webhook.NewSecret()
-	r := receive(t, secret)
+	s, r, sender := sendToShop(t)
 	r.answers(status(http.StatusInternalServerError))
-	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.put("a", "CREATED")
 	r.want("a", "CREATED")
 	state(t, sender, "given up", func(now webhook.State) bool {

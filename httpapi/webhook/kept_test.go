@@ -194,10 +194,7 @@ func TestKeptMessages(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must[[]byte](t)(os.ReadFile(file))
 			var all kept
 			if err := json.Unmarshal(text, &all); err != nil {
 				t.Fatal(err)

@@ -128,10 +128,7 @@ func TestKilledProcess(t *testing.T) {
 		t.Skip("TestKilled runs it, as a process of its own")
 	}
 	ctx := t.Context()
-	store, err := bolt.Open(ctx, file, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must[*bolt.Store](t)(bolt.Open(ctx, file, bolt.Options{}))
 	d := &durable{store: store}
 	sender, err := webhook.New(d, webhook.Options{Store: store, AllowLocal: true, Poll: 50 * time.Millisecond, Now: func() time.Time {
 		if os.Getenv(killQuiet) == "quiet" { // a minute later: what a killed process held is free
@@ -152,16 +149,11 @@ func TestKilledProcess(t *testing.T) {
 	}
 	time.Sleep(2 * time.Millisecond)
 	if os.Getenv(killQuiet) == "once" {
-		if _, err := d.move(ctx, "swap 0"); err != nil {
-			t.Fatal(err)
-		}
+		must[int](t)(d.move(ctx, "swap 0"))
 	}
 	for os.Getenv(killQuiet) == "" {
 		id := fmt.Sprint("swap ", rand.N(killSwaps))
-		state, err := d.move(ctx, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		state := must[int](t)(d.move(ctx, id))
 		fmt.Printf("\ndurable %s %d\n", strings.TrimPrefix(id, "swap "), state)
 		time.Sleep(time.Duration(rand.N(20)) * time.Millisecond)
 	}
@@ -244,10 +236,7 @@ func process(t *testing.T, r *receiver, file, secret, quiet string) (*exec.Cmd, 
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
 	cmd.Env = append(os.Environ(), killFile+"="+file, killURL+"="+r.server.URL, killSecret+"="+secret, killQuiet+"="+quiet)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must[io.ReadCloser](t)(cmd.StdoutPipe())
 	cmd.Stderr = io.Discard
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

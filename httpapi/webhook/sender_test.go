@@ -42,10 +42,8 @@ func TestDelivered(t *testing.T) {
 
 func TestRetried(t *testing.T) {
 	t.Parallel()
-	s, secret := newSource(), webhook.NewSecret()
-	r := receive(t, secret)
+	s, r, sender := sendToShop(t)
 	r.answers(status(http.StatusInternalServerError))
-	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.put("a", "CREATED")
 	first := r.want("a", "CREATED")
 	for i, wait := range []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour} {
@@ -169,9 +167,7 @@ func TestOrder(t *testing.T) {
 		select {
 		case g := <-r.all:
 			var i int
-			if _, err := fmt.Sscan(g.state, &i); err != nil {
-				t.Fatal(err)
-			}
+			must[int](t)(fmt.Sscan(g.state, &i))
 			if i < seen[g.swap] {
 				t.Errorf("%s: %d after %d", g.swap, i, seen[g.swap])
 			}
@@ -248,10 +244,7 @@ func TestPrivateHosts(t *testing.T) {
 		}, webhook.Endpoint{Name: "shop", URL: "https://" + host + ":" + port + "/hidden", Secrets: []string{webhook.NewSecret()}})
 		s.put("a", "CREATED")
 		for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			states, err := sender.States(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			states := must[[]webhook.State](t)(sender.States(t.Context()))
 			if states[0].Problem != "" {
 				if host != "2130706433" && host != "localhost" && states[0].Problem != "the host is not public" {
 					t.Errorf("%s: %s", host, states[0].Problem)
@@ -275,9 +268,7 @@ func TestPrivateHosts(t *testing.T) {
 // A swap that cannot be looked at is told later, one that was deleted not at all.
 func TestSwapThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	s, secret := newSource(), webhook.NewSecret()
-	r := receive(t, secret)
-	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
+	s, r, sender := sendToShop(t)
 	s.mu.Lock()
 	s.failing = 1
 	s.mu.Unlock()
@@ -340,9 +331,7 @@ func TestTwoProcesses(t *testing.T) {
 
 func TestRunTwice(t *testing.T) {
 	t.Parallel()
-	s, secret := newSource(), webhook.NewSecret()
-	r := receive(t, secret)
-	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
+	_, _, sender := sendToShop(t)
 	if err := sender.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Error(err)
 	}

@@ -70,38 +70,28 @@ func TestLieThatTheChainShowsIsAccused(t *testing.T) {
 		"another swap has the same hash":   {2, true, false, true, 0},
 		"one node, and the hash is shared": {1, true, false, false, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store, p := new(storage.Memory), new(punished)
-				g := liarsEngine(t, store, p)
-				g.reader = openingLP{witnesses: c.witnesses}
-				if c.shared {
-					r := liarsSwap("b", "11")
-					r.Settled = true
-					if err := g.Restore(t.Context(), r); err != nil {
-						t.Fatal(err)
-					}
+		inBubble(t, name, func(t *testing.T) {
+			store, p := new(storage.Memory), new(punished)
+			g := liarsEngine(t, store, p)
+			g.reader = openingLP{witnesses: c.witnesses}
+			if c.shared {
+				r := liarsSwap("b", "11")
+				r.Settled = true
+				restore(t, g, r)
+			}
+			r := liarsSwap("a", "11")
+			r.Quoted = !c.imported
+			restore(t, g, r)
+			for range 3 {
+				res := advance(t, g, "a", nil)
+				if l := res.Record.Lie; (l != nil) != c.kept || l != nil && !strings.Contains(string(l.Came), "0xopening") {
+					t.Errorf("kept %+v", l)
 				}
-				r := liarsSwap("a", "11")
-				r.Quoted = !c.imported
-				if err := g.Restore(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				for range 3 {
-					res, err := g.Advance(t.Context(), "a", nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if l := res.Record.Lie; (l != nil) != c.kept || l != nil && !strings.Contains(string(l.Came), "0xopening") {
-						t.Errorf("kept %+v", l)
-					}
-					time.Sleep(2 * snapshotLife)
-				}
-				if len(p.whom) != c.punished {
-					t.Errorf("punished %v, want %d", p.whom, c.punished)
-				}
-				g.Close()
-			})
+				time.Sleep(2 * snapshotLife)
+			}
+			if len(p.whom) != c.punished {
+				t.Errorf("punished %v, want %d", p.whom, c.punished)
+			}
 		})
 	}
 }
@@ -121,9 +111,8 @@ func (p *punished) note(url string, about lp.Pair, err error) {
 }
 
 func liarsEngine(t *testing.T, store storage.Store, p *punished) *Engine {
-	g := New(Config{Store: store, Reader: falseLP{}, Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} }),
-		Flows: []*swap.Flow{flowtest.Flow(swap.FromBTCLNAuto)}, Now: time.Now, Log: quiet, Punish: p.note})
-	t.Cleanup(g.Close)
+	g := newEngine(t, Config{Store: store, Reader: falseLP{}, Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} }),
+		Flows: []*swap.Flow{flowtest.Flow(swap.FromBTCLNAuto)}, Punish: p.note})
 	return g
 }
 
@@ -142,9 +131,7 @@ func TestLiesAreAccusedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, p := new(storage.Memory), new(punished)
 		one, other := liarsEngine(t, store, p), liarsEngine(t, store, p)
-		if err := one.Create(t.Context(), liarsSwap("a", "11")); err != nil {
-			t.Fatal(err)
-		}
+		add(t, one, liarsSwap("a", "11"))
 		for range 5 {
 			var all sync.WaitGroup
 			for _, g := range []*Engine{one, other} {
@@ -180,9 +167,7 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 			r := liarsSwap("b", "11")
 			r.Settled = true // nothing is asked of it
 			change(r)
-			if err := g.Restore(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			restore(t, g, r)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -203,39 +188,29 @@ func TestWhoseLiesHaveNoConsequence(t *testing.T) {
 			r.Lightning.Hash, r.Gas = "22", &swap.GasPart{Hash: "33"}
 		}), true, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store, p := new(storage.Memory), new(punished)
-				g := liarsEngine(t, store, p)
-				g.Flows[swap.ToBTCLN] = flowtest.Flow(swap.ToBTCLN)
-				if c.before != nil {
-					c.before(t, g, store)
-				}
-				r := liarsSwap("a", "11")
-				if c.change != nil {
-					c.change(r)
-				}
-				if err := g.Restore(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				res, err := g.Advance(t.Context(), "a", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if (res.Record.Lie != nil) != c.kept || len(p.whom) != c.after {
-					t.Errorf("kept %+v, punished %v", res.Record.Lie, p.whom)
-				}
-				g.Close()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			store, p := new(storage.Memory), new(punished)
+			g := liarsEngine(t, store, p)
+			g.Flows[swap.ToBTCLN] = flowtest.Flow(swap.ToBTCLN)
+			if c.before != nil {
+				c.before(t, g, store)
+			}
+			r := liarsSwap("a", "11")
+			if c.change != nil {
+				c.change(r)
+			}
+			restore(t, g, r)
+			res := advance(t, g, "a", nil)
+			if (res.Record.Lie != nil) != c.kept || len(p.whom) != c.after {
+				t.Errorf("kept %+v, punished %v", res.Record.Lie, p.whom)
+			}
 		})
 	}
 	t.Run("the store is silent", func(t *testing.T) {
 		p := new(punished)
 		store := &mute{Store: new(storage.Memory)}
 		g := liarsEngine(t, store, p)
-		if err := g.Create(t.Context(), liarsSwap("a", "11")); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, liarsSwap("a", "11"))
 		store.mute = true
 		if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.Lie == nil || len(p.whom) != 0 {
 			t.Errorf("%v, punished %v", err, p.whom)

@@ -76,31 +76,26 @@ func TestWhatACallerIsTold(t *testing.T) {
 		"the payment was seen":               {gas(paid(nil), nil), gas(paid(func(s *swap.Submission) { s.Closed = true }), nil), ok},
 		"the payment failed":                 {gas(paid(nil), nil), gas(paid(func(s *swap.Submission) { s.Closed, s.Reason = true, "spent" }), sent), "spent"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := lamp()
-				f.Type = swap.FromBTC // of the types above there is no table, so that the records stay as they are
-				g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
-				r := c.now
-				if err := g.Create(t.Context(), &r); err != nil {
-					t.Fatal(err)
+		inBubble(t, name, func(t *testing.T) {
+			f := lamp()
+			f.Type = swap.FromBTC // of the types above there is no table, so that the records stay as they are
+			g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
+			r := c.now
+			add(t, g, &r)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			began := time.Now()
+			err := g.await(ctx, "a", &c.from, false)
+			switch {
+			case c.want == waits:
+				if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 10*time.Second {
+					t.Errorf("after %s: %v", time.Since(began), err)
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-				defer cancel()
-				began := time.Now()
-				err := g.await(ctx, "a", &c.from, false)
-				switch {
-				case c.want == waits:
-					if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 10*time.Second {
-						t.Errorf("after %s: %v", time.Since(began), err)
-					}
-				case time.Since(began) != 0:
-					t.Errorf("told after %s", time.Since(began))
-				case c.want == ok && err != nil, c.want != ok && (err == nil || !strings.Contains(err.Error(), c.want)):
-					t.Errorf("%v", err)
-				}
-				g.Close()
-			})
+			case time.Since(began) != 0:
+				t.Errorf("told after %s", time.Since(began))
+			case c.want == ok && err != nil, c.want != ok && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%v", err)
+			}
 		})
 	}
 }
@@ -120,9 +115,7 @@ func TestWaitingEndsWithTheEngine(t *testing.T) {
 		}()
 		waiting := newToy("c")
 		waiting.Submission = r.Submission
-		if err := g.Create(t.Context(), waiting); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, waiting)
 		if err := g.await(t.Context(), "c", waiting, false); !errors.Is(err, ErrClosed) {
 			t.Errorf("of an engine that closes: %v", err)
 		}
@@ -137,8 +130,7 @@ func TestWaitingEndsWithTheEngine(t *testing.T) {
 // that nothing is expected.
 func TestSameSubmissionTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxPending)
 		first, err := g.accepted(t.Context(), "a", signedBy(owner, "0x1"), []string{"0x1"})
@@ -159,7 +151,6 @@ func TestSameSubmissionTwice(t *testing.T) {
 		if res, err := g.accepted(t.Context(), "a", signedBy(owner, "0x2"), []string{"0x2"}); !errors.Is(err, errNotTaken) {
 			t.Errorf("after the end: %+v, %v", res, err)
 		}
-		g.Close()
 	})
 }
 
@@ -169,9 +160,7 @@ func TestPlacesOfIdleSwapsAreGivenUp(t *testing.T) {
 		w := &toyReader{}
 		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 		look := func(id string) {
-			if _, err := g.Advance(t.Context(), id, nil); err != nil {
-				t.Fatal(err)
-			}
+			advance(t, g, id, nil)
 		}
 		left := func(when string, want ...string) {
 			t.Helper()
@@ -207,6 +196,5 @@ func TestPlacesOfIdleSwapsAreGivenUp(t *testing.T) {
 		if len(g.fresh) != 0 {
 			t.Errorf("%d passes are kept", len(g.fresh))
 		}
-		g.Close()
 	})
 }

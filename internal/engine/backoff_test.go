@@ -10,64 +10,53 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage"
 )
 
 // However long an LP was away: what waits for it goes on within seconds when it
 // is back, and meanwhile it is asked for a sign of life once, not by every swap.
 func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 	for _, away := range []time.Duration{20 * time.Second, time.Minute, 9 * time.Minute} {
-		t.Run(away.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var up atomic.Bool
-				var probes atomic.Int64
-				p := &toyExecutor{answer: func(int64) swap.Outcome {
+		inBubble(t, away.String(), func(t *testing.T) {
+			var up atomic.Bool
+			var probes atomic.Int64
+			p := &toyExecutor{answer: func(int64) swap.Outcome {
+				if !up.Load() {
+					return swap.Outcome{Reason: "no connection"}
+				}
+				return swap.Outcome{Done: true}
+			}}
+			g := newEngine(t, Config{Executor: p, Flows: []*swap.Flow{lamp()},
+				Probe: func(context.Context, string) error {
+					probes.Add(1)
 					if !up.Load() {
-						return swap.Outcome{Reason: "no connection"}
+						return errors.New("no connection")
 					}
-					return swap.Outcome{Done: true}
-				}}
-				g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
-					Probe: func(context.Context, string) error {
-						probes.Add(1)
-						if !up.Load() {
-							return errors.New("no connection")
-						}
-						return nil
-					}})
-				defer g.Close()
-				ctx, stop := context.WithCancel(t.Context())
-				ended := make(chan error)
-				go func() { ended <- g.Run(ctx) }()
-				const swaps = 20
-				for i := range swaps {
-					r := newToy(string(rune('a' + i)))
-					r.LP.URL = "https://lp"
-					if err := g.Create(t.Context(), r); err != nil {
-						t.Fatal(err)
-					}
-					if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-						t.Fatal(err)
-					}
+					return nil
+				}})
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- g.Run(ctx) }()
+			const swaps = 20
+			for i := range swaps {
+				r := newToy(string(rune('a' + i)))
+				r.LP.URL = "https://lp"
+				add(t, g, r)
+				advance(t, g, r.ID, swap.Reveal{Preimage: chains.Preimage{1}})
+			}
+			time.Sleep(away)
+			up.Store(true)
+			time.Sleep(max(away/10, firstProbe) + lpPause + 3*time.Second)
+			for i := range swaps {
+				r := load(t, g, string(rune('a'+i)))
+				if try := r.Tried[string(swap.PostPSBT)]; try.Outcome != swap.Done {
+					t.Errorf("swap %s still waits: %+v", r.ID, try)
 				}
-				time.Sleep(away)
-				up.Store(true)
-				time.Sleep(max(away/10, firstProbe) + lpPause + 3*time.Second)
-				for i := range swaps {
-					r, err := g.Load(t.Context(), string(rune('a'+i)))
-					if err != nil {
-						t.Fatal(err)
-					}
-					if try := r.Tried[string(swap.PostPSBT)]; try.Outcome != swap.Done {
-						t.Errorf("swap %s still waits: %+v", r.ID, try)
-					}
-				}
-				if most := int64(away/firstProbe) + 3; probes.Load() > most {
-					t.Errorf("asked for a sign of life %d times in %v", probes.Load(), away)
-				}
-				stop()
-				<-ended
-			})
+			}
+			if most := int64(away/firstProbe) + 3; probes.Load() > most {
+				t.Errorf("asked for a sign of life %d times in %v", probes.Load(), away)
+			}
+			stop()
+			<-ended
 		})
 	}
 }
@@ -77,22 +66,15 @@ func TestPausesEndWhenTheProviderIsBack(t *testing.T) {
 func TestAnyAnswerOfTheProviderEndsThePauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Reason: "no connection"} }}
-		g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: p, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+		g := newEngine(t, Config{Executor: p, Flows: []*swap.Flow{lamp()},
 			Probe: func(context.Context, string) error { return errors.New("no connection") }})
-		defer g.Close()
 		r := newToy("a")
 		r.LP.URL = "https://lp"
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := g.Advance(t.Context(), r.ID, swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
+		advance(t, g, r.ID, swap.Reveal{Preimage: chains.Preimage{1}})
 		look := func() int64 {
 			t.Helper()
-			if _, err := g.Advance(t.Context(), r.ID, swap.Look{}); err != nil {
-				t.Fatal(err)
-			}
+			advance(t, g, r.ID, swap.Look{})
 			synctest.Wait()
 			return p.started.Load()
 		}

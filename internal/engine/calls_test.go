@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage"
 )
 
 // calls counts what the background work asks, by whom it asks.
@@ -143,15 +141,12 @@ func followedBy(t *testing.T, w *counting, c scenario, r *swap.Record, events []
 	if r.Escrow != nil {
 		w.delivers = r.Escrow.Expected
 	}
-	g := New(Config{Store: new(storage.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+	g := newEngine(t, Config{Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now },
 		Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} })})
-	defer g.Close()
 	if events[0].wrote != nil {
 		events[0].wrote(r)
 	}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	s := &schedule{at: map[string]*turn{}}
 	g.reschedule(s, r, 0)
 	happened, purged := 1, start
@@ -164,10 +159,7 @@ func followedBy(t *testing.T, w *counting, c scenario, r *swap.Record, events []
 			e := &events[happened]
 			w.now, w.truth, happened = start.Add(e.after), &e.truth, happened+1
 			if e.input != nil {
-				res, err := g.Advance(t.Context(), r.ID, e.input)
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := advance(t, g, r.ID, e.input)
 				g.Effects.Drain()
 				g.reschedule(s, res.Record, 0)
 			}

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -98,11 +96,11 @@ func TestOneOfTwoNodesLiesForADay(t *testing.T) {
 					w := &colluding{liar: &liar{now: start, truth: &is}, lie: &lie}
 					var sent []swap.Effect
 					now := func() time.Time { return w.now }
-					g := New(Config{Store: new(storage.Memory), Reader: remembers(w, now, false), Flows: []*swap.Flow{c.flow}, Now: now,
+					g := newEngine(t, Config{Reader: remembers(w, now, false), Flows: []*swap.Flow{c.flow}, Now: now,
 						Executor: executorFunc(func(_ context.Context, _ *swap.Record, e swap.Effect) swap.Outcome {
 							sent = append(sent, e)
 							return swap.Outcome{Reason: "no answer"}
-						}), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+						})})
 					r := c.record(s.Number, start)
 					if l := r.Lightning; l != nil && c.flow.Type != swap.ToBTCLN {
 						l.Preimage, l.Hash = preimage, hex.EncodeToString(hash[:])
@@ -110,15 +108,10 @@ func TestOneOfTwoNodesLiesForADay(t *testing.T) {
 					if s.Finished {
 						r.Ended = swap.At(start.Add(time.Hour))
 					}
-					if err := g.Create(t.Context(), r); err != nil {
-						t.Fatal(err)
-					}
+					add(t, g, r)
 					look := func(after time.Duration) *swap.Record {
 						w.now = start.Add(after)
-						res, err := g.Advance(t.Context(), "a", nil)
-						if err != nil {
-							t.Fatal(err)
-						}
+						res := advance(t, g, "a", nil)
 						g.Effects.Drain()
 						return res.Record
 					}
@@ -175,9 +168,7 @@ func TestContradictionsAreShown(t *testing.T) {
 	g := autoEngine(t, w, &toyExecutor{})
 	r := openAuto("a", time.Now().Add(time.Hour))
 	r.Escrow.OpenedAt = swap.At(time.Now().Add(-time.Hour))
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	res, err := g.Advance(t.Context(), "a", nil)
 	if err != nil || res.Record.State != swap.LnCommitted {
 		t.Fatal(res, err)
@@ -190,10 +181,7 @@ func TestContradictionsAreShown(t *testing.T) {
 		t.Errorf("the status does not say why: %v", v.Blocked)
 	}
 	refused := fault.New(fault.InvalidState, "the escrow is not open") // by the word of one of the nodes
-	s, err := g.Status(t.Context(), failingBuilder{err: refused}, StatusRequest{ID: "a", Caller: anybody})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must[*Status](t)(g.Status(t.Context(), failingBuilder{err: refused}, StatusRequest{ID: "a", Caller: anybody}))
 	if _, ok := errors.AsType[*chains.ContradictionError](s.Problem); !ok {
 		t.Errorf("what one node says of the step is told instead: %v", s.Problem)
 	}
@@ -203,9 +191,7 @@ func TestContradictionsAreShown(t *testing.T) {
 		}
 		w := &colluding{liar: &liar{now: time.Now(), truth: &c.truths[5]}, lie: &c.truths[2]} // it is not open; the first node says that it is
 		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, c.flow)
-		if err := g.Create(t.Context(), c.record(swap.InCommitted, time.Now().Add(-time.Minute))); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, c.record(swap.InCommitted, time.Now().Add(-time.Minute)))
 		paid := swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{}}
 		if _, err := g.Advance(t.Context(), "a", paid); fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("a payment for an escrow about which the nodes differ: %v", err)

@@ -144,9 +144,7 @@ func TestEffectIsJudgedAgain(t *testing.T) {
 		} {
 			due = nil
 			time.Sleep(time.Minute)
-			if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-				t.Fatal(err)
-			}
+			advance(t, g, "a", nil)
 			due = c.due
 			r, e, err := g.stillDue(t.Context(), "a", send)
 			if (err == nil) != c.want || c.want && (r == nil || e.Key() != send.Key()) || !c.want && !errors.Is(err, errNotDue) {
@@ -154,15 +152,10 @@ func TestEffectIsJudgedAgain(t *testing.T) {
 			}
 		}
 		due = []swap.Effect{send}
-		r, err := g.Load(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := load(t, g, "a")
 		next := r.Clone()
 		next.Tried = map[string]swap.Try{send.Key(): {NotBefore: swap.At(time.Now().Add(time.Hour))}}
-		if err := g.write(t.Context(), r, next, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, r, next)
 		time.Sleep(time.Minute)
 		if _, _, err := g.stillDue(t.Context(), "a", send); !errors.Is(err, errNotDue) {
 			t.Errorf("before its time: %v", err)
@@ -176,16 +169,13 @@ func TestEffectIsJudgedAgain(t *testing.T) {
 			t.Errorf("of a type without effects: %v", err)
 		}
 		other := &swap.Record{Head: swap.Head{ID: "c", Type: swap.TrustedFromBTC, Chain: "CITREA"}}
-		if err := g.Create(t.Context(), other); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, other)
 		if _, _, err := g.stillDue(t.Context(), "c", send); !errors.Is(err, errNotDue) {
 			t.Errorf("of a type that is not configured: %v", err)
 		}
 		if v := g.StoredView(other); !reflect.DeepEqual(v, swap.View{}) {
 			t.Errorf("of a type that is not configured %+v is shown", v)
 		}
-		g.Close()
 	})
 }
 
@@ -218,13 +208,8 @@ func TestWhatIsStoredOfABeginning(t *testing.T) {
 			if c.before != (swap.Try{}) {
 				r.Tried = map[string]swap.Try{c.e.Key(): c.before}
 			}
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
-			r, err := g.Load(t.Context(), r.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
+			r = load(t, g, r.ID)
 			next, err := g.markStarted(t.Context(), r, c.e)
 			if err != nil || next.Tried[c.e.Key()] != c.after || next.Lightning.Revealed != c.public {
 				t.Errorf("%d: %+v, public since %d, %v", i, next.Tried, next.Lightning.Revealed, err)
@@ -236,7 +221,6 @@ func TestWhatIsStoredOfABeginning(t *testing.T) {
 				t.Errorf("%d: over another change: %v", i, err)
 			}
 		}
-		g.Close()
 	})
 }
 
@@ -275,18 +259,14 @@ func TestLists(t *testing.T) {
 	for i := range many {
 		r := newToy(fmt.Sprintf("%04d", i))
 		r.CreatedAt, r.Settled = swap.Millis(i+1), i%2 == 0
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 	}
 	over := newToy("a quote")
 	over.CreatedAt, over.Expiry = many+1, swap.At(time.Now().Add(-time.Hour))
 	unused := newToy("a fresh quote")
 	unused.CreatedAt = many + 2
 	for _, r := range []*swap.Record{over, unused} {
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 	}
 	list := func(pending bool, most int) (ids []string, errs []error) {
 		for r, err := range g.List(t.Context(), "CITREA", "0x1", pending, nil, 0) {
@@ -316,15 +296,10 @@ func TestLists(t *testing.T) {
 		}
 	}
 	// What was settled and is another version now is read again.
-	r, err := g.Load(t.Context(), "0002")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := load(t, g, "0002")
 	next := r.Clone()
 	next.Settled, next.Problem = false, "changed"
-	if err := g.write(t.Context(), r, next, nil); err != nil {
-		t.Fatal(err)
-	}
+	write(t, g, r, next)
 	for r := range g.List(t.Context(), "CITREA", "0x1", false, nil, 0) {
 		if r.ID == "0002" && r.Problem != "changed" {
 			t.Errorf("an old version is listed: %+v", r)
@@ -373,15 +348,12 @@ func TestWhenTheNextLookIsStored(t *testing.T) {
 			r := newToy(id)
 			r.Expiry = swap.At(time.Now().Add(c.expiry))
 			r.Lightning = &swap.LightningPart{EndsAt: r.Expiry} // a moment in every state
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 			res, err := g.Advance(t.Context(), id, c.input)
 			if err != nil || res.Record.Problem != id || res.Record.Due != c.due(time.Now()) {
 				t.Errorf("%s: due at %d, %v; want %d", id, res.Record.Due, err, c.due(time.Now()))
 			}
 		}
-		g.Close()
 	})
 }
 
@@ -417,9 +389,7 @@ func TestWhatIsNotDeleted(t *testing.T) {
 			r := newToy("a")
 			r.State, r.Ended, r.Escrow = 4, swap.At(time.Now().Add(-2*time.Minute)), &swap.EscrowPart{}
 			c.change(r)
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 			g.Purge(t.Context())
 			_, err := g.Load(t.Context(), "a")
 			if gone := fault.CodeOf(err) == fault.NotFound; gone != c.gone {

@@ -10,14 +10,9 @@ import (
 // A record that was decoded before is each caller's own, and what the store has counts:
 // another version, and another body with the same version, are decoded anew.
 func TestRecordsAreDecodedOnce(t *testing.T) {
-	l := newLedger()
-	g := engineOn(t, l, done)
-	defer g.Close()
+	_, g := engineOn(t, done)
 	create(t, g, "a")
-	e, err := g.Store.Get(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must[storage.Entry](t)(g.Store.Get(t.Context(), "a"))
 	first, err := g.decodeOnce(e)
 	if err != nil {
 		t.Fatal(err)

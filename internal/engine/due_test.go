@@ -35,7 +35,7 @@ func TestDueMoment(t *testing.T) {
 // What was due while no process was there makes even an old swap's turn come soon.
 func TestTurnAfterRestart(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	g := New(Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: func() time.Time { return now }})
+	g := newEngine(t, Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: func() time.Time { return now }})
 	old := swap.Head{ID: "a", Type: swap.ToBTC, State: swap.OutSoftClaimed, CreatedAt: swap.At(now.Add(-24 * time.Hour))}
 	for name, test := range map[string]struct {
 		due  time.Duration
@@ -81,7 +81,7 @@ func TestUnusedQuotesAreLookedAtRarely(t *testing.T) {
 		{"very old", swap.OutExpired, 60 * 24 * time.Hour, false, 24 * time.Hour},
 	} {
 		now := start.Add(c.age)
-		g := New(Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: func() time.Time { return now }})
+		g := newEngine(t, Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC)}, Now: func() time.Time { return now }})
 		r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, State: c.state, CreatedAt: swap.At(start), Expiry: swap.At(start.Add(time.Hour))}, Escrow: &swap.EscrowPart{}}
 		r.Due = r.NextMoment(now)
 		if c.sent {
@@ -98,11 +98,8 @@ func TestUnusedQuotesAreLookedAtRarely(t *testing.T) {
 // The moment is stored with the swap, from the beginning.
 func TestDueIsStoredWithANewSwap(t *testing.T) {
 	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
-	defer g.Close()
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Expiry: swap.At(time.Now().Add(time.Hour))}}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	stored, err := g.Load(t.Context(), "a")
 	if err != nil || stored.Due != r.Expiry+1 {
 		t.Errorf("due %d, want just after %d: %v", stored.Due, r.Expiry, err)

@@ -81,21 +81,14 @@ func TestPreimagesWaitForNothingElse(t *testing.T) {
 		g.Flows[swap.ToBTC] = busy
 		for i := range 2 * placesOfAKind {
 			create(t, g, fmt.Sprint("busy ", i))
-			if _, err := g.Advance(t.Context(), fmt.Sprint("busy ", i), nil); err != nil {
-				t.Fatal(err)
-			}
+			advance(t, g, fmt.Sprint("busy ", i), nil)
 		}
-		if err := g.Create(t.Context(), openAuto("a", time.Now().Add(time.Hour))); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, openAuto("a", time.Now().Add(time.Hour)))
+		advance(t, g, "a", nil)
 		time.Sleep(time.Second)
 		if _, ok := p.at("a", swap.Effect{Kind: swap.Publish}); !ok {
 			t.Error("the preimage waits behind other effects")
 		}
-		g.Close()
 	})
 }
 
@@ -106,19 +99,14 @@ func TestEffectIsNotRepeatedBeforeItsOutcomeIsKnown(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(100 * time.Millisecond); return swap.Outcome{Done: true} }}
 		g := toyEngine(t, new(storage.Memory), w, p, lamp())
 		create(t, g, "a")
-		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		time.Sleep(50 * time.Millisecond)
 		w.delay = time.Second
-		if _, err := g.Advance(t.Context(), "a", swap.Look{}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", swap.Look{})
 		time.Sleep(10 * time.Second)
 		if n := p.started.Load(); n != 1 {
 			t.Errorf("done %d times, want once", n)
 		}
-		g.Close()
 	})
 }
 
@@ -145,45 +133,34 @@ func TestPreimageIsHeldBackWhenItsTimeIsOver(t *testing.T) {
 		{"claim in time", swap.SendTx, time.Hour, nil, true},
 		{"claim too late", swap.SendTx, 30 * time.Second, nil, false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := &txWorld{}
-				w.set(openFact(), nil)
-				p := &stalling{stalled: map[swap.EffectKind]bool{swap.Publish: true, swap.SendTx: true}, done: map[string]time.Time{}}
-				g := autoEngine(t, w, p)
-				for i := range placesOfAKind {
-					id := fmt.Sprint("other ", i)
-					r := openAuto(id, time.Now().Add(24*time.Hour))
-					claiming(r, c.kind)
-					if err := g.Create(t.Context(), r); err != nil {
-						t.Fatal(err)
-					}
-					if _, err := g.Advance(t.Context(), id, nil); err != nil {
-						t.Fatal(err)
-					}
-				}
-				synctest.Wait()
-				r := openAuto("a", time.Now().Add(chains.ClaimGrace+c.left))
+		inBubble(t, c.name, func(t *testing.T) {
+			w := &txWorld{}
+			w.set(openFact(), nil)
+			p := &stalling{stalled: map[swap.EffectKind]bool{swap.Publish: true, swap.SendTx: true}, done: map[string]time.Time{}}
+			g := autoEngine(t, w, p)
+			for i := range placesOfAKind {
+				id := fmt.Sprint("other ", i)
+				r := openAuto(id, time.Now().Add(24*time.Hour))
 				claiming(r, c.kind)
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-					t.Fatal(err)
-				}
-				synctest.Wait()
-				p.mu.Lock()
-				p.stalled = nil
-				p.mu.Unlock()
-				if c.then != nil {
-					c.then(&w.toyReader)
-				}
-				time.Sleep(effectTimeout + 5*time.Second)
-				if _, ok := p.at("a", swap.Effect{Kind: c.kind}); ok != c.want {
-					t.Errorf("left: %v, want %v", ok, c.want)
-				}
-				g.Close()
-			})
+				add(t, g, r)
+				advance(t, g, id, nil)
+			}
+			synctest.Wait()
+			r := openAuto("a", time.Now().Add(chains.ClaimGrace+c.left))
+			claiming(r, c.kind)
+			add(t, g, r)
+			advance(t, g, "a", nil)
+			synctest.Wait()
+			p.mu.Lock()
+			p.stalled = nil
+			p.mu.Unlock()
+			if c.then != nil {
+				c.then(&w.toyReader)
+			}
+			time.Sleep(effectTimeout + 5*time.Second)
+			if _, ok := p.at("a", swap.Effect{Kind: c.kind}); ok != c.want {
+				t.Errorf("left: %v, want %v", ok, c.want)
+			}
 		})
 	}
 }
@@ -208,16 +185,11 @@ func TestPublishingEndsInTime(t *testing.T) {
 			return swap.Outcome{}
 		}))
 		over := time.Now().Add(20 * time.Second)
-		if err := g.Create(t.Context(), openAuto("a", over.Add(chains.ClaimGrace))); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, openAuto("a", over.Add(chains.ClaimGrace)))
+		advance(t, g, "a", nil)
 		time.Sleep(2 * time.Minute)
 		if at := ended.Load(); at == nil || at.After(over.Add(time.Second)) {
 			t.Errorf("the attempt ended at %v, want before %v", at, over)
 		}
-		g.Close()
 	})
 }

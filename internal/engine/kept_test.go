@@ -47,19 +47,10 @@ func everyVersion(t *testing.T, run func(t *testing.T, folder string)) {
 
 func unpack(t *testing.T, path string) []byte {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must[*os.File](t)(os.Open(path))
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must[*gzip.Reader](t)(gzip.NewReader(f))
+	b := must[[]byte](t)(io.ReadAll(z))
 	return b
 }
 
@@ -98,10 +89,7 @@ func keptBolt(t *testing.T, folder string) *bolt.Store {
 	if err := os.WriteFile(path, unpack(t, filepath.Join(folder, "store.bolt.gz")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := bolt.Open(t.Context(), path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must[*bolt.Store](t)(bolt.Open(t.Context(), path, bolt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -128,14 +116,8 @@ func TestKeptRecordsAreRead(t *testing.T) {
 		}
 		entries := keptEntries(t, folder)
 		for _, e := range entries {
-			r, err := swap.Decode(e.ID, e.Version, e.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := r.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must[*swap.Record](t)(swap.Decode(e.ID, e.Version, e.Body))
+			again := must[[]byte](t)(r.Encode())
 			was, is := generic(t, e.Body), generic(t, again)
 			if was["schema"] == is["schema"] {
 				if d := cmp.Diff(was, is); d != "" {
@@ -174,16 +156,10 @@ func truthsOf(t *testing.T, r *swap.Record) (*swap.Flow, []truth) {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
 	if b := r.Bitcoin; b != nil && len(b.Tx) > 0 {
-		own, err := rawtx.Decode(b.Tx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := must[*wire.MsgTx](t)(rawtx.Decode(b.Tx))
 		tx = own
 	} else if b != nil && b.Address != "" {
-		to, err := bitcoin.ParseAddress(b.Address, bitcoin.Regtest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := must[bitcoin.Address](t)(bitcoin.ParseAddress(b.Address, bitcoin.Regtest))
 		tx.AddTxOut(wire.NewTxOut(int64(b.Sats), to.Script()))
 	}
 	for _, c := range waysOutWith(tx, r.Terms.Output.Raw) {
@@ -210,11 +186,10 @@ func canBe(r *swap.Record, is truth) bool {
 // keptEngine is an engine on a store with kept swaps, in a world that a test makes.
 func keptEngine(t *testing.T, s storage.Store, w *liar) *Engine {
 	t.Helper()
-	g := New(Config{Store: s, Reader: w, Flows: swap.Flows(), Now: func() time.Time { return w.now }, Log: quiet,
+	g := newEngine(t, Config{Store: s, Reader: w, Flows: swap.Flows(), Now: func() time.Time { return w.now },
 		Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome {
 			return swap.Outcome{Reason: "no answer"}
 		})})
-	t.Cleanup(g.Close)
 	return g
 }
 
@@ -224,10 +199,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 	everyVersion(t, func(t *testing.T, folder string) {
 		ends := 0
 		for _, e := range keptEntries(t, folder) {
-			r, err := swap.Decode(e.ID, e.Version, e.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must[*swap.Record](t)(swap.Decode(e.ID, e.Version, e.Body))
 			flow, truths := truthsOf(t, r)
 			for _, is := range truths {
 				if !canBe(r, is) {
@@ -370,35 +342,24 @@ func TestKeptStoresGoOn(t *testing.T) {
 			}
 			var late swap.Millis
 			for id := range watched {
-				r, err := g.Load(t.Context(), id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := load(t, g, id)
 				late = max(late, r.Changed)
 			}
 			for _, after := range []time.Duration{1, 2, 3, 10, 11, 40, 41, 42} {
 				w.now = late.Time().Add(after * 24 * time.Hour)
 				for id := range watched {
-					r, err := g.Load(t.Context(), id)
-					if err != nil {
-						t.Fatal(err)
-					}
+					r := load(t, g, id)
 					if r.Escrow != nil && r.Escrow.InitTx != "" { // what was opened is claimed
 						is.escrow = chains.EscrowFact{State: chains.EscrowClaimed, Final: true}
 					} else {
 						is.escrow = chains.EscrowFact{Auth: chains.AuthOver}
 					}
-					if _, err := g.Advance(t.Context(), id, nil); err != nil {
-						t.Fatal(err)
-					}
+					advance(t, g, id, nil)
 					g.Effects.Drain() // before the world is another one
 				}
 			}
 			for id := range watched {
-				r, err := g.Load(t.Context(), id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := load(t, g, id)
 				if row, _ := g.Flows[r.Type].State(r.State); !row.Finished {
 					t.Errorf("%s on %s is still in state %s", r.Type, r.Chain, row.Name)
 				}
@@ -410,10 +371,7 @@ func TestKeptStoresGoOn(t *testing.T) {
 		t.Run("bolt", func(t *testing.T) { goesOn(t, keptBolt(t, folder)) })
 		t.Run("PostgreSQL", func(t *testing.T) {
 			dsn := pgtest.DSN(t)
-			s, err := postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must[*postgres.Store](t)(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))
 			t.Cleanup(func() { s.Close() })
 			for e, err := range keptBolt(t, folder).Entries(t.Context(), "") {
 				if err != nil {

@@ -30,13 +30,8 @@ func TestListsNameWhatCannotBeRead(t *testing.T) {
 	entry := func(id string, settled bool) storage.Entry {
 		r := newToy(id)
 		r.Settled = settled
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-		e, err := mem.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
+		e := must[storage.Entry](t)(mem.Get(t.Context(), id))
 		return e
 	}
 	a, b, c := entry("a", false), entry("b", true), entry("c", false)
@@ -90,9 +85,7 @@ func TestListGoesOnBehindARecord(t *testing.T) {
 	for id, created := range map[string]swap.Millis{"a": 1, "b": 2, "c": 2, "d": 3} {
 		r := newToy(id)
 		r.CreatedAt = created
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 		records[id] = r
 	}
 	list := func(after *swap.Record) (ids []string) {
@@ -143,13 +136,8 @@ func TestAPageReadsNoMore(t *testing.T) {
 	mem := new(storage.Memory)
 	s := &scripted{Store: mem}
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
-	if err := g.Create(t.Context(), newToy("a")); err != nil {
-		t.Fatal(err)
-	}
-	e, err := mem.Get(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, newToy("a"))
+	e := must[storage.Entry](t)(mem.Get(t.Context(), "a"))
 	for _, test := range []struct{ page, take, read int }{{50, 50, 50}, {50, 51, 150}, {1000, 3, maxDecodeBatch}, {0, 3, maxDecodeBatch}} {
 		read := 0
 		s.list = func(yield func(storage.Entry, error) bool) {

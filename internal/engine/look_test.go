@@ -61,14 +61,9 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 			r := &swap.Record{Head: swap.Head{ID: id, Type: swap.FromBTCLNAuto, Chain: "CITREA", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(time.Hour))},
 				Escrow: &swap.EscrowPart{Expected: &chains.Escrow{ClaimHash: hash}}}
 			g.Flows[swap.FromBTCLNAuto] = f
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 		}
-		e, err := store.Get(t.Context(), "newer")
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must[storage.Entry](t)(store.Get(t.Context(), "newer"))
 		e.Body = []byte(`{"schema":1000000}`)
 		if err := store.Store.Update(t.Context(), e); err != nil {
 			t.Fatal(err)
@@ -81,9 +76,7 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 		if r, err := g.Load(t.Context(), "good"); err != nil || r.State != 2 {
 			t.Errorf("the other swap: state %d, %v; want 2", r.State, err)
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		store.refuse("")
 		time.Sleep(5 * time.Second)
 		if r, err := g.Load(t.Context(), "bad"); err != nil || r.State != 2 {
@@ -94,9 +87,6 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 			t.Error("the swap was looked at again without its hint")
 		}
 		mu.Unlock()
-		stop()
-		all.Wait()
-		g.Close()
 	})
 }
 
@@ -115,9 +105,7 @@ func TestHintsAreLookedAtInParallel(t *testing.T) {
 			hash[0], hash[1] = byte(i+1), byte((i+1)>>8)
 			r := &swap.Record{Head: swap.Head{ID: string(rune('a' + i)), Type: swap.FromBTCLNAuto, Chain: "CITREA", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(time.Hour))},
 				Escrow: &swap.EscrowPart{Expected: &chains.Escrow{ClaimHash: hash}}}
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 			all = append(all, chains.Hint{ClaimHash: hash}, chains.Hint{ClaimHash: hash})
 		}
 		w.delay = time.Second
@@ -131,7 +119,6 @@ func TestHintsAreLookedAtInParallel(t *testing.T) {
 		if n := w.asked.Load(); n != swaps {
 			t.Errorf("%d questions about %d swaps", n, swaps)
 		}
-		g.Close()
 	})
 }
 

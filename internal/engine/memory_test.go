@@ -56,13 +56,9 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 		t.Fatalf("no records are kept: %v", err)
 	}
 	store := &copies{Memory: new(storage.Memory), count: 5_000, shards: map[string][]int{}}
-	g := New(Config{Store: store, Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: swap.Flows(), Log: quiet, Now: sync.OnceValue(time.Now)}) // turns never come
-	defer g.Close()
+	g := newEngine(t, Config{Store: store, Flows: swap.Flows(), Now: sync.OnceValue(time.Now)}) // turns never come
 	for _, e := range keptEntries(t, folders[0]) {
-		r, err := decode(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must[*swap.Record](t)(decode(e))
 		if row, _ := g.Flows[r.Type].State(r.State); row.Watched && !r.Settled {
 			store.models = append(store.models, e)
 		}
@@ -81,10 +77,7 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	ctx, stop := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	all.Go(func() { _ = g.Run(ctx) })
-	defer func() { stop(); all.Wait() }()
+	follow(t, g)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		n := 0
 		for _, count := range g.Census().Groups {

@@ -24,9 +24,7 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 			g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, c.flow)
 			g.Now = func() time.Time { return w.now }
 			r := unused(c.record(0, start))
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 			pending := func() (n int) {
 				for r, err := range g.List(t.Context(), "CITREA", "0x1", true, nil, 0) {
 					if err != nil || r.ID != "a" {
@@ -46,10 +44,7 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 				t.Errorf("at its expiry: %+v, %+v, %d pending", v, v.Steps, pending())
 			}
 			w.now, w.away = start.Add(10*time.Minute+time.Second), true
-			res, err := g.Advance(t.Context(), "a", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := advance(t, g, "a", nil)
 			if v := g.View(res); v.Row.Finished != here || v.Row.Expired != here || v.Action != nil || pending() == 1 == here {
 				t.Errorf("nothing heard: %+v, %+v, %d pending", v, v.Steps, pending())
 			}
@@ -65,9 +60,7 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 			case swap.TrustedFromBTCLN:
 				w.truth = &truth{lp: &lp.Status{Code: lp.CodeGasUnpaid}}
 			}
-			if res, err = g.Advance(t.Context(), "a", nil); err != nil {
-				t.Fatal(err)
-			}
+			res = advance(t, g, "a", nil)
 			if v := g.View(res); !v.Row.Finished || !v.Row.Expired || v.Action != nil || pending() != 0 {
 				t.Errorf("after a look: %+v, %d pending", v.Row, pending())
 			}
@@ -91,9 +84,7 @@ func TestUnpaidQuoteIsOverAtItsExpiry(t *testing.T) {
 				w.delivers = res.Record.Escrow.Expected
 				paid.escrow, paid.lp = chains.EscrowFact{}, held()
 			}
-			if res, err = g.Advance(t.Context(), "a", swap.Look{}); err != nil {
-				t.Fatal(err)
-			}
+			res = advance(t, g, "a", swap.Look{})
 			if v := g.View(res); v.Row.Expired || v.Row.Finished || pending() != 1 {
 				t.Errorf("paid after all: %+v, %d pending", v.Row, pending())
 			}

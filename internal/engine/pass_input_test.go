@@ -18,36 +18,33 @@ import (
 // running, whether that ends well or not.
 func TestInputWaitsForItsOwnPass(t *testing.T) {
 	for name, fails := range map[string]bool{"the pass before ends well": false, "the pass before fails": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := &toyReader{delay: time.Second}
-				f := lamp()
-				ask := f.Ask
-				first := fails
-				f.Ask = func(in swap.Decision) swap.Ask {
-					if in.Obs.Escrow.Asked && first {
-						first = false
-						panic("bug")
-					}
-					return ask(in)
+		inBubble(t, name, func(t *testing.T) {
+			w := &toyReader{delay: time.Second}
+			f := lamp()
+			ask := f.Ask
+			first := fails
+			f.Ask = func(in swap.Decision) swap.Ask {
+				if in.Obs.Escrow.Asked && first {
+					first = false
+					panic("bug")
 				}
-				p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
-				g := toyEngine(t, new(storage.Memory), w, p, f)
-				create(t, g, "a")
-				var all sync.WaitGroup
-				all.Go(func() {
-					if _, err := g.Advance(t.Context(), "a", nil); (err != nil) != fails {
-						t.Errorf("the pass before: %v", err)
-					}
-				})
-				time.Sleep(time.Millisecond)
-				res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}})
-				if err != nil || res.Record.State != 1 {
-					t.Errorf("the caller's preimage is lost: %+v, %v", res, err)
+				return ask(in)
+			}
+			p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
+			g := toyEngine(t, new(storage.Memory), w, p, f)
+			create(t, g, "a")
+			var all sync.WaitGroup
+			all.Go(func() {
+				if _, err := g.Advance(t.Context(), "a", nil); (err != nil) != fails {
+					t.Errorf("the pass before: %v", err)
 				}
-				all.Wait()
-				g.Close()
 			})
+			time.Sleep(time.Millisecond)
+			res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}})
+			if err != nil || res.Record.State != 1 {
+				t.Errorf("the caller's preimage is lost: %+v, %v", res, err)
+			}
+			all.Wait()
 		})
 	}
 }
@@ -72,7 +69,6 @@ func TestCallerWithInputMayLeave(t *testing.T) {
 			t.Errorf("%v after %v, want the caller's deadline after a second", err, time.Since(began))
 		}
 		all.Wait()
-		g.Close()
 	})
 }
 
@@ -100,9 +96,7 @@ func TestClockSetBack(t *testing.T) {
 	create(t, g, "a")
 	for i, step := range []time.Duration{0, -time.Minute, -time.Minute} {
 		now = now.Add(step)
-		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", nil)
 		if n := w.asked.Load(); n != int64(i+1) {
 			t.Errorf("set back %d times: asked %d times", i, n)
 		}
@@ -113,14 +107,9 @@ func TestClockSetBack(t *testing.T) {
 func TestMarkIsSeenAtOnce(t *testing.T) {
 	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	create(t, g, "a")
-	res, err := g.Advance(t.Context(), "a", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := advance(t, g, "a", nil)
 	e := swap.Effect{Kind: swap.PostPSBT, Mark: true}
-	if _, err := g.markStarted(t.Context(), res.Record, e); err != nil {
-		t.Fatal(err)
-	}
+	must[*swap.Record](t)(g.markStarted(t.Context(), res.Record, e))
 	if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.Tried[e.Key()].Started == 0 {
 		t.Errorf("%+v, %v; want the effect begun", res.Record.Tried, err)
 	}
@@ -194,6 +183,5 @@ func TestCallerLeavesAsThePassEnds(t *testing.T) {
 			all.Wait()
 			time.Sleep(time.Minute)
 		}
-		g.Close()
 	})
 }

@@ -20,9 +20,8 @@ import (
 // A pass whose questions nobody answers in its time still stores its input.
 func TestInputIsStoredThoughNobodyAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(Config{Store: new(storage.Memory), Reader: &toyReader{delay: time.Hour}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet, PassTimeout: 3 * time.Second,
+		g := newEngine(t, Config{Reader: &toyReader{delay: time.Hour}, Flows: []*swap.Flow{lamp()}, PassTimeout: 3 * time.Second,
 			Executor: &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}})
-		defer g.Close()
 		create(t, g, "a")
 		began := time.Now()
 		res, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}})
@@ -88,7 +87,6 @@ func TestCallersShareAFailedPass(t *testing.T) {
 		if n := reads.Load(); n != 1 {
 			t.Errorf("ten callers at once read %d times", n)
 		}
-		g.Close()
 	})
 }
 
@@ -99,29 +97,27 @@ func TestCloseWaitsForWhatIsInProgress(t *testing.T) {
 		"a pass":         func(g *Engine, _ *swap.Record) { _, _ = g.Advance(context.Background(), "a", nil) },
 		"a sign of life": func(g *Engine, r *swap.Record) { g.backoffs.startProbing(r) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var busy atomic.Int64
-				slow := func(ctx context.Context) {
-					busy.Add(1)
-					<-ctx.Done()
-					time.Sleep(time.Second)
-					busy.Add(-1)
-				}
-				g := New(Config{Store: new(storage.Memory), Reader: &slowToStop{slow: slow}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
-					Probe: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
-				r := create(t, g, "a")
-				r.LP.URL = "https://lp"
-				go begin(g, r)
-				time.Sleep(firstProbe + time.Second)
-				if busy.Load() != 1 {
-					t.Fatalf("%d are in progress", busy.Load())
-				}
-				g.Close()
-				if busy.Load() != 0 {
-					t.Errorf("%d are in progress after Close", busy.Load())
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			var busy atomic.Int64
+			slow := func(ctx context.Context) {
+				busy.Add(1)
+				<-ctx.Done()
+				time.Sleep(time.Second)
+				busy.Add(-1)
+			}
+			g := newEngine(t, Config{Reader: &slowToStop{slow: slow}, Flows: []*swap.Flow{lamp()},
+				Probe: func(ctx context.Context, _ string) error { slow(ctx); return ctx.Err() }})
+			r := create(t, g, "a")
+			r.LP.URL = "https://lp"
+			go begin(g, r)
+			time.Sleep(firstProbe + time.Second)
+			if busy.Load() != 1 {
+				t.Fatalf("%d are in progress", busy.Load())
+			}
+			g.Close()
+			if busy.Load() != 0 {
+				t.Errorf("%d are in progress after Close", busy.Load())
+			}
 		})
 	}
 }
@@ -193,9 +189,7 @@ func TestFollowedSwapIsRetried(t *testing.T) {
 		}}
 		g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 		create(t, g, "a")
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		attempts := func(wait time.Duration) (pauses []time.Duration) {
 			time.Sleep(wait)
 			mu.Lock()
@@ -223,9 +217,6 @@ func TestFollowedSwapIsRetried(t *testing.T) {
 		if second := attempts(30 * time.Second); len(second) == 0 || slices.Max(second) > 2*first[0]+10*time.Second {
 			t.Errorf("the first pauses after another failure: %v, once %v", second, first)
 		}
-		stop()
-		all.Wait()
-		g.Close()
 	})
 }
 
@@ -256,13 +247,9 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		waits.LP.URL = "https://lp"
 		for _, r := range []*swap.Record{hinted, waits, newToy("other")} {
 			r.Expiry = 0
-			if err := g.Create(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, r)
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		time.Sleep(2 * time.Hour)
 		looked.Store(false)
 		for range 3600 { // until the other's next look is an hour away
@@ -273,7 +260,7 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		synctest.Wait()
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		down.Store(true)
-		if err := g.Look(ctx, "CITREA", chains.Hint{EscrowHash: hash}); err != nil {
+		if err := g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash}); err != nil {
 			t.Fatal(err)
 		}
 		down.Store(false)
@@ -281,13 +268,10 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		g.Heard("https://lp/quote")
 		time.Sleep(time.Minute)
 		for id, want := range map[string]int{"hinted": 2, "waits": 2, "other": 0} {
-			if r, err := g.Load(ctx, id); err != nil || r.State != want {
+			if r, err := g.Load(t.Context(), id); err != nil || r.State != want {
 				t.Errorf("%s: state %d, %v; want %d", id, r.State, err, want)
 			}
 		}
-		stop()
-		all.Wait()
-		g.Close()
 	})
 }
 
@@ -401,14 +385,10 @@ func TestWhatASlowSubscriberIsTold(t *testing.T) {
 		synctest.Wait()
 		next := a.Clone()
 		next.State = 1
-		if err := g.write(t.Context(), a, next, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, a, next)
 		last := next.Clone()
 		last.State = 2
-		if err := g.write(t.Context(), next, last, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, next, last)
 		create(t, g, "b")
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("ended with %v", err)
@@ -416,7 +396,6 @@ func TestWhatASlowSubscriberIsTold(t *testing.T) {
 		if len(got) != 2 || got[1].From != 0 || got[1].Record.State != 2 {
 			t.Errorf("told %+v", got)
 		}
-		g.Close()
 	})
 }
 

@@ -97,8 +97,29 @@ func (p *toyExecutor) Execute(ctx context.Context, r *swap.Record, e swap.Effect
 
 func toyEngine(t *testing.T, store storage.Store, w Reader, p Executor, f *swap.Flow) *Engine {
 	t.Helper()
-	g := New(Config{Store: store, Reader: w, Executor: p, Flows: []*swap.Flow{f}, Now: time.Now, KeepExpired: time.Minute,
-		Log: quiet})
+	return newEngine(t, Config{Store: store, Reader: w, Executor: p, Flows: []*swap.Flow{f}, KeepExpired: time.Minute})
+}
+
+// newEngine is an engine that ends with the test. What its configuration leaves out is a store
+// of its own, the clock, a log that is thrown away, and a chain and effects that say nothing.
+func newEngine(t testing.TB, c Config) *Engine {
+	t.Helper()
+	if c.Store == nil {
+		c.Store = new(storage.Memory)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = quiet
+	}
+	if c.Reader == nil {
+		c.Reader = &toyReader{}
+	}
+	if c.Executor == nil {
+		c.Executor = &toyExecutor{}
+	}
+	g := New(c)
 	t.Cleanup(g.Close)
 	return g
 }
@@ -109,13 +130,63 @@ func newToy(id string) *swap.Record {
 	return &swap.Record{Head: swap.Head{ID: id, Type: swap.ToBTC, Chain: "CITREA", Signer: "0x1", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(time.Hour))}}
 }
 
-func create(t *testing.T, g *Engine, id string) *swap.Record {
+// inBubble runs a case whose time passes at once.
+func inBubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
+}
+
+// add stores a new record.
+func add(t *testing.T, g *Engine, r *swap.Record) {
 	t.Helper()
-	r := newToy(id)
 	if err := g.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// restore stores a record of another store.
+func restore(t *testing.T, g *Engine, r *swap.Record) {
+	t.Helper()
+	if err := g.Restore(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write stores next in place of r, as a fact.
+func write(t *testing.T, g *Engine, r, next *swap.Record) {
+	t.Helper()
+	if err := g.write(t.Context(), r, next, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func load(t *testing.T, g *Engine, id string) *swap.Record {
+	t.Helper()
+	r := must[*swap.Record](t)(g.Load(t.Context(), id))
 	return r
+}
+
+// follow runs an engine until the test ends, or stop is called.
+func follow(t *testing.T, g *Engine) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { _ = g.Run(ctx) })
+	stop = func() { cancel(); run.Wait() }
+	t.Cleanup(stop)
+	return stop
+}
+
+func create(t *testing.T, g *Engine, id string) *swap.Record {
+	t.Helper()
+	r := newToy(id)
+	add(t, g, r)
+	return r
+}
+
+// advance advances a swap, which has to go well.
+func advance(t *testing.T, g *Engine, id string, in swap.Input) *Result {
+	t.Helper()
+	res := must[*Result](t)(g.Advance(t.Context(), id, in))
+	return res
 }
 
 func TestCallersShareAPass(t *testing.T) {
@@ -135,20 +206,15 @@ func TestCallersShareAPass(t *testing.T) {
 		if n := w.asked.Load(); n != 1 {
 			t.Errorf("50 callers at once asked the chain %d times, want 1", n)
 		}
-		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", nil)
 		if n := w.asked.Load(); n != 1 {
 			t.Errorf("a caller within a second asked again")
 		}
 		time.Sleep(snapshotLife)
-		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", nil)
 		if n := w.asked.Load(); n != 2 {
 			t.Errorf("a caller after a second got old facts")
 		}
-		g.Close()
 	})
 }
 
@@ -168,7 +234,6 @@ func TestCallerMayLeave(t *testing.T) {
 		if err != nil || r.State != 2 {
 			t.Errorf("state %d, %v: the pass ended with its caller", r.State, err)
 		}
-		g.Close()
 	})
 }
 
@@ -190,9 +255,7 @@ func TestLaggingNodeIsNoNews(t *testing.T) {
 	w.set(chains.EscrowFact{State: chains.EscrowNone, Head: chains.Block{Height: 9}}, nil)
 	g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Seen: swap.Seen{Chain: 10}, Expiry: swap.At(time.Now().Add(time.Hour))}}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	res, err := g.Advance(t.Context(), "a", nil)
 	if err != nil || !errors.Is(res.Observation.Escrow.Err, errLagging) {
 		t.Errorf("got %v, %v; want an answer from behind to count as none", res.Observation.Escrow.Err, err)
@@ -263,14 +326,10 @@ func TestMarkedEffectStartsOnce(t *testing.T) {
 		one := toyEngine(t, mem, &toyReader{}, p, lamp())
 		two := toyEngine(t, mem, &toyReader{}, p, lamp())
 		create(t, one, "a")
-		if _, err := one.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, one, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		time.Sleep(time.Millisecond)
 		for range 3 {
-			if _, err := one.Advance(t.Context(), "a", swap.Look{}); err != nil {
-				t.Fatal(err)
-			}
+			advance(t, one, "a", swap.Look{})
 		}
 		if n := p.started.Load(); n != 1 {
 			t.Errorf("started %d times, want once", n)
@@ -283,8 +342,6 @@ func TestMarkedEffectStartsOnce(t *testing.T) {
 		if _, err := two.Advance(t.Context(), "a", nil); err != nil || p.started.Load() != 1 {
 			t.Errorf("a second engine started it again: %v", err)
 		}
-		one.Close()
-		two.Close()
 	})
 }
 
@@ -300,26 +357,18 @@ func TestUnknownOutcomeIsTriedAgainAndRefusalAfterItStaysUnknown(t *testing.T) {
 		f.Moves = f.Moves[:2] // no row for a refusal: only the history counts here
 		g := toyEngine(t, new(storage.Memory), &toyReader{}, p, f)
 		create(t, g, "a")
-		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		time.Sleep(time.Second)
 		if n := p.started.Load(); n != 1 {
 			t.Fatalf("%d attempts at once, want a pause", n)
 		}
 		time.Sleep(10 * time.Second)
-		if _, err := g.Advance(t.Context(), "a", swap.Look{}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", swap.Look{})
 		time.Sleep(time.Second)
-		r, err := g.Load(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := load(t, g, "a")
 		if try := r.Tried[string(swap.PostPSBT)]; try.Attempts != 2 || try.Outcome != "" {
 			t.Errorf("got %+v; a refusal after an unanswered attempt must stay unknown", try)
 		}
-		g.Close()
 	})
 }
 
@@ -330,22 +379,14 @@ func TestRefusalAfterALostProcessStaysUnknown(t *testing.T) {
 		f := lamp()
 		one := toyEngine(t, mem, &toyReader{}, &toyExecutor{answer: func(int64) swap.Outcome { time.Sleep(time.Second); return swap.Outcome{Done: true} }}, f)
 		create(t, one, "a")
-		if _, err := one.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, one, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		time.Sleep(time.Millisecond)
 		one.Close() // in the middle of the attempt
 		two := toyEngine(t, mem, &toyReader{}, &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Refused: true, Reason: "already used"} }}, f)
-		defer two.Close()
 		f.Moves = f.Moves[:2] // no row for a refusal: only the history counts here
-		if _, err := two.Advance(t.Context(), "a", swap.Look{}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, two, "a", swap.Look{})
 		time.Sleep(time.Second)
-		r, err := two.Load(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := load(t, two, "a")
 		if try := r.Tried[string(swap.PostPSBT)]; try.Attempts != 2 || try.Outcome != "" {
 			t.Errorf("got %+v; a refusal after an attempt that was cut off must stay unknown", try)
 		}
@@ -398,9 +439,7 @@ func TestRunFollowsAndPurges(t *testing.T) {
 		})
 		late := &swap.Record{Head: swap.Head{ID: "late", Type: swap.ToBTC, Chain: "CITREA", CreatedAt: swap.At(time.Now()), Expiry: swap.At(time.Now().Add(3 * time.Second))},
 			Escrow: &swap.EscrowPart{}}
-		if err := g.Create(ctx, late); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, late)
 		time.Sleep(10 * time.Second)
 		if r, err := g.Load(ctx, "late"); err != nil || r.State != 4 || r.Ended == 0 {
 			t.Errorf("late: %+v, %v; want it expired", r, err)
@@ -416,7 +455,6 @@ func TestRunFollowsAndPurges(t *testing.T) {
 		}
 		stop()
 		all.Wait()
-		g.Close()
 	})
 }
 
@@ -428,9 +466,7 @@ func TestHintLooksAtItsSwaps(t *testing.T) {
 	hash[0] = 7
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Chain: "CITREA", Expiry: swap.At(time.Now().Add(time.Hour))},
 		Escrow: &swap.EscrowPart{Real: &chains.Escrow{Hash: hash}}}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	if err := g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash, BitcoinTx: bitcoin.Hash{}}); err != nil {
 		t.Fatal(err)
 	}
@@ -455,16 +491,13 @@ func TestSlowSubscriberKeepsTheLast(t *testing.T) {
 			})
 		})
 		time.Sleep(time.Second)
-		if _, err := g.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		time.Sleep(10 * time.Minute)
 		stop()
 		all.Wait()
 		if n := len(got); n == 0 || n > 2 || got[n-1].Record.State != 3 {
 			t.Errorf("got %d changes, the last to state %d; want at most 2, ending in 3", n, got[n-1].Record.State)
 		}
-		g.Close()
 	})
 }
 
@@ -481,4 +514,15 @@ type executorFunc func(ctx context.Context, r *swap.Record, e swap.Effect) swap.
 
 func (f executorFunc) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	return f(ctx, r, e)
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 }

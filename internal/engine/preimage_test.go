@@ -84,19 +84,14 @@ func TestWhatMakesAPreimagePublic(t *testing.T) {
 			w := &toyReader{}
 			w.set(openFact(), nil)
 			g := autoEngine(t, w, executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome { return c.answer }))
-			if err := g.Create(t.Context(), openAuto("a", time.Now().Add(time.Hour))); err != nil {
-				t.Fatal(err)
-			}
+			add(t, g, openAuto("a", time.Now().Add(time.Hour)))
 			for range 3 {
-				if _, err := g.Advance(t.Context(), "a", swap.Look{}); err != nil {
-					t.Fatal(err)
-				}
+				advance(t, g, "a", swap.Look{})
 				time.Sleep(10 * time.Second)
 			}
 			if r, err := g.Load(t.Context(), "a"); err != nil || r.Public() != c.want {
 				t.Errorf("%s: public %v, %v", c.name, r.Public(), err)
 			}
-			g.Close()
 		})
 	}
 }

@@ -79,10 +79,6 @@ func (g *Engine) harmless(res *Result) bool {
 	case r.Type == swap.FromBTCLN && r.Escrow.Real == nil: // only the user can open it, and was never asked to
 		return !swap.LPSays(lp.CodeDone)(swap.Decision{R: r, Obs: res.Observation, Now: res.At})
 	}
-	for _, fact := range []swap.Fact[chains.EscrowFact]{res.Observation.Escrow, res.Observation.Found} {
-		if fact.Known() && fact.Value.State == chains.EscrowNone {
-			return true
-		}
-	}
-	return false
+	absent := func(f swap.Fact[chains.EscrowFact]) bool { return f.Known() && f.Value.State == chains.EscrowNone }
+	return absent(res.Observation.Escrow) || absent(res.Observation.Found)
 }

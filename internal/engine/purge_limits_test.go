@@ -32,9 +32,7 @@ func endedQuote(t *testing.T, g *Engine, id string, ago time.Duration) *swap.Rec
 	t.Helper()
 	r := newToy(id)
 	r.State, r.Ended, r.Escrow = 4, swap.At(time.Now().Add(-ago)), &swap.EscrowPart{}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	return r
 }
 
@@ -52,12 +50,9 @@ func deleted(t *testing.T, g *Engine, id string) bool {
 func TestWhenAQuoteIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := expiredQuotes(t, new(storage.Memory), &toyReader{})
-		defer g.Close()
 		endedQuote(t, g, "kept", time.Minute-time.Millisecond)
 		endedQuote(t, g, "due", time.Minute)
-		if _, err := g.Advance(t.Context(), "due", nil); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "due", nil)
 		g.Purge(t.Context())
 		if !deleted(t, g, "due") || deleted(t, g, "kept") {
 			t.Errorf("due: deleted %v; kept: deleted %v", deleted(t, g, "due"), deleted(t, g, "kept"))
@@ -75,12 +70,9 @@ func TestWhenDeletingIsTriedAgain(t *testing.T) {
 		w := &toyReader{}
 		w.set(chains.EscrowFact{}, errGone)
 		g := expiredQuotes(t, new(storage.Memory), w)
-		defer g.Close()
 		used := newToy("used")
 		used.State, used.Ended, used.Escrow = 4, swap.At(time.Now().Add(-time.Hour)), &swap.EscrowPart{InitTx: "0x1"}
-		if err := g.Create(t.Context(), used); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, used)
 		g.Purge(t.Context())
 		if n := w.asked.Load(); n != 0 {
 			t.Errorf("asked %d times about a quote that was used", n)
@@ -121,7 +113,6 @@ func TestDamagedQuotesKeepNoOtherFromBeingDeleted(t *testing.T) {
 		down := true
 		s := &failing{Store: damagedFirst{new(storage.Memory)}}
 		g := expiredQuotes(t, s, &toyReader{})
-		defer g.Close()
 		endedQuote(t, g, "unreadable", time.Hour)
 		endedQuote(t, g, "well", time.Hour)
 		s.get = func(id string) error {
@@ -155,10 +146,7 @@ func TestQuoteThatChangesMeanwhileIsKept(t *testing.T) {
 	g := expiredQuotes(t, s, &toyReader{})
 	endedQuote(t, g, "a", time.Hour)
 	s.change = func(id string) {
-		e, err := s.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must[storage.Entry](t)(s.Get(t.Context(), id))
 		if err := s.Update(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}

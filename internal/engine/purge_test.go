@@ -1,14 +1,12 @@
 package engine
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage"
 )
 
 // A quote of which only its provider knows whether it was paid is deleted when the
@@ -36,11 +34,8 @@ func TestQuoteOfASilentProviderIsKept(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := &counting{liar: &liar{now: start, truth: &truth{}}}
-			g := New(Config{Store: new(storage.Memory), Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)})
-			defer g.Close()
-			if err := g.Create(t.Context(), unused(c.record(0, start))); err != nil {
-				t.Fatal(err)
-			}
+			g := newEngine(t, Config{Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return w.now }})
+			add(t, g, unused(c.record(0, start)))
 			w.now = start.Add(10 * time.Hour) // no payment can arrive any more
 			if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.State != swap.TrustedLNExpired {
 				t.Fatalf("%+v, %v", res, err)

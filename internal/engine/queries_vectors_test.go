@@ -2,13 +2,11 @@ package engine
 
 import (
 	"fmt"
-	"log/slog"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/swap"
@@ -71,9 +69,7 @@ func population(t *testing.T, g *Engine, chains []string) map[string]*swap.Recor
 	one := &swap.Record{Schema: 1, Head: swap.Head{ID: "id", Type: swap.ToBTC, Chain: "CITREA", Signer: "signer", CreatedAt: 1}}
 	all[one.ID] = one
 	for _, r := range all {
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 	}
 	return all
 }
@@ -90,8 +86,7 @@ func TestVectorsStorageQueries(t *testing.T) {
 			chains[q.Storage[strings.LastIndex(q.Storage, "-")+1:]] = true
 		}
 	}
-	g := New(Config{Store: new(storage.Memory), Flows: swap.Flows(), Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	t.Cleanup(g.Close)
+	g := newEngine(t, Config{Flows: swap.Flows()})
 	everybody := population(t, g, slices.Sorted(maps.Keys(chains)))
 
 	file.Each(t, func(t *testing.T, c *vectors.Case) {

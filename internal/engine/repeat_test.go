@@ -98,41 +98,32 @@ func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
 		"open, by one of several nodes": {fact: chains.EscrowFact{State: chains.EscrowOpen, Unsettled: true}, asked: 1},
 		"open, to be final later":       {fact: chains.EscrowFact{State: chains.EscrowOpen}, asked: 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := lamp()
-				f.View = func(swap.Decision) swap.View { return c.view }
-				g, w := hearing(t, 7, f)
-				if c.deaf {
-					w.mark.Store(0)
-				}
-				w.set(c.fact, nil)
-				if c.failed {
-					w.set(chains.EscrowFact{}, errors.New("the node is down"))
-				}
-				r := newToy("a")
-				if c.due > 0 {
-					r.Lightning = &swap.LightningPart{EndsAt: swap.At(time.Now().Add(c.due))}
-				}
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-					t.Fatal(err)
-				}
-				w.set(c.fact, nil)
-				if c.between != nil {
-					c.between(w)
-				}
-				time.Sleep(2*time.Second + c.after) // the pass before is not fresh
-				if _, err := g.advance(t.Context(), "a", c.input, c.why); err != nil {
-					t.Fatal(err)
-				}
-				if got := w.asked.Load(); got != c.asked {
-					t.Errorf("asked %d times, want %d", got, c.asked)
-				}
-				g.Close()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			f := lamp()
+			f.View = func(swap.Decision) swap.View { return c.view }
+			g, w := hearing(t, 7, f)
+			if c.deaf {
+				w.mark.Store(0)
+			}
+			w.set(c.fact, nil)
+			if c.failed {
+				w.set(chains.EscrowFact{}, errors.New("the node is down"))
+			}
+			r := newToy("a")
+			if c.due > 0 {
+				r.Lightning = &swap.LightningPart{EndsAt: swap.At(time.Now().Add(c.due))}
+			}
+			add(t, g, r)
+			advance(t, g, "a", nil)
+			w.set(c.fact, nil)
+			if c.between != nil {
+				c.between(w)
+			}
+			time.Sleep(2*time.Second + c.after) // the pass before is not fresh
+			must[*Result](t)(g.advance(t.Context(), "a", c.input, c.why))
+			if got := w.asked.Load(); got != c.asked {
+				t.Errorf("asked %d times, want %d", got, c.asked)
+			}
 		})
 	}
 }
@@ -149,25 +140,18 @@ func TestNothingIsDecidedByWhatWasNotAsked(t *testing.T) {
 		"and found within a minute":   {time.Hour, time.Minute, 2},
 		"the quote expires meanwhile": {5 * time.Second, 10 * time.Second, 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g, w := hearing(t, 7, lamp())
-				r := newToy("a")
-				r.Expiry = swap.At(time.Now().Add(c.expires))
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-					t.Fatal(err)
-				}
-				w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
-				time.Sleep(c.after)
-				res, err := g.Advance(t.Context(), "a", nil)
-				if err != nil || res.Record.State != c.state {
-					t.Errorf("state %d, %v; want %d", res.Record.State, err, c.state)
-				}
-				g.Close()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			g, w := hearing(t, 7, lamp())
+			r := newToy("a")
+			r.Expiry = swap.At(time.Now().Add(c.expires))
+			add(t, g, r)
+			advance(t, g, "a", nil)
+			w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
+			time.Sleep(c.after)
+			res, err := g.Advance(t.Context(), "a", nil)
+			if err != nil || res.Record.State != c.state {
+				t.Errorf("state %d, %v; want %d", res.Record.State, err, c.state)
+			}
 		})
 	}
 }
@@ -188,19 +172,14 @@ func TestNoEffectByWhatWasNotAsked(t *testing.T) {
 		p := &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}
 		g := toyEngine(t, new(storage.Memory), w, p, f)
 		create(t, g, "a")
-		if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, g, "a", nil)
 		due.Store(true)
 		time.Sleep(2 * time.Second)
-		if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
-			t.Fatal(err)
-		}
+		must[*Result](t)(g.advance(t.Context(), "a", nil, asRoutine))
 		if got := w.asked.Load(); got < 2 {
 			t.Errorf("asked %d times before the effect, want at least 2", got)
 		}
 		due.Store(false)
-		g.Close()
 	})
 }
 
@@ -212,9 +191,7 @@ func TestRepeatedRoutinePassServesNoCaller(t *testing.T) {
 		g, w := hearing(t, 7, f)
 		create(t, g, "a")
 		for _, why := range []purpose{forView, asRoutine, forView} {
-			if _, err := g.advance(t.Context(), "a", nil, why); err != nil {
-				t.Fatal(err)
-			}
+			must[*Result](t)(g.advance(t.Context(), "a", nil, why))
 			if why == forView {
 				time.Sleep(2 * time.Second)
 			}
@@ -222,7 +199,6 @@ func TestRepeatedRoutinePassServesNoCaller(t *testing.T) {
 		if got := w.asked.Load(); got != 2 {
 			t.Errorf("asked %d times, want 2: for each caller", got)
 		}
-		g.Close()
 	})
 }
 
@@ -253,36 +229,30 @@ func TestStatusSaysAsOfWhichBlock(t *testing.T) {
 		"a minute later":                     {after: time.Minute},
 		"something can be signed":            {view: swap.View{Action: &swap.Sign{}}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := *f
-				f.View = func(swap.Decision) swap.View { return c.view }
-				g, w := hearing(t, 7, &f)
-				defer g.Close()
-				w.set(chains.EscrowFact{Head: chains.Block{Height: 70}}, nil)
-				if c.deaf {
-					w.mark.Store(0)
-				}
-				create(t, g, "a")
-				status := func() map[string]uint64 {
-					s, err := g.Status(t.Context(), failingBuilder{}, StatusRequest{ID: "a", Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }})
-					if err != nil {
-						t.Fatal(err)
-					}
-					return s.AsOf
-				}
-				if asOf := status(); asOf != nil {
-					t.Errorf("what was asked for holds as of %v", asOf)
-				}
-				w.set(chains.EscrowFact{Head: chains.Block{Height: 75}}, nil)
-				if c.between != nil {
-					c.between(w)
-				}
-				time.Sleep(2*time.Second + c.after) // the pass before is not fresh
-				if asOf := status(); !maps.Equal(asOf, c.want) {
-					t.Errorf("as of %v, want %v", asOf, c.want)
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			f := *f
+			f.View = func(swap.Decision) swap.View { return c.view }
+			g, w := hearing(t, 7, &f)
+			w.set(chains.EscrowFact{Head: chains.Block{Height: 70}}, nil)
+			if c.deaf {
+				w.mark.Store(0)
+			}
+			create(t, g, "a")
+			status := func() map[string]uint64 {
+				s := must[*Status](t)(g.Status(t.Context(), failingBuilder{}, StatusRequest{ID: "a", Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }}))
+				return s.AsOf
+			}
+			if asOf := status(); asOf != nil {
+				t.Errorf("what was asked for holds as of %v", asOf)
+			}
+			w.set(chains.EscrowFact{Head: chains.Block{Height: 75}}, nil)
+			if c.between != nil {
+				c.between(w)
+			}
+			time.Sleep(2*time.Second + c.after) // the pass before is not fresh
+			if asOf := status(); !maps.Equal(asOf, c.want) {
+				t.Errorf("as of %v, want %v", asOf, c.want)
+			}
 		})
 	}
 }
@@ -306,26 +276,19 @@ func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
 		"for callers":     {why: forView, asked: 36},
 		"changed":         {why: asRoutine, changed: true, asked: 36},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g, w := hearing(t, 7, f)
-				w.changed.Store(c.changed)
-				r := newToy("a")
-				r.Expiry = swap.At(time.Now().Add(24 * time.Hour))
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				for range 36 {
-					if _, err := g.advance(t.Context(), "a", nil, c.why); err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(5 * time.Minute)
-				}
-				if got := w.txs.Load(); got != c.asked {
-					t.Errorf("asked %d times, want %d", got, c.asked)
-				}
-				g.Close()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			g, w := hearing(t, 7, f)
+			w.changed.Store(c.changed)
+			r := newToy("a")
+			r.Expiry = swap.At(time.Now().Add(24 * time.Hour))
+			add(t, g, r)
+			for range 36 {
+				must[*Result](t)(g.advance(t.Context(), "a", nil, c.why))
+				time.Sleep(5 * time.Minute)
+			}
+			if got := w.txs.Load(); got != c.asked {
+				t.Errorf("asked %d times, want %d", got, c.asked)
+			}
 		})
 	}
 }
@@ -350,25 +313,22 @@ func TestTimeOfUnchangedPaymentIsAskedSeldom(t *testing.T) {
 		"the payment is in it": {between: func(w *hearingReader) { w.changed.Store(true) }, asked: 2},
 		"nothing is heard":     {between: func(w *hearingReader) { w.mark.Store(0) }, asked: 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g, w := hearing(t, 7, f)
-				defer g.Close()
-				create(t, g, "a")
-				for i := range 2 {
-					if i == 1 && c.between != nil {
-						c.between(w)
-					}
-					res, err := g.Advance(t.Context(), "a", nil)
-					if err != nil || res.Observation.ETA.Value != 600 {
-						t.Errorf("it takes %d seconds, %v; want 600", res.Observation.ETA.Value, err)
-					}
-					time.Sleep(2*time.Second + c.after) // the pass before is not fresh
+		inBubble(t, name, func(t *testing.T) {
+			g, w := hearing(t, 7, f)
+			create(t, g, "a")
+			for i := range 2 {
+				if i == 1 && c.between != nil {
+					c.between(w)
 				}
-				if got := w.etas.Load(); got != c.asked {
-					t.Errorf("asked %d times, want %d", got, c.asked)
+				res, err := g.Advance(t.Context(), "a", nil)
+				if err != nil || res.Observation.ETA.Value != 600 {
+					t.Errorf("it takes %d seconds, %v; want 600", res.Observation.ETA.Value, err)
 				}
-			})
+				time.Sleep(2*time.Second + c.after) // the pass before is not fresh
+			}
+			if got := w.etas.Load(); got != c.asked {
+				t.Errorf("asked %d times, want %d", got, c.asked)
+			}
 		})
 	}
 }
@@ -401,32 +361,25 @@ func TestProviderIsAskedForCallersAsTheSwapAges(t *testing.T) {
 		"nothing is heard": {fact: open, deaf: true, asked: 300},
 		"events are told":  {fact: open, event: true, asked: 300},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g, w := hearing(t, 7, f)
-				defer g.Close()
-				w.set(c.fact, nil)
-				if c.deaf {
-					w.mark.Store(0)
+		inBubble(t, name, func(t *testing.T) {
+			g, w := hearing(t, 7, f)
+			w.set(c.fact, nil)
+			if c.deaf {
+				w.mark.Store(0)
+			}
+			r := newToy("a")
+			r.CreatedAt, r.Expiry = swap.At(time.Now()), swap.At(time.Now().Add(time.Hour))
+			add(t, g, r)
+			for range 300 {
+				advance(t, g, "a", nil)
+				if c.event {
+					w.mark.Add(1)
 				}
-				r := newToy("a")
-				r.CreatedAt, r.Expiry = swap.At(time.Now()), swap.At(time.Now().Add(time.Hour))
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				for range 300 {
-					if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-						t.Fatal(err)
-					}
-					if c.event {
-						w.mark.Add(1)
-					}
-					time.Sleep(2 * time.Second)
-				}
-				if got := w.lps.Load(); got != c.asked {
-					t.Errorf("asked %d times, want %d", got, c.asked)
-				}
-			})
+				time.Sleep(2 * time.Second)
+			}
+			if got := w.lps.Load(); got != c.asked {
+				t.Errorf("asked %d times, want %d", got, c.asked)
+			}
 		})
 	}
 }
@@ -448,27 +401,22 @@ func TestLateAnswerOfProviderWillDoWhileTheChainIsHeard(t *testing.T) {
 		"a caller waits":           {open, 7, forView, false},
 		"something has come about": {open, 7, forFacts, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g, w := hearing(t, c.mark, f)
-				defer g.Close()
-				w.set(c.fact, nil)
-				var patience []bool
-				w.late = func(ctx context.Context) error {
-					patience = append(patience, async.PatienceOf(ctx) > 0)
-					return errors.New("it takes too long")
-				}
-				create(t, g, "a")
-				for range 2 {
-					if _, err := g.advance(t.Context(), "a", nil, c.why); err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(2 * time.Second)
-				}
-				if len(patience) != 2 || patience[1] != c.patient {
-					t.Errorf("the provider is asked with patience %v, want %v in the second pass", patience, c.patient)
-				}
-			})
+		inBubble(t, name, func(t *testing.T) {
+			g, w := hearing(t, c.mark, f)
+			w.set(c.fact, nil)
+			var patience []bool
+			w.late = func(ctx context.Context) error {
+				patience = append(patience, async.PatienceOf(ctx) > 0)
+				return errors.New("it takes too long")
+			}
+			create(t, g, "a")
+			for range 2 {
+				must[*Result](t)(g.advance(t.Context(), "a", nil, c.why))
+				time.Sleep(2 * time.Second)
+			}
+			if len(patience) != 2 || patience[1] != c.patient {
+				t.Errorf("the provider is asked with patience %v, want %v in the second pass", patience, c.patient)
+			}
 		})
 	}
 }
@@ -490,35 +438,26 @@ func TestUnchangedContractIsAskedSeldom(t *testing.T) {
 		"that the chain is behind":   {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, due: 12 * time.Hour, asked: 15},
 		"with events":                {fact: chains.EscrowFact{State: chains.EscrowOpen, Final: true}, event: true, asked: 96},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g, w := hearing(t, 7, lamp())
-				defer g.Close()
-				r := newToy("a")
-				r.Expiry = swap.At(time.Now().Add(48 * time.Hour))
-				if c.due > 0 {
-					r.Lightning = &swap.LightningPart{EndsAt: swap.At(time.Now().Add(c.due))}
+		inBubble(t, name, func(t *testing.T) {
+			g, w := hearing(t, 7, lamp())
+			r := newToy("a")
+			r.Expiry = swap.At(time.Now().Add(48 * time.Hour))
+			if c.due > 0 {
+				r.Lightning = &swap.LightningPart{EndsAt: swap.At(time.Now().Add(c.due))}
+			}
+			add(t, g, r)
+			w.set(c.fact, nil)
+			for i := range 144 { // in a day, every ten minutes
+				if c.event && i%6 == 0 {
+					must[*Result](t)(g.advance(t.Context(), "a", swap.Look{}, forFacts))
+					time.Sleep(2 * time.Second)
 				}
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				w.set(c.fact, nil)
-				for i := range 144 { // in a day, every ten minutes
-					if c.event && i%6 == 0 {
-						if _, err := g.advance(t.Context(), "a", swap.Look{}, forFacts); err != nil {
-							t.Fatal(err)
-						}
-						time.Sleep(2 * time.Second)
-					}
-					if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(10 * time.Minute)
-				}
-				if got := w.asked.Load(); got != c.asked {
-					t.Errorf("asked %d times, want %d", got, c.asked)
-				}
-			})
+				must[*Result](t)(g.advance(t.Context(), "a", nil, asRoutine))
+				time.Sleep(10 * time.Minute)
+			}
+			if got := w.asked.Load(); got != c.asked {
+				t.Errorf("asked %d times, want %d", got, c.asked)
+			}
 		})
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"io"
-	"log/slog"
 	"math/big"
 	"sync"
 	"testing"
@@ -84,20 +82,14 @@ func (l *ledger) tx(id string, s chains.TxState) {
 	l.mu.Unlock()
 }
 
-func newLedger() *ledger {
-	return &ledger{height: 100, escrows: map[string]chains.EscrowFact{}, txs: map[string]chains.TxStatus{}}
-}
-
 const owner = "0xowner"
 
-// engineOn returns an engine of the real types on a ledger. Effects are answered
+// engineOn returns an engine of the real types on a new ledger. Effects are answered
 // by execute.
-func engineOn(t *testing.T, l *ledger, execute func(r *swap.Record, e swap.Effect) swap.Outcome) *Engine {
+func engineOn(t *testing.T, execute func(r *swap.Record, e swap.Effect) swap.Outcome) (*ledger, *Engine) {
 	t.Helper()
-	g := New(Config{Store: new(storage.Memory), Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC), flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.FromBTCLNAuto)},
-		Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	t.Cleanup(g.Close)
-	return g
+	l := &ledger{height: 100, escrows: map[string]chains.EscrowFact{}, txs: map[string]chains.TxStatus{}}
+	return l, newEngine(t, Config{Reader: l, Executor: executorFunc(func(_ context.Context, r *swap.Record, e swap.Effect) swap.Outcome { return execute(r, e) }), Flows: []*swap.Flow{flowtest.Flow(swap.ToBTC), flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.FromBTCLNAuto)}})
 }
 
 func done(*swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} }
@@ -112,9 +104,7 @@ func quoted(t *testing.T, g *Engine, typ swap.Type, id, paymentHash string) *swa
 	if typ == swap.FromBTCLNAuto {
 		r.Escrow.Real, r.Escrow.Init, r.Lightning.Invoice = nil, nil, "lnbc1"
 	}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	return r
 }
 
@@ -152,8 +142,7 @@ func (g *Engine) found(t *testing.T, index, value string) (ids []string) {
 // their end.
 func TestBothSwapsOfAnInvoiceAreFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		quoted(t, g, swap.ToBTCLN, "b", "11")
 		for _, id := range []string{"a", "b"} {
@@ -188,15 +177,13 @@ func TestBothSwapsOfAnInvoiceAreFollowed(t *testing.T) {
 		if res = pass(t, g, "b", nil); res.Record.State != swap.OutRefundable || g.View(res).Action == nil {
 			t.Errorf("state %d after the refund was undone", res.Record.State)
 		}
-		g.Close()
 	})
 }
 
 // While a swap pays an invoice, another one of it is not opened through us.
 func TestSecondSwapOfAnInvoiceIsWithheld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		quoted(t, g, swap.ToBTCLN, "b", "11")
 		if v := g.View(pass(t, g, "b", nil)); v.Action == nil || v.Blocked != nil {
@@ -216,15 +203,13 @@ func TestSecondSwapOfAnInvoiceIsWithheld(t *testing.T) {
 			t.Errorf("after the first failed: %v", v.Blocked)
 		}
 		pass(t, g, "b", signedBy(owner, "0xb"))
-		g.Close()
 	})
 }
 
 // Two submissions at the same moment: the key decides, and says why.
 func TestKeyRefusesOnlyTheCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		_, g := engineOn(t, done)
 		r := quoted(t, g, swap.ToBTCLN, "b", "11")
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		pass(t, g, "a", signedBy(owner, "0xa"))
@@ -237,7 +222,6 @@ func TestKeyRefusesOnlyTheCommand(t *testing.T) {
 		if err := g.write(t.Context(), r, next, nil); err != nil || len(next.Shared) != 1 {
 			t.Errorf("a fact: %v, shared %v", err, next.Shared)
 		}
-		g.Close()
 	})
 }
 
@@ -245,8 +229,7 @@ func TestKeyRefusesOnlyTheCommand(t *testing.T) {
 // taken its payment hash meanwhile, and keeps that one from being paid.
 func TestRevivedSwapSharesItsHash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 		time.Sleep(2 * time.Hour)
 		pass(t, g, "a", nil)
@@ -265,27 +248,22 @@ func TestRevivedSwapSharesItsHash(t *testing.T) {
 		if v := g.View(pass(t, g, "b", nil)); v.Action != nil || fault.CodeOf(v.Blocked) != fault.InvalidState {
 			t.Errorf("the other one is to be paid: %v, %v", v.Action, v.Blocked)
 		}
-		g.Close()
 	})
 }
 
 // A payment hash whose preimage a claim has shown is not paid to again.
 func TestSettledHashIsNotUsedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		_, g := engineOn(t, done)
 		r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 		next := r.Clone()
 		next.State, next.Escrow.Real = swap.LnClaimed, next.Escrow.Expected
-		if err := g.write(t.Context(), r, next, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, r, next)
 		again := r.Clone()
 		again.ID = "b"
 		if err := g.Create(t.Context(), again); fault.CodeOf(err) != fault.InvalidState {
 			t.Errorf("stored: %v", err)
 		}
-		g.Close()
 	})
 }
 

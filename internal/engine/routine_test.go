@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -66,37 +65,32 @@ func TestRoutinePassLeavesOutWhatIsOnlyShown(t *testing.T) {
 		"an effect comes after":     {comesAfter, forFacts, 0, 1},
 		"an effect comes by itself": {time.Minute, forFacts, 1, 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := &waitingReader{toyReader: toyReader{delay: time.Second}}
-				f := waitingLamp()
-				ask := f.Ask
-				f.Ask = func(in swap.Decision) swap.Ask { // a round more, which takes a second too
-					if in.Obs.ETA.Asked && !in.Obs.Found.Asked {
-						return swap.Ask{Found: &chains.EscrowQuery{}}
+		inBubble(t, name, func(t *testing.T) {
+			w := &waitingReader{toyReader: toyReader{delay: time.Second}}
+			f := waitingLamp()
+			ask := f.Ask
+			f.Ask = func(in swap.Decision) swap.Ask { // a round more, which takes a second too
+				if in.Obs.ETA.Asked && !in.Obs.Found.Asked {
+					return swap.Ask{Found: &chains.EscrowQuery{}}
+				}
+				return ask(in)
+			}
+			g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, f)
+			create(t, g, "a")
+			if c.caller > 0 {
+				go func() {
+					time.Sleep(c.caller)
+					res, err := g.advance(t.Context(), "a", nil, c.why)
+					if err != nil || c.why == forView && (!res.Observation.ETA.Known() || res.Observation.ETA.Value != 7) {
+						t.Errorf("the caller is not told how long to wait: %+v, %v", res, err)
 					}
-					return ask(in)
-				}
-				g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, f)
-				create(t, g, "a")
-				if c.caller > 0 {
-					go func() {
-						time.Sleep(c.caller)
-						res, err := g.advance(t.Context(), "a", nil, c.why)
-						if err != nil || c.why == forView && (!res.Observation.ETA.Known() || res.Observation.ETA.Value != 7) {
-							t.Errorf("the caller is not told how long to wait: %+v, %v", res, err)
-						}
-					}()
-				}
-				if _, err := g.advance(t.Context(), "a", nil, asRoutine); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(2 * time.Minute)
-				if waits, passes := w.waits.Load(), w.asked.Load()/2; waits != c.waits || passes != c.passes {
-					t.Errorf("asked %d times how long to wait in %d passes; want %d in %d", waits, passes, c.waits, c.passes)
-				}
-				g.Close()
-			})
+				}()
+			}
+			must[*Result](t)(g.advance(t.Context(), "a", nil, asRoutine))
+			time.Sleep(2 * time.Minute)
+			if waits, passes := w.waits.Load(), w.asked.Load()/2; waits != c.waits || passes != c.passes {
+				t.Errorf("asked %d times how long to wait in %d passes; want %d in %d", waits, passes, c.waits, c.passes)
+			}
 		})
 	}
 }
@@ -108,13 +102,10 @@ func TestLookWithoutAnswerComesAgainSoon(t *testing.T) {
 	w := &waitingReader{}
 	f := lamp()
 	f.States[0].Every = time.Minute
-	g := New(Config{Store: new(storage.Memory), Reader: w, Executor: &toyExecutor{}, Flows: []*swap.Flow{f}, Now: func() time.Time { return now }, Log: quiet})
-	defer g.Close()
+	g := newEngine(t, Config{Reader: w, Flows: []*swap.Flow{f}, Now: func() time.Time { return now }})
 	r := newToy("a")
 	r.CreatedAt, r.Expiry = swap.At(now), swap.At(now.Add(24*time.Hour))
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	s := &schedule{at: map[string]*turn{}}
 	s.set("a", now)
 	inTime := time.Minute - slack

@@ -17,7 +17,6 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage"
 )
 
 // filled sets everything in a value to something that is not zero, and to something else each time.
@@ -116,7 +115,6 @@ func TestLargeTransactionsAreNotKept(t *testing.T) {
 // What is kept of a swap that Run follows is driven out by no other swap, and forgotten with it.
 func TestAnswersOfFollowedSwapsStay(t *testing.T) {
 	g, _ := hearing(t, 7, lamp())
-	defer g.Close()
 	s := &schedule{at: map[string]*turn{}}
 	r := newToy("followed")
 	text := (&said{LP: reply[lp.Status]{Heard: 1}}).packed()
@@ -159,8 +157,7 @@ func BenchmarkKeptAnswers(b *testing.B) {
 				}
 			}
 			w := &counting{liar: &liar{now: start, truth: &is}, hears: true}
-			g := New(Config{Store: new(storage.Memory), Reader: w, Executor: &toyExecutor{}, Flows: []*swap.Flow{c.flow}, Log: quiet, Now: func() time.Time { return start }})
-			defer g.Close()
+			g := newEngine(b, Config{Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return start }})
 			r := c.record(waiting[c.flow.Type].state, start)
 			if err := g.Create(context.Background(), r); err != nil {
 				b.Fatal(err)

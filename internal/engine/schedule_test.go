@@ -109,8 +109,7 @@ func TestFailedTurnIsTakenAgain(t *testing.T) {
 func TestDeletedSwapHasNoTurns(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	var said strings.Builder
-	g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: slog.New(slog.NewTextHandler(&said, nil))})
-	defer g.Close()
+	g := newEngine(t, Config{Flows: []*swap.Flow{lamp()}, Log: slog.New(slog.NewTextHandler(&said, nil))})
 	r := create(t, g, "a")
 	s := &schedule{at: map[string]*turn{}}
 	s.set("a", now)
@@ -165,9 +164,7 @@ func TestOnlyWatchedSwapsHaveTurns(t *testing.T) {
 func TestClosedEngineDoesNotRun(t *testing.T) {
 	g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 	create(t, g, "a")
-	if _, err := g.Advance(t.Context(), "a", nil); err != nil {
-		t.Fatal(err)
-	}
+	advance(t, g, "a", nil)
 	g.Close()
 	if err := g.Run(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Errorf("Run: %v, want that it is closed", err)
@@ -228,11 +225,9 @@ func TestWatchedSwapsAreReadUntilTheStoreAnswers(t *testing.T) {
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		store := &faltering{Store: mem, fails: 2}
 		g := toyEngine(t, store, w, &toyExecutor{}, lamp())
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		time.Sleep(50 * time.Second)
-		if r, err := g.Load(ctx, "a"); err != nil || r.State != 2 {
+		if r, err := g.Load(t.Context(), "a"); err != nil || r.State != 2 {
 			t.Errorf("state %d, %v; want 2: it was not followed after the store came back", r.State, err)
 		}
 		store.mu.Lock()
@@ -240,9 +235,6 @@ func TestWatchedSwapsAreReadUntilTheStoreAnswers(t *testing.T) {
 			t.Errorf("the lists were read %d times, want %d: twice in vain, and each once", store.lists, want)
 		}
 		store.mu.Unlock()
-		stop()
-		all.Wait()
-		g.Close()
 	})
 }
 
@@ -255,9 +247,7 @@ func TestHintPassesAnUnreadableEntry(t *testing.T) {
 	hash[0] = 7
 	r := newToy("a")
 	r.Escrow = &swap.EscrowPart{Real: &chains.Escrow{Hash: hash}}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	if err := g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash}); err != nil {
 		t.Errorf("the hint came to nothing: %v", err)
 	}
@@ -317,7 +307,6 @@ func TestHintIsOwedUntilItIsPaid(t *testing.T) {
 		if err := g.lookAt(ctx, "slow"); err == nil {
 			t.Error("a hint that was cut off counts as looked at")
 		}
-		g.Close()
 	})
 }
 
@@ -327,22 +316,17 @@ func TestEveryNewSwapIsFollowed(t *testing.T) {
 		w := &toyReader{}
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		g := toyEngine(t, new(storage.Memory), w, &toyExecutor{}, lamp())
-		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() { _ = g.Run(ctx) })
+		follow(t, g)
 		for _, id := range []string{"a", "b", "c"} {
 			time.Sleep(time.Second)
 			create(t, g, id)
 		}
 		time.Sleep(time.Minute)
 		for _, id := range []string{"a", "b", "c"} {
-			if r, err := g.Load(ctx, id); err != nil || r.State != 2 {
+			if r, err := g.Load(t.Context(), id); err != nil || r.State != 2 {
 				t.Errorf("%s: state %d, %v; want 2", id, r.State, err)
 			}
 		}
-		stop()
-		all.Wait()
-		g.Close()
 	})
 }
 
@@ -385,12 +369,9 @@ func TestRunPurgesOnceAMinute(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := &purges{Store: new(storage.Memory), takes: takes}
 			g := toyEngine(t, store, &toyReader{}, &toyExecutor{}, lamp())
-			ctx, stop := context.WithCancel(t.Context())
-			var all sync.WaitGroup
-			all.Go(func() { _ = g.Run(ctx) })
+			stop := follow(t, g)
 			time.Sleep(5*time.Minute + 30*time.Second)
 			stop()
-			all.Wait()
 			g.Close()
 			if store.asked != want || store.together {
 				t.Errorf("a purge of %v: %d in five and a half minutes, two at a time: %v; want %d, one at a time", takes, store.asked, store.together, want)

@@ -99,13 +99,9 @@ func TestStoringPutsNothingOff(t *testing.T) {
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTCLN, State: swap.OutCommitted, Seen: swap.Seen{Chain: 17}}, Lightning: &swap.LightningPart{},
 		Escrow:     &swap.EscrowPart{Real: &chains.Escrow{Expiry: g.Now().Add(time.Hour).Unix()}, InitTx: "0x1"},
 		Submission: &swap.Submission{Action: swap.ActionInit, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x1"}}}}}
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	add(t, g, r)
 	w.set(absentAt(16), nil)
-	if _, err := g.Advance(t.Context(), "a", swap.Outcome{Effect: swap.SendTx, Done: true}); err != nil {
-		t.Fatal(err)
-	}
+	advance(t, g, "a", swap.Outcome{Effect: swap.SendTx, Done: true})
 	w.set(absentAt(19), nil)
 	res, err := g.Advance(t.Context(), "a", swap.Outcome{Effect: swap.SendTx, Done: true})
 	if err != nil || res.Record.State != swap.OutSoftExpired {

@@ -45,16 +45,10 @@ func invoiceOf(t *testing.T, msat lnwire.MilliSatoshi) string {
 	if msat != 0 {
 		more = append(more, zpay32.Amount(msat))
 	}
-	inv, err := zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{11}, time.Now(), more...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := inv.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) {
+	inv := must[*zpay32.Invoice](t)(zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{11}, time.Now(), more...))
+	text := must[string](t)(inv.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) {
 		return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	return text
 }
 
@@ -153,39 +147,33 @@ func TestHowASettlementEnds(t *testing.T) {
 		"still awaited": {swap.Outcome{Done: true}, false, time.Minute, fault.Timeout, "has not arrived"},
 		"too late":      {swap.Outcome{Done: true}, false, 24 * time.Hour, fault.InvalidState, "expired before it was paid"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
-				calls := 0
-				g := engineOn(t, l, func(_ *swap.Record, e swap.Effect) swap.Outcome {
-					if e.Kind == swap.CallWithdraw {
-						calls++
-						return c.outcome
-					}
-					return swap.Outcome{Done: true}
-				})
-				r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
-				next := r.Clone()
-				next.Lightning.Invoice = invoiceOf(t, 100_000)
-				if err := g.write(t.Context(), r, next, nil); err != nil {
-					t.Fatal(err)
+		inBubble(t, name, func(t *testing.T) {
+			calls := 0
+			l, g := engineOn(t, func(_ *swap.Record, e swap.Effect) swap.Outcome {
+				if e.Kind == swap.CallWithdraw {
+					calls++
+					return c.outcome
 				}
-				g.reader = &opening{l, time.Now().Add(5 * time.Second), c.opens}
-				ctx, cancel := context.WithTimeout(t.Context(), c.patience)
-				defer cancel()
-				hash, err := g.Settle(ctx, paysOut(0, 100_000), "a", "x", anyOwner)
-				synctest.Wait()
-				switch {
-				case c.code == "" && (err != nil || hash != "11"):
-					t.Errorf("%q, %v", hash, err)
-				case c.code != "" && (fault.CodeOf(err) != c.code || hash != "" || !strings.Contains(err.Error(), c.says)):
-					t.Errorf("%q, %v", hash, err)
-				}
-				if calls != 1 {
-					t.Errorf("the service was called %d times", calls)
-				}
-				g.Close()
+				return swap.Outcome{Done: true}
 			})
+			r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
+			next := r.Clone()
+			next.Lightning.Invoice = invoiceOf(t, 100_000)
+			write(t, g, r, next)
+			g.reader = &opening{l, time.Now().Add(5 * time.Second), c.opens}
+			ctx, cancel := context.WithTimeout(t.Context(), c.patience)
+			defer cancel()
+			hash, err := g.Settle(ctx, paysOut(0, 100_000), "a", "x", anyOwner)
+			synctest.Wait()
+			switch {
+			case c.code == "" && (err != nil || hash != "11"):
+				t.Errorf("%q, %v", hash, err)
+			case c.code != "" && (fault.CodeOf(err) != c.code || hash != "" || !strings.Contains(err.Error(), c.says)):
+				t.Errorf("%q, %v", hash, err)
+			}
+			if calls != 1 {
+				t.Errorf("the service was called %d times", calls)
+			}
 		})
 	}
 }
@@ -226,15 +214,12 @@ func TestCancelledInvoiceIsNotSettled(t *testing.T) {
 		calls int
 	}{"before": {0, 0}, "while it is awaited": {5 * time.Second, 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLedger()
 			calls := 0
-			g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome { calls++; return swap.Outcome{Done: true} })
+			l, g := engineOn(t, func(*swap.Record, swap.Effect) swap.Outcome { calls++; return swap.Outcome{Done: true} })
 			r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 			next := r.Clone()
 			next.Lightning.Invoice, next.LP.URL = invoiceOf(t, 100_000), "https://lp"
-			if err := g.write(t.Context(), r, next, nil); err != nil {
-				t.Fatal(err)
-			}
+			write(t, g, r, next)
 			g.reader = &cancels{l, time.Now().Add(c.since)}
 			began := time.Now()
 			hash, err := g.Settle(t.Context(), paysOut(0, 100_000), "a", "x", anyOwner)
@@ -242,7 +227,6 @@ func TestCancelledInvoiceIsNotSettled(t *testing.T) {
 			if took := time.Since(began); !errors.Is(err, swap.ErrCancelled) || hash != "" || calls != c.calls || took > c.since+2*settlePoll {
 				t.Errorf("%s: %q, %v after %s and %d calls of the service; want %d calls, and soon %q", name, hash, err, took, calls, c.calls, swap.ErrCancelled.Message)
 			}
-			g.Close()
 		})
 	}
 }
@@ -263,8 +247,7 @@ func (c *cancels) LPStatus(context.Context, lp.StatusQuery) (lp.Status, error) {
 // Only what awaits a payment over Lightning is paid from a link.
 func TestWhatIsNotSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome {
+		_, g := engineOn(t, func(*swap.Record, swap.Effect) swap.Outcome {
 			t.Error("something is done")
 			return swap.Outcome{}
 		})
@@ -272,9 +255,7 @@ func TestWhatIsNotSettled(t *testing.T) {
 		r := quoted(t, g, swap.FromBTCLNAuto, "paid", "12")
 		next := r.Clone()
 		next.State = swap.LnClaimed
-		if err := g.write(t.Context(), r, next, nil); err != nil {
-			t.Fatal(err)
-		}
+		write(t, g, r, next)
 		for id, want := range map[string]fault.Code{"out": fault.Unsupported, "paid": fault.InvalidState, "none": fault.NotFound} {
 			if hash, err := g.Settle(t.Context(), paysOut(0, 1<<40), id, "x", anyOwner); fault.CodeOf(err) != want || hash != "" {
 				t.Errorf("%s: %q, %v", id, hash, err)
@@ -284,6 +265,5 @@ func TestWhatIsNotSettled(t *testing.T) {
 		if _, err := g.Settle(t.Context(), paysOut(0, 1<<40), "open", "", anyOwner); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("without a link: %v", err)
 		}
-		g.Close()
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -83,7 +82,7 @@ func startProcess(t *testing.T, db database, name string, lie func(string, []str
 	t.Helper()
 	p := &process{at: &connection{database: db, lie: lie}, w: &toyReader{}, does: &toyExecutor{answer: func(int64) swap.Outcome { return swap.Outcome{Done: true} }}}
 	f := fleet.New(fleet.Options{Leaser: p.at, Owner: name})
-	p.Engine = New(Config{Store: p.at, Reader: p.w, Executor: p.does, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: slog.New(slog.DiscardHandler), Fleet: f})
+	p.Engine = newEngine(t, Config{Store: p.at, Reader: p.w, Executor: p.does, Flows: []*swap.Flow{lamp()}, Fleet: f})
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() { _ = f.Run(ctx) })
@@ -172,9 +171,7 @@ func TestLeasesThatLie(t *testing.T) {
 			for i := range swaps {
 				p, q := processes[i%3], processes[(i+1)%3]
 				create(t, p.Engine, fmt.Sprint("swap ", first+i))
-				if _, err := q.Advance(t.Context(), fmt.Sprint("swap ", first+i), swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-					t.Fatal(err)
-				}
+				advance(t, q.Engine, fmt.Sprint("swap ", first+i), swap.Reveal{Preimage: chains.Preimage{1}})
 			}
 		}
 		time.Sleep(time.Second)
@@ -224,50 +221,43 @@ func TestLostPostIsMadeAgain(t *testing.T) {
 		shared bool
 		after  time.Duration
 	}{"shared": {true, effectTimeout + effectGrace}, "alone": {false, 0}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				mem := new(storage.Memory)
-				var store storage.Store = mem
-				if c.shared {
-					store = database{mem, new(storagetest.MemoryLeases)}
-				}
-				begin := func(answer func(int64) swap.Outcome) (*Engine, *toyExecutor) {
-					p := &toyExecutor{answer: answer}
-					return toyEngine(t, store, &toyReader{}, p, lamp()), p
-				}
-				before, _ := begin(func(int64) swap.Outcome { panic("it has died before") })
-				before.Effects.executor = executorFunc(func(ctx context.Context, _ *swap.Record, _ swap.Effect) swap.Outcome {
-					<-ctx.Done()
-					return swap.Outcome{}
-				})
-				before.Effects.report = func(context.Context, string, swap.Outcome) {} // it dies
-				create(t, before, "a")
-				began := time.Now()
-				if _, err := before.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-					t.Fatal(err)
-				}
-				synctest.Wait()
-				before.Close()
-
-				var posted time.Time
-				after, does := begin(func(int64) swap.Outcome { posted = time.Now(); return swap.Outcome{Refused: true} })
-				ctx, stop := context.WithCancel(t.Context())
-				var all sync.WaitGroup
-				all.Go(func() { _ = after.Run(ctx) })
-				time.Sleep(2 * time.Minute)
-				stop()
-				all.Wait()
-				after.Close()
-				if does.started.Load() == 0 {
-					t.Fatal("nobody posts any more")
-				}
-				if waited := time.Since(began) - time.Since(posted); does.started.Load() == 1 && (waited < c.after || waited > c.after+5*time.Second) {
-					t.Errorf("posted after %v, want %v", waited, c.after)
-				}
-				if r, err := after.Load(t.Context(), "a"); err != nil || r.Tried["post"].Outcome != "" {
-					t.Errorf("%+v, %v: a refusal says nothing about the attempt that was lost", r.Tried, err)
-				}
+		inBubble(t, name, func(t *testing.T) {
+			mem := new(storage.Memory)
+			var store storage.Store = mem
+			if c.shared {
+				store = database{mem, new(storagetest.MemoryLeases)}
+			}
+			begin := func(answer func(int64) swap.Outcome) (*Engine, *toyExecutor) {
+				p := &toyExecutor{answer: answer}
+				return toyEngine(t, store, &toyReader{}, p, lamp()), p
+			}
+			before, _ := begin(func(int64) swap.Outcome { panic("it has died before") })
+			before.Effects.executor = executorFunc(func(ctx context.Context, _ *swap.Record, _ swap.Effect) swap.Outcome {
+				<-ctx.Done()
+				return swap.Outcome{}
 			})
+			before.Effects.report = func(context.Context, string, swap.Outcome) {} // it dies
+			create(t, before, "a")
+			began := time.Now()
+			advance(t, before, "a", swap.Reveal{Preimage: chains.Preimage{1}})
+			synctest.Wait()
+			before.Close()
+
+			var posted time.Time
+			after, does := begin(func(int64) swap.Outcome { posted = time.Now(); return swap.Outcome{Refused: true} })
+			stop := follow(t, after)
+			time.Sleep(2 * time.Minute)
+			stop()
+			after.Close()
+			if does.started.Load() == 0 {
+				t.Fatal("nobody posts any more")
+			}
+			if waited := time.Since(began) - time.Since(posted); does.started.Load() == 1 && (waited < c.after || waited > c.after+5*time.Second) {
+				t.Errorf("posted after %v, want %v", waited, c.after)
+			}
+			if r, err := after.Load(t.Context(), "a"); err != nil || r.Tried["post"].Outcome != "" {
+				t.Errorf("%+v, %v: a refusal says nothing about the attempt that was lost", r.Tried, err)
+			}
 		})
 	}
 }
@@ -289,14 +279,11 @@ func TestPausedProcessDoesNotPost(t *testing.T) {
 			return r, err
 		}
 		create(t, p.Engine, "a")
-		if _, err := p.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, p.Engine, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		time.Sleep(2 * time.Minute)
 		if left := time.Duration(left.Load()); left >= 0 {
 			t.Errorf("%v left", left)
 		}
-		p.end()
 	})
 }
 
@@ -333,9 +320,7 @@ func TestChangesAreHeardElsewhere(t *testing.T) {
 		heard()
 		r := create(t, a, "a")
 		heard("a 0>0")
-		if _, err := b.Advance(ctx, "a", nil); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, b, "a", nil)
 		r.Expiry = swap.At(time.Now())
 		next := r.Clone()
 		next.State = 2
@@ -358,14 +343,11 @@ func TestChangesAreHeardElsewhere(t *testing.T) {
 		}
 		heard("late 0>0")
 		stop()
-		all.Wait()
 		create(t, a, "c")
 		time.Sleep(time.Minute)
 		if len(got) != 0 {
 			t.Errorf("heard %v after the end", got)
 		}
-		a.Close()
-		b.Close()
 	})
 }
 
@@ -386,9 +368,7 @@ func TestSwapsOfBeforeShardsAreFollowed(t *testing.T) {
 		if p.follows() != 1 {
 			t.Error("it is not followed")
 		}
-		if _, err := p.Advance(t.Context(), "a", swap.Reveal{Preimage: chains.Preimage{1}}); err != nil {
-			t.Fatal(err)
-		}
+		advance(t, p.Engine, "a", swap.Reveal{Preimage: chains.Preimage{1}})
 		found := 0
 		for _, err := range db.Find(t.Context(), storage.Query{Index: swap.ByWatch, Value: bounds.ShardText(bounds.Shard("a"))}) {
 			if err != nil {
@@ -399,7 +379,6 @@ func TestSwapsOfBeforeShardsAreFollowed(t *testing.T) {
 		if found != 1 {
 			t.Error("it has no shard")
 		}
-		p.end()
 	})
 }
 
@@ -413,6 +392,5 @@ func TestHintForAnothersSwap(t *testing.T) {
 		if n := p.w.asked.Load(); n != 1 || p.follows() != 0 {
 			t.Errorf("looked at %d times, %d followed; want once, and not followed", n, p.follows())
 		}
-		p.end()
 	})
 }

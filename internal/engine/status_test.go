@@ -33,14 +33,11 @@ func TestStatusTakesThePreimageOfTheSwap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		preimage, other := chains.Preimage{1}, chains.Preimage{2}
 		hash := sha256.Sum256(preimage[:])
-		g := engineOn(t, newLedger(), done)
+		_, g := engineOn(t, done)
 		quoted(t, g, swap.FromBTCLNAuto, "a", hex.EncodeToString(hash[:]))
 		stored := func() chains.Preimage {
 			t.Helper()
-			r, err := g.Load(t.Context(), "a")
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := load(t, g, "a")
 			return r.Lightning.Preimage
 		}
 		ask := func(id string, p *chains.Preimage, who func(*swap.Record) (swap.Caller, error)) error {
@@ -66,7 +63,6 @@ func TestStatusTakesThePreimageOfTheSwap(t *testing.T) {
 		if err := g.reveal(t.Context(), bare, preimage); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("of a swap without a payment hash: %v", err)
 		}
-		g.Close()
 	})
 }
 
@@ -85,30 +81,26 @@ func TestStatusWhoseActionCannotBeBuilt(t *testing.T) {
 		"a node":              {fault.New(fault.Upstream, "does not answer"), false, fault.Upstream},
 		"something of itself": {errors.New("secret internals"), false, fault.Internal},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
-				g := engineOn(t, l, done)
-				refundable(t, l, g)
-				s, err := g.Status(t.Context(), failingBuilder{err: c.err}, StatusRequest{ID: "a", Caller: anybody})
-				waits := false
-				if s != nil {
-					_, waits = s.Built.Action.(*swap.Wait)
-				}
-				switch {
-				case c.refused:
-					if !errors.Is(err, c.err) || s != nil {
-						t.Errorf("%+v, %v", s, err)
-					}
-				case err != nil || fault.CodeOf(s.Problem) != c.problem || s.Record.ID != "a":
+		inBubble(t, name, func(t *testing.T) {
+			l, g := engineOn(t, done)
+			refundable(t, l, g)
+			s, err := g.Status(t.Context(), failingBuilder{err: c.err}, StatusRequest{ID: "a", Caller: anybody})
+			waits := false
+			if s != nil {
+				_, waits = s.Built.Action.(*swap.Wait)
+			}
+			switch {
+			case c.refused:
+				if !errors.Is(err, c.err) || s != nil {
 					t.Errorf("%+v, %v", s, err)
-				case c.problem == fault.Internal && errors.Is(s.Problem, c.err):
-					t.Errorf("tells %v", s.Problem)
-				case waits != (c.err != nil): // not nothing: the refund is left
-					t.Errorf("to do: %+v", s.Built)
 				}
-				g.Close()
-			})
+			case err != nil || fault.CodeOf(s.Problem) != c.problem || s.Record.ID != "a":
+				t.Errorf("%+v, %v", s, err)
+			case c.problem == fault.Internal && errors.Is(s.Problem, c.err):
+				t.Errorf("tells %v", s.Problem)
+			case waits != (c.err != nil): // not nothing: the refund is left
+				t.Errorf("to do: %+v", s.Built)
+			}
 		})
 	}
 }
@@ -142,7 +134,6 @@ func TestStatusOfASilentWorld(t *testing.T) {
 		if res, err := g.latest(t.Context(), "a"); err != nil || res.Record.ID != "a" {
 			t.Errorf("later: %+v, %v", res, err)
 		}
-		g.Close()
 	})
 }
 
@@ -152,7 +143,7 @@ func TestStatusAskedAgainReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		preimage := chains.Preimage{1}
 		hash := sha256.Sum256(preimage[:])
-		g := engineOn(t, newLedger(), done)
+		_, g := engineOn(t, done)
 		quoted(t, g, swap.FromBTCLNAuto, "a", hex.EncodeToString(hash[:]))
 		reads := 0
 		g.Store = &failing{Store: g.Store, get: func(string) error { reads++; return nil }}
@@ -192,6 +183,5 @@ func TestStatusAskedAgainReadsNothing(t *testing.T) {
 		if err := ask("a", nil); err != nil || reads == 0 {
 			t.Errorf("a moment later: %v, %d reads", err, reads)
 		}
-		g.Close()
 	})
 }

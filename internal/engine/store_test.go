@@ -46,13 +46,10 @@ var errDisk = errors.New("the disk is gone")
 // A swap in progress is stored whatever keys other swaps hold, each of them; a new
 // one is refused for them.
 func TestRestoredSwapIsStoredBesideTheHolderOfItsKeys(t *testing.T) {
-	l := newLedger()
-	g := engineOn(t, l, done)
+	_, g := engineOn(t, done)
 	holder := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 	holder.Request = "order"
-	if err := g.write(t.Context(), holder, holder.Clone(), nil); err != nil {
-		t.Fatal(err)
-	}
+	write(t, g, holder, holder.Clone())
 	second := holder.Clone()
 	second.ID, second.Version = "b", 0
 	if err := g.Create(t.Context(), second.Clone()); fault.CodeOf(err) != fault.InvalidState {
@@ -105,14 +102,11 @@ func TestWhichKeyRefusesASubmission(t *testing.T) {
 		"claims a key that nobody else holds": {vault(2), vault(1), func(next *swap.Record) { next.Bitcoin.TxID = bitcoin.Hash{3} }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.SPVFromBTC)}, Now: time.Now, Log: quiet})
-			defer g.Close()
+			g := newEngine(t, Config{Flows: []*swap.Flow{flowtest.Flow(swap.ToBTCLN), flowtest.Flow(swap.SPVFromBTC)}})
 			holder, r := c.holder, c.before
 			holder.ID = "a"
 			for _, r := range []*swap.Record{holder, r} {
-				if err := g.Restore(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
+				restore(t, g, r)
 			}
 			next := r.Clone()
 			c.change(next)
@@ -130,7 +124,7 @@ func TestWhichKeyRefusesASubmission(t *testing.T) {
 // A key that is shared because another swap holds it is claimed again with the next
 // write, once that one has given it up.
 func TestSharedKeyIsClaimedAgain(t *testing.T) {
-	g := engineOn(t, newLedger(), done)
+	_, g := engineOn(t, done)
 	a := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 	b := a.Clone()
 	b.ID, b.Version = "b", 0
@@ -199,9 +193,7 @@ func TestErrorsOfTheStore(t *testing.T) {
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 	r := create(t, g, id)
 	r.Request = "order"
-	if err := g.write(t.Context(), r, r.Clone(), nil); err != nil {
-		t.Fatal(err)
-	}
+	write(t, g, r, r.Clone())
 	second := newToy("b")
 	second.Request = "order"
 	if err := g.Create(t.Context(), second); fault.CodeOf(err) != fault.InvalidState || strings.HasPrefix(err.Error(), "store swap") {
@@ -267,9 +259,7 @@ func TestWhatIsPending(t *testing.T) {
 		if c.unpaid {
 			r.Problem = "unpaid"
 		}
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 		if got := len(g.found(t, swap.ByPending, swap.SignerValue("CITREA", "0x1"))) == 1; got != c.want {
 			t.Errorf("%s: pending %v, want %v", name, got, c.want)
 		}
@@ -280,20 +270,17 @@ func TestWhatIsPending(t *testing.T) {
 // The LP of a swap that was recovered is found by its address, as soon as it is known.
 func TestLPIsFoundByItsAddress(t *testing.T) {
 	known := false
-	g := New(Config{Store: new(storage.Memory), Reader: &toyReader{}, Executor: &toyExecutor{}, Flows: []*swap.Flow{lamp()}, Now: time.Now, Log: quiet,
+	g := newEngine(t, Config{Flows: []*swap.Flow{lamp()},
 		LPAt: func(chain, address string) string {
 			if known && chain == "CITREA" && address == "0x2" {
 				return "https://lp"
 			}
 			return ""
 		}})
-	defer g.Close()
 	for id, lp := range map[string]swap.LP{"recovered": {Address: "0x2"}, "made": {URL: "https://other", Address: "0x2"}, "unknown": {Address: "0x3"}} {
 		r := newToy(id)
 		r.LP = lp
-		if err := g.Restore(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		restore(t, g, r)
 	}
 	for _, want := range []map[string]string{{"recovered": "", "made": "https://other", "unknown": ""}, {"recovered": "https://lp", "made": "https://other", "unknown": ""}} {
 		for id, url := range want {

@@ -53,8 +53,7 @@ func refused(t *testing.T, g *Engine, sub swap.Submit) bool {
 // mined. It keeps nobody from the owner's.
 func TestStrangersSubmissionBlocksNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		refundable(t, l, g)
 		l.tx("0xstranger", chains.TxPending)
 		pass(t, g, "a", refundBy("0xother", "0xstranger"))
@@ -80,7 +79,6 @@ func TestStrangersSubmissionBlocksNobody(t *testing.T) {
 		if !refused(t, g, refundBy("0xother", "0xmore")) || !refused(t, g, refundBy(owner, "0xmore")) {
 			t.Error("the owner's was taken away")
 		}
-		g.Close()
 	})
 }
 
@@ -88,9 +86,8 @@ func TestStrangersSubmissionBlocksNobody(t *testing.T) {
 // the first; what becomes of that says nothing of the second.
 func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
 		hang, late, seconds := make(chan struct{}), false, 0
-		g := engineOn(t, l, func(r *swap.Record, e swap.Effect) swap.Outcome {
+		l, g := engineOn(t, func(r *swap.Record, e swap.Effect) swap.Outcome {
 			if tx := r.Submission.Txs[e.Step]; tx.ID == "0xfirst" && late {
 				<-hang
 				return swap.Outcome{Refused: true, Reason: "too low", Tx: tx.ID}
@@ -138,7 +135,6 @@ func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
 		if res := pass(t, g, "a", nil); res.Record.State != swap.OutCommitted || !res.Record.Submission.Closed {
 			t.Errorf("state %d, %+v", res.Record.State, res.Record.Submission)
 		}
-		g.Close()
 	})
 }
 
@@ -146,8 +142,7 @@ func TestOvertakenTransactionIsOfferedAgain(t *testing.T) {
 // taken until the transaction cannot be executed any more.
 func TestForgottenTransactionIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		quoted(t, g, swap.ToBTCLN, "b", "11")
 		l.tx("0xa", chains.TxPending)
@@ -173,7 +168,6 @@ func TestForgottenTransactionIsClosed(t *testing.T) {
 		if a := offered(t, g, "b"); a == nil {
 			t.Error("the invoice cannot be paid, though nothing can come of the first swap any more")
 		}
-		g.Close()
 	})
 }
 
@@ -182,43 +176,35 @@ func TestNoSubmissionBlocksForEver(t *testing.T) {
 	states := []chains.TxState{chains.TxUnknown, chains.TxPending, chains.TxReverted, chains.TxReplaced}
 	for _, who := range []string{owner, "0xother"} {
 		for _, state := range states {
-			t.Run(fmt.Sprint(who, " ", state), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					l := newLedger()
-					g := engineOn(t, l, done)
-					refundable(t, l, g)
-					l.tx("0xstuck", state)
-					pass(t, g, "a", refundBy(who, "0xstuck"))
-					time.Sleep(720 * time.Hour)
-					pass(t, g, "a", nil)
-					if a := offered(t, g, "a"); a == nil || !a.AnySigner {
-						t.Errorf("offered %+v", a)
-					}
-					g.Close()
-				})
+			inBubble(t, fmt.Sprint(who, " ", state), func(t *testing.T) {
+				l, g := engineOn(t, done)
+				refundable(t, l, g)
+				l.tx("0xstuck", state)
+				pass(t, g, "a", refundBy(who, "0xstuck"))
+				time.Sleep(720 * time.Hour)
+				pass(t, g, "a", nil)
+				if a := offered(t, g, "a"); a == nil || !a.AnySigner {
+					t.Errorf("offered %+v", a)
+				}
 			})
 		}
 	}
-	t.Run("an opening that comes too late", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			l := newLedger()
-			var sent atomic.Int64 // effects run beside the test
-			g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome { sent.Add(1); return swap.Outcome{Done: true} })
-			quoted(t, g, swap.ToBTC, "a", "")
-			l.tx("0xstuck", chains.TxPending)
-			pass(t, g, "a", signedBy(owner, "0xstuck"))
-			l.escrow("a", chains.EscrowFact{Auth: chains.AuthOver})
-			time.Sleep(time.Hour)
-			if res := pass(t, g, "a", nil); res.Record.State != swap.OutExpired || res.Record.Submission.Open() {
-				t.Fatalf("state %d, %+v", res.Record.State, res.Record.Submission)
-			}
-			before := sent.Load()
-			time.Sleep(time.Hour)
-			if pass(t, g, "a", nil); sent.Load() != before {
-				t.Error("it is sent all the same, for nothing but its fee")
-			}
-			g.Close()
-		})
+	inBubble(t, "an opening that comes too late", func(t *testing.T) {
+		var sent atomic.Int64 // effects run beside the test
+		l, g := engineOn(t, func(*swap.Record, swap.Effect) swap.Outcome { sent.Add(1); return swap.Outcome{Done: true} })
+		quoted(t, g, swap.ToBTC, "a", "")
+		l.tx("0xstuck", chains.TxPending)
+		pass(t, g, "a", signedBy(owner, "0xstuck"))
+		l.escrow("a", chains.EscrowFact{Auth: chains.AuthOver})
+		time.Sleep(time.Hour)
+		if res := pass(t, g, "a", nil); res.Record.State != swap.OutExpired || res.Record.Submission.Open() {
+			t.Fatalf("state %d, %+v", res.Record.State, res.Record.Submission)
+		}
+		before := sent.Load()
+		time.Sleep(time.Hour)
+		if pass(t, g, "a", nil); sent.Load() != before {
+			t.Error("it is sent all the same, for nothing but its fee")
+		}
 	})
 }
 
@@ -250,28 +236,24 @@ func TestSubmitAnswersInTime(t *testing.T) {
 			return swap.Outcome{Reason: "slow"}
 		}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
-				g := engineOn(t, l, test.out)
-				quoted(t, g, swap.ToBTC, "a", "")
-				test.set(l)
-				began := time.Now()
-				ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"})
-				if took := time.Since(began); took > callerPatience+time.Second {
-					t.Errorf("answered after %s", took)
-				}
-				if err != nil || !slices.Equal(ids, []string{"0xa"}) {
-					t.Errorf("%v, %v", ids, err)
-				}
-				// Whoever hands it in again joins, and hears how it ends.
-				l.tx("0xa", chains.TxConfirmed)
-				l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xa"})
-				if ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"}); err != nil || !slices.Equal(ids, []string{"0xa"}) {
-					t.Errorf("again: %v, %v", ids, err)
-				}
-				g.Close()
-			})
+		inBubble(t, test.name, func(t *testing.T) {
+			l, g := engineOn(t, test.out)
+			quoted(t, g, swap.ToBTC, "a", "")
+			test.set(l)
+			began := time.Now()
+			ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"})
+			if took := time.Since(began); took > callerPatience+time.Second {
+				t.Errorf("answered after %s", took)
+			}
+			if err != nil || !slices.Equal(ids, []string{"0xa"}) {
+				t.Errorf("%v, %v", ids, err)
+			}
+			// Whoever hands it in again joins, and hears how it ends.
+			l.tx("0xa", chains.TxConfirmed)
+			l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0xa"})
+			if ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0xa"}); err != nil || !slices.Equal(ids, []string{"0xa"}) {
+				t.Errorf("again: %v, %v", ids, err)
+			}
 		})
 	}
 }
@@ -284,8 +266,7 @@ func TestSubmissionAfterTheExpiry(t *testing.T) {
 		says string // "" if it is taken
 	}{"the authorisation is good": {chains.AuthGood, ""}, "it is over": {chains.AuthLate, "the quote has expired; create a new swap"}} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLedger()
-			g := engineOn(t, l, done)
+			l, g := engineOn(t, done)
 			r := quoted(t, g, swap.ToBTC, "a", "")
 			l.escrow("a", chains.EscrowFact{Auth: c.auth})
 			l.tx("0xa", chains.TxPending)
@@ -296,7 +277,6 @@ func TestSubmissionAfterTheExpiry(t *testing.T) {
 			case c.says != "" && (fault.CodeOf(err) != fault.InvalidState || err.Error() != c.says):
 				t.Errorf("%s: %v, want %q", name, err, c.says)
 			}
-			g.Close()
 		})
 	}
 }
@@ -304,9 +284,8 @@ func TestSubmissionAfterTheExpiry(t *testing.T) {
 // What a reorganisation took out of the chain can be handed in again as it was.
 func TestUndoneTransactionIsTakenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
 		var sent atomic.Int64 // effects run beside the test
-		g := engineOn(t, l, func(_ *swap.Record, e swap.Effect) swap.Outcome {
+		l, g := engineOn(t, func(_ *swap.Record, e swap.Effect) swap.Outcome {
 			if e.Kind == swap.SendTx {
 				sent.Add(1)
 			}
@@ -326,6 +305,5 @@ func TestUndoneTransactionIsTakenAgain(t *testing.T) {
 		if sent.Load() == before {
 			t.Error("it was not sent again")
 		}
-		g.Close()
 	})
 }

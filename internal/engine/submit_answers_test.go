@@ -48,32 +48,28 @@ func TestWhatIsSaidWhenPatienceIsOver(t *testing.T) {
 			s.get = func(string) error { return errDisk }
 		}, false, "not known whether"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
-				g := engineOn(t, l, done)
-				s := &failing{Store: g.Store}
-				g.Store = s
-				quoted(t, g, swap.ToBTC, "a", "")
-				slow := judge{checks: checks{swap.ActionInit}, check: func(ctx context.Context) error {
-					c.meanwhile(t, l, g, s)
-					<-ctx.Done()
-					return ctx.Err()
-				}}
-				began := time.Now()
-				ids, err := g.Submit(t.Context(), slow, "a", []string{"0x1"})
-				if took := time.Since(began); took != callerPatience {
-					t.Errorf("answered after %s", took)
-				}
-				switch {
-				case c.ids && (err != nil || !slices.Equal(ids, []string{"0x1"})):
-					t.Errorf("%v, %v", ids, err)
-				case !c.ids && (fault.CodeOf(err) != fault.Timeout || ids != nil || !strings.Contains(err.Error(), c.says)):
-					t.Errorf("%v, %v; want %q", ids, err, c.says)
-				}
-				s.get = nil
-				g.Close()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			l, g := engineOn(t, done)
+			s := &failing{Store: g.Store}
+			g.Store = s
+			quoted(t, g, swap.ToBTC, "a", "")
+			slow := judge{checks: checks{swap.ActionInit}, check: func(ctx context.Context) error {
+				c.meanwhile(t, l, g, s)
+				<-ctx.Done()
+				return ctx.Err()
+			}}
+			began := time.Now()
+			ids, err := g.Submit(t.Context(), slow, "a", []string{"0x1"})
+			if took := time.Since(began); took != callerPatience {
+				t.Errorf("answered after %s", took)
+			}
+			switch {
+			case c.ids && (err != nil || !slices.Equal(ids, []string{"0x1"})):
+				t.Errorf("%v, %v", ids, err)
+			case !c.ids && (fault.CodeOf(err) != fault.Timeout || ids != nil || !strings.Contains(err.Error(), c.says)):
+				t.Errorf("%v, %v; want %q", ids, err, c.says)
+			}
+			s.get = nil
 		})
 	}
 }
@@ -82,8 +78,7 @@ func TestWhatIsSaidWhenPatienceIsOver(t *testing.T) {
 // again: another action may be asked for by then, or the same once more.
 func TestWhatIsKnownIsNotJudgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxPending)
 		var n atomic.Int64
@@ -117,22 +112,19 @@ func TestWhatIsKnownIsNotJudgedAgain(t *testing.T) {
 		if s := pass(t, g, "a", nil).Record.Submission; s.Open() {
 			t.Errorf("the opening is taken for the refund: %+v", s)
 		}
-		g.Close()
 	})
 }
 
 // What the chain has already when it is handed in has its effect at once.
 func TestSubmissionThatIsOverAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxConfirmed)
 		began := time.Now()
 		if ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0x1"}); err != nil || !slices.Equal(ids, []string{"0x1"}) || time.Since(began) > callerPatience/2 {
 			t.Errorf("%v, %v after %s", ids, err, time.Since(began))
 		}
-		g.Close()
 	})
 }
 
@@ -162,35 +154,31 @@ func TestWaitingMakesItsOwnPasses(t *testing.T) {
 			_, _ = g.Advance(context.Background(), "a", swap.Look{})
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLedger()
-				g := engineOn(t, l, done)
-				quoted(t, g, swap.ToBTC, "a", "")
-				l.tx("0x1", chains.TxPending)
-				r := pass(t, g, "a", signedBy(owner, "0x1")).Record
-				go func() {
-					time.Sleep(4 * time.Second)
-					l.tx("0x1", chains.TxConfirmed)
-					l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0x1"})
-				}()
-				go by(g)
-				began := time.Now()
-				if err := g.await(t.Context(), "a", r, false); err != nil || time.Since(began) < 4*time.Second || time.Since(began) > 6*time.Second {
-					t.Errorf("%v after %s", err, time.Since(began))
-				}
-				if err := g.await(t.Context(), "a", r, false); err != nil { // over at once
-					t.Error(err)
-				}
-				if err := g.await(t.Context(), "none", r, false); fault.CodeOf(err) != fault.NotFound {
-					t.Error(err)
-				}
-				synctest.Wait()
-				if n := len(g.feed.subs); n != 0 {
-					t.Errorf("%d subscriptions are left", n)
-				}
-				g.Close()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			l, g := engineOn(t, done)
+			quoted(t, g, swap.ToBTC, "a", "")
+			l.tx("0x1", chains.TxPending)
+			r := pass(t, g, "a", signedBy(owner, "0x1")).Record
+			go func() {
+				time.Sleep(4 * time.Second)
+				l.tx("0x1", chains.TxConfirmed)
+				l.escrow("a", chains.EscrowFact{State: chains.EscrowOpen, InitTx: "0x1"})
+			}()
+			go by(g)
+			began := time.Now()
+			if err := g.await(t.Context(), "a", r, false); err != nil || time.Since(began) < 4*time.Second || time.Since(began) > 6*time.Second {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+			if err := g.await(t.Context(), "a", r, false); err != nil { // over at once
+				t.Error(err)
+			}
+			if err := g.await(t.Context(), "none", r, false); fault.CodeOf(err) != fault.NotFound {
+				t.Error(err)
+			}
+			synctest.Wait()
+			if n := len(g.feed.subs); n != 0 {
+				t.Errorf("%d subscriptions are left", n)
+			}
 		})
 	}
 }
@@ -209,26 +197,21 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 		"a state with no frequency": {0, 0, 19},
 		"a state of no table":       {time.Second, 99, 19},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := lamp()
-				f.States[0].Every = c.every
-				passes := 0
-				f.Ask = func(in swap.Decision) swap.Ask { passes++; return swap.Ask{} }
-				g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
-				r := newToy("a")
-				r.State = c.state
-				if err := g.Create(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute-time.Millisecond)
-				defer cancel()
-				g.poll(ctx, "a")
-				if passes != c.want {
-					t.Errorf("%d passes in a minute, want %d", passes, c.want)
-				}
-				g.Close()
-			})
+		inBubble(t, name, func(t *testing.T) {
+			f := lamp()
+			f.States[0].Every = c.every
+			passes := 0
+			f.Ask = func(in swap.Decision) swap.Ask { passes++; return swap.Ask{} }
+			g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, f)
+			r := newToy("a")
+			r.State = c.state
+			add(t, g, r)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute-time.Millisecond)
+			defer cancel()
+			g.poll(ctx, "a")
+			if passes != c.want {
+				t.Errorf("%d passes in a minute, want %d", passes, c.want)
+			}
 		})
 	}
 	synctest.Test(t, func(t *testing.T) { // a type that is not configured, and a swap that is not there
@@ -241,7 +224,6 @@ func TestHowOftenAWaitLooks(t *testing.T) {
 			g.poll(ctx, id)
 			cancel()
 		}
-		g.Close()
 	})
 }
 
@@ -259,8 +241,7 @@ func TestWaitingOnAClosedEngine(t *testing.T) {
 // effect: its caller is not told that it failed.
 func TestForgottenTransactionThatWasMined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxPending)
 		pass(t, g, "a", signedBy(owner, "0x1"))
@@ -276,15 +257,13 @@ func TestForgottenTransactionThatWasMined(t *testing.T) {
 		if ids, err := g.Submit(t.Context(), checks{swap.ActionInit}, "a", []string{"0x1"}); err != nil || !slices.Equal(ids, []string{"0x1"}) {
 			t.Errorf("%v, %v", ids, err)
 		}
-		g.Close()
 	})
 }
 
 // Whoever joins a submission hears why it fails, as the first caller does.
 func TestWhoJoinsHearsOfTheFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTC, "a", "")
 		l.tx("0x1", chains.TxPending)
 		hang := make(chan error)
@@ -301,6 +280,5 @@ func TestWhoJoinsHearsOfTheFailure(t *testing.T) {
 				t.Errorf("told %v", err)
 			}
 		}
-		g.Close()
 	})
 }

@@ -40,8 +40,7 @@ func TestRefusedSubmissionIsReported(t *testing.T) {
 	wrong := fault.New(fault.InvalidInput, "not what was asked for")
 	pays := checks{swap.ActionInit}
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, done)
+		l, g := engineOn(t, done)
 		quoted(t, g, swap.ToBTCLN, "a", "11")
 		quoted(t, g, swap.ToBTCLN, "b", "11")
 		submit := func(c Checker, id, tx string) error {
@@ -73,7 +72,6 @@ func TestRefusedSubmissionIsReported(t *testing.T) {
 		if err := submit(pays, "b", "0x3"); v.Blocked == nil || err == nil || err.Error() != v.Blocked.Error() {
 			t.Errorf("of an invoice that another swap pays: %v, want %v", err, v.Blocked)
 		}
-		g.Close()
 	})
 }
 
@@ -83,9 +81,7 @@ func TestWaitingIsForOneSwap(t *testing.T) {
 		g := toyEngine(t, new(storage.Memory), &toyReader{}, &toyExecutor{}, lamp())
 		r := newToy("a")
 		r.Submission = &swap.Submission{Since: 5, Txs: []swap.SignedTx{{Signed: chains.Signed{ID: "0x1"}}}}
-		if err := g.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		add(t, g, r)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		go func() {
@@ -99,7 +95,6 @@ func TestWaitingIsForOneSwap(t *testing.T) {
 		if err := g.await(ctx, "a", r, false); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("told %v", err)
 		}
-		g.Close()
 	})
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math/big"
 	"slices"
 	"testing"
@@ -20,7 +18,6 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
-	"github.com/swapper-go/swapper/storage"
 )
 
 // truth is what the outside world shows of a swap, and where a swap of which it
@@ -293,24 +290,19 @@ func TestFactsDecideFromEveryState(t *testing.T) {
 					w := &liar{now: start}
 					now := func() time.Time { return w.now }
 					m := remembers(w, now, true)
-					g := New(Config{Store: new(storage.Memory), Reader: m, Flows: []*swap.Flow{c.flow}, Now: now,
+					g := newEngine(t, Config{Reader: m, Flows: []*swap.Flow{c.flow}, Now: now,
 						Executor: executorFunc(func(context.Context, *swap.Record, swap.Effect) swap.Outcome {
 							return swap.Outcome{Reason: "no answer"}
-						}), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+						})})
 					r := c.record(s.Number, start)
 					if s.Finished {
 						r.Ended = swap.At(start.Add(time.Hour)) // one answer has said so
 					}
-					if err := g.Create(t.Context(), r); err != nil {
-						t.Fatal(err)
-					}
+					add(t, g, r)
 					var path []int
 					look := func(after time.Duration) *swap.Record {
 						w.now = start.Add(after)
-						res, err := g.Advance(t.Context(), "a", nil)
-						if err != nil {
-							t.Fatal(err)
-						}
+						res := advance(t, g, "a", nil)
 						g.Effects.Drain()
 						path = append(path, res.Record.State)
 						return res.Record

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -182,12 +183,7 @@ func padded(block cipher.Block, iv, sealed []byte) bool {
 	if pad == 0 || pad > aes.BlockSize {
 		return false
 	}
-	for _, b := range last[aes.BlockSize-pad:] {
-		if int(b) != pad {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(last[aes.BlockSize-pad:], func(b byte) bool { return int(b) != pad })
 }
 
 // decodeBase64 refuses the line breaks that the standard decoder skips.

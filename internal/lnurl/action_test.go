@@ -22,10 +22,7 @@ func (in *actionCase) preimage(t *testing.T) []byte {
 	if in.Preimage == nil {
 		return nil
 	}
-	b, err := hex.DecodeString(*in.Preimage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must[[]byte](t)(hex.DecodeString(*in.Preimage))
 	return b
 }
 
@@ -99,10 +96,7 @@ func checkRoundTrip(t *testing.T, a *SuccessAction) {
 	if a == nil {
 		return
 	}
-	text, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(json.Marshal(a))
 	var back SuccessAction
 	if err := json.Unmarshal(text, &back); err != nil || back != *a {
 		t.Errorf("%s reads back as %+v, %v", text, back, err)
@@ -110,10 +104,7 @@ func checkRoundTrip(t *testing.T, a *SuccessAction) {
 }
 
 func TestVectorsFlowSuccessAction(t *testing.T) {
-	callback, err := url.Parse("https://example.com/cb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	callback := must[*url.URL](t)(url.Parse("https://example.com/cb"))
 	vectors.Each(t, "swap-flows-escrow", "success_action", func(t *testing.T, c *vectors.Case) {
 		var in actionCase
 		c.Input(t, &in)

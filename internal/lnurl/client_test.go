@@ -97,10 +97,7 @@ func TestWholeNumbersWithZerosAreIntegers(t *testing.T) {
 
 func TestCheckRefusesWhatIsNotPublic(t *testing.T) {
 	lnurl := func(u string) string {
-		text, err := Encode(u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[string](t)(Encode(u))
 		return text
 	}
 	public := New(Config{})
@@ -215,10 +212,7 @@ func (f fixed) LookupNetIP(context.Context, string, string) ([]netip.Addr, error
 
 func encoded(t *testing.T, u string) string {
 	t.Helper()
-	text, err := Encode(u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[string](t)(Encode(u))
 	return text
 }
 
@@ -299,10 +293,7 @@ func TestSubmitInvoiceTellsWhatIsKnown(t *testing.T) {
 // TestWithdrawalIsSentOnce uses a server that takes the request and hangs up, on
 // a connection that has served before: the usual transport would repeat it.
 func TestWithdrawalIsSentOnce(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
 	defer l.Close()
 	var requests atomic.Int32
 	go func() {
@@ -382,5 +373,16 @@ func TestOnionSchemes(t *testing.T) {
 		if l, err := Parse(text); err != nil || l.URL() != want {
 			t.Errorf("%s: %s, %v; want %s", text, l.URL(), err, want)
 		}
+	}
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

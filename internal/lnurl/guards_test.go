@@ -25,10 +25,7 @@ var actionKey = []byte("0123456789abcdef0123456789abcdef")
 // sealed encrypts whole blocks, whatever they end in.
 func sealed(t *testing.T, iv []byte, plain string) string {
 	t.Helper()
-	block, err := aes.NewCipher(actionKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	block := must[cipher.Block](t)(aes.NewCipher(actionKey))
 	out := make([]byte, len(plain))
 	cipher.NewCBCEncrypter(block, iv).CryptBlocks(out, []byte(plain))
 	return base64.StdEncoding.EncodeToString(out)
@@ -146,10 +143,7 @@ func TestFetchGuards(t *testing.T) {
 		}
 	}
 	client, _ := clientFor(&respond{status: 200, body: strings.Replace(payAnswer, `\"x\"`, `\"x\",null,5`, 1)}, time.Unix(0, 0))
-	d, err := client.Resolve(t.Context(), "joe@service.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must[Details](t)(client.Resolve(t.Context(), "joe@service.com"))
 	if got := d.(*Pay).Params.DecodedMetadata; len(got) != 1 || !slices.Equal(got[0], []string{"text/plain", "x"}) {
 		t.Errorf("metadata %q", got)
 	}
@@ -216,10 +210,7 @@ func TestRequestInvoiceJustInTime(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &answer); err != nil {
 		t.Fatal(err)
 	}
-	inv, err := lightning.Decode(answer.PR)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inv := must[*lightning.Invoice](t)(lightning.Decode(answer.PR))
 	p := PayParams{Callback: in.Callback, Metadata: in.Metadata, MinSendable: *inv.AmountMsat, MaxSendable: *inv.AmountMsat}
 	for late, ok := range map[int64]bool{-1: true, 0: false, 1: false} {
 		client, _ := clientFor(&respond{status: 200, body: body}, time.Unix(inv.ExpiresAt()+late, 0))

@@ -3,6 +3,7 @@ package lnurl
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
@@ -102,12 +103,7 @@ func names(part string, params []param) bool {
 	if plain, err := url.QueryUnescape(name); err == nil {
 		name = plain
 	}
-	for _, p := range params {
-		if p.name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(params, func(p param) bool { return p.name == name })
 }
 
 // escape percent-encodes as JavaScript's encodeURIComponent does, which is what

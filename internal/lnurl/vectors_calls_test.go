@@ -70,10 +70,7 @@ func TestVectorsLNURLPay(t *testing.T) {
 		c.Input(t, &in)
 		want := merged(t, c)
 		client, delays := clientFor(&in.HTTP, now)
-		sats, err := in.AmountSats.Int64()
-		if err != nil {
-			t.Fatal(err)
-		}
+		sats := must[int64](t)(in.AmountSats.Int64())
 		p := PayParams{Callback: in.Callback, Metadata: in.Metadata, MinSendable: 1, MaxSendable: 1 << 60, CommentAllowed: 1000}
 		got, err := client.RequestInvoice(t.Context(), p, sats, in.Comment)
 		checkPayment(t, &want, got, err)

@@ -45,10 +45,7 @@ func TestVectorsFlowLNURL(t *testing.T) {
 			flowResolve(t, c, client, transport, in.Text, in.Answer, in.HTTPStatus)
 		case "payCallback":
 			client, _ := clientFor(transport, now)
-			sats, err := in.AmountSats.Int64()
-			if err != nil {
-				t.Fatal(err)
-			}
+			sats := must[int64](t)(in.AmountSats.Int64())
 			got, err := client.RequestInvoice(t.Context(), in.PayRequest, sats, in.Comment)
 			flowPay(t, c, transport, &in.PayRequest, in.Answer, got, err)
 		case "withdrawCallback":
@@ -158,10 +155,7 @@ func flowWithdraw(t *testing.T, c *vectors.Case, transport *canned, w WithdrawPa
 		Asked *string
 	}
 	c.Expected(t, &want)
-	inv, decodeErr := lightning.Decode(invoice)
-	if decodeErr != nil {
-		t.Fatal(decodeErr)
-	}
+	inv := must[*lightning.Invoice](t)(lightning.Decode(invoice))
 	inside := *inv.AmountMsat >= w.MinWithdrawable && *inv.AmountMsat <= w.MaxWithdrawable
 	if (want.Asked != nil) != inside {
 		c.Differ(t, "lnurl-withdraw-msat")

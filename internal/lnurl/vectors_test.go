@@ -443,10 +443,7 @@ func checkDetails(t *testing.T, c *vectors.Case, raw json.RawMessage, better *be
 // the documented members, with the fills of utilities.md §7.1.
 func checkParams(t *testing.T, want *wantDetails, better *betterFetch, params any) {
 	t.Helper()
-	text, err := json.Marshal(params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(json.Marshal(params))
 	var got map[string]json.RawMessage
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)

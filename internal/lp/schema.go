@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 )
 
 // maxDigits bounds a big integer: 256 bits have 78 decimal digits.
@@ -143,16 +144,6 @@ func bigInt(raw json.RawMessage) (*big.Int, bool) {
 
 // wholeText reports whether s matches ^-?[0-9]+$ and is not too long.
 func wholeText(s string) bool {
-	if s != "" && s[0] == '-' {
-		s = s[1:]
-	}
-	if s == "" || len(s) > maxDigits {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
+	s = strings.TrimPrefix(s, "-")
+	return s != "" && len(s) <= maxDigits && strings.Trim(s, "0123456789") == ""
 }

@@ -38,19 +38,10 @@ func (g *graph) NodeLiquidity(_ context.Context, key string) (*bitcoin.NodeLiqui
 
 func TestLightningNodes(t *testing.T) {
 	network := lightning.New(lightning.Options{})
-	node, err := network.NewNode("lp", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := must[*lightning.Node](t)(network.NewNode("lp", 0))
 	preimage, _ := lightning.Preimage(t.Name())
-	invoice, err := node.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 100_000_000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	inv, err := bolt11.Decode(invoice)
-	if err != nil {
-		t.Fatal(err)
-	}
+	invoice := must[string](t)(node.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 100_000_000}))
+	inv := must[*bolt11.Invoice](t)(bolt11.Decode(invoice))
 	own, other := node.ID(), "02"+strings.Repeat("ab", 32)
 	rich := map[string]int64{own: 200_000, other: 900_000}
 	down := errors.New("no connection")

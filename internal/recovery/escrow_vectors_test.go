@@ -363,10 +363,7 @@ func alsoShown(t *testing.T, st *stage, in flowtest.Input, before map[string]str
 		}
 	} else if tx := in.Env.BitcoinTx; tx != nil && tx.TxID == answer.Data.TxID {
 		k, _ := st.Chain.Contract("v1")
-		id, err := bitcoin.ParseHash(tx.TxID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must[bitcoin.Hash](t)(bitcoin.ParseHash(tx.TxID))
 		for _, out := range st.World.Txs[id].Msg.TxOut {
 			is, err := k.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: out.PkScript, Sats: uint64(out.Value), Nonce: r.Bitcoin.Nonce, Confirmations: uint16(r.Bitcoin.Confirmations)})
 			if err == nil && bytes.Equal(is, r.Escrow.Real.ClaimHash) {
@@ -427,10 +424,7 @@ func takeResult(t *testing.T, f map[string]string, r *swap.Record, cs *flowtest.
 	if was := facts(r)[name]; was != "" {
 		f[name] = was
 	}
-	b, err := hex.DecodeString(strings.TrimPrefix(cs.ClaimResult, "0x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must[[]byte](t)(hex.DecodeString(strings.TrimPrefix(cs.ClaimResult, "0x")))
 	if len(b) != 32 {
 		return
 	}
@@ -524,9 +518,7 @@ func TestVectorsEvents(t *testing.T) {
 		case st.Record.Settled:
 			d = &rules{id: "escrow-settled-rests", facts: func(f map[string]string) {
 				clear(f)
-				for k, v := range before {
-					f[k] = v
-				}
+				maps.Copy(f, before)
 			}}
 		case from == hiddenState(st.Record.Type) && ev.Type == "Initialize" && known:
 			late := swap.OutCommitted

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"strconv"
 	"sync"
 	"testing"
@@ -66,14 +67,8 @@ type stage struct {
 // perform stores the record of a case in an engine on the case's world.
 func perform(t *testing.T, s *flowtest.Setup) *stage {
 	t.Helper()
-	text, err := json.Marshal(s.Record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := ImportRecord(s.Chain, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[[]byte](t)(json.Marshal(s.Record))
+	r := must[*swap.Record](t)(ImportRecord(s.Chain, text))
 	lps := lphttp.NewClient(lphttp.Options{Transport: s.World, Now: s.World.Now})
 	reader := chainio.New(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
 	st := &stage{Setup: s, Reader: reader, LPs: lps, Record: r, Acts: &acts{done: map[swap.EffectKind]int{}, send: s.Chain.Send}}
@@ -88,10 +83,7 @@ func perform(t *testing.T, s *flowtest.Setup) *stage {
 // advance runs a pass, and waits for what it set off.
 func (st *stage) advance(t *testing.T, input swap.Input) *swap.Record {
 	t.Helper()
-	res, err := st.Engine.Advance(t.Context(), st.Record.ID, input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must[*engine.Result](t)(st.Engine.Advance(t.Context(), st.Record.ID, input))
 	st.Engine.Effects.Drain()
 	return res.Record
 }
@@ -119,20 +111,13 @@ func facts(r *swap.Record) map[string]string {
 		text, _ := l.Preimage.MarshalJSON()
 		f["secret"] = string(text[1 : len(text)-1])
 	}
-	for k, v := range f {
-		if v == "" {
-			delete(f, k)
-		}
-	}
+	maps.DeleteFunc(f, func(_, v string) bool { return v == "" })
 	return f
 }
 
 // wanted are the facts after a case: those before, and what the reference changed.
 func wanted(before map[string]string, fields map[string]json.RawMessage) map[string]string {
-	want := map[string]string{}
-	for k, v := range before {
-		want[k] = v
-	}
+	want := maps.Clone(before)
 	for _, name := range []string{"commitTxId", "claimTxId", "refundTxId", "txId", "btcTxConfirmedAt", "address", "secret", "data"} {
 		raw, ok := fields[name]
 		if !ok {
@@ -152,4 +137,15 @@ func wanted(before map[string]string, fields map[string]json.RawMessage) map[str
 		}
 	}
 	return want
+}
+
+// must is for what a test cannot go on without.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
 }

@@ -84,14 +84,8 @@ func TestVectorsRecordReading(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		s := file.Setup(t, in)
-		text, err := json.Marshal(s.Record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := ImportRecord(s.Chain, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(json.Marshal(s.Record))
+		r := must[*swap.Record](t)(ImportRecord(s.Chain, text))
 		event, _ := r.EventHash()
 		got := map[string]string{"swapId": r.ID, "claimHash": hex.EncodeToString(r.Escrow.Expected.ClaimHash), "initiator": r.Signer,
 			"outputAddress": r.Terms.Recipient, "escrowHash": hex.EncodeToString(event)}
@@ -163,14 +157,8 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		s := file.Setup(t, in)
-		text, err := json.Marshal(s.Record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := ImportRecord(s.Chain, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(json.Marshal(s.Record))
+		r := must[*swap.Record](t)(ImportRecord(s.Chain, text))
 		is := func(what string, got tokens.Amount, want amount) {
 			if got.Raw == nil || got.Raw.String() != want.Raw || got.Decimal() != want.Amount {
 				t.Errorf("%s is %s (%s), want %s (%s)", what, got.Raw, got.Decimal(), want.Raw, want.Amount)

@@ -33,10 +33,7 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 			break
 		}
 	}
-	now, err := in.Now.Int64()
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := must[int64](t)(in.Now.Int64())
 	// The LP would decline a fee below the agreed one, with the signed PSBT in its hands.
 	t.Run("lower fee than agreed", func(t *testing.T) {
 		dear := maps.Clone(fields)

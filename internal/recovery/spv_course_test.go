@@ -20,10 +20,7 @@ func TestVaultSwapAfterADoubleSpend(t *testing.T) {
 	t.Parallel()
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
-	raw, err := rawtx.Encode(tx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must[[]byte](t)(rawtx.Encode(tx))
 	start := time.UnixMilli(1_700_000_000_000)
 	hour := time.Hour
 	unseen, seen := &swap.Observation{}, &swap.Observation{}

@@ -38,10 +38,7 @@ func trustedBTCRecord(state int) map[string]any {
 }
 
 func trustedBTCScript(t *testing.T, address string) []byte {
-	a, err := bitcoin.ParseAddress(address, bitcoin.Mainnet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must[bitcoin.Address](t)(bitcoin.ParseAddress(address, bitcoin.Mainnet))
 	return a.Script()
 }
 
@@ -390,10 +387,7 @@ func TestTrustedBTCSubmission(t *testing.T) {
 			id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 			msg := s.World.Txs[id].Msg
 			delete(s.World.Txs, id)
-			raw, err := rawtx.Encode(msg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must[[]byte](t)(rawtx.Encode(msg))
 			st := perform(t, s)
 			signed := swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: id, Tx: raw}}
 			if got := st.advance(t, signed); !got.Submission.Open() || st.Acts.count(swap.Broadcast) != 1 {
@@ -424,10 +418,7 @@ func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
 	s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
-	raw, err := rawtx.Encode(s.World.Txs[id].Msg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must[[]byte](t)(rawtx.Encode(s.World.Txs[id].Msg))
 	delete(s.World.Txs, id)
 	st := perform(t, s)
 	st.advance(t, swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: id, Tx: raw}})
@@ -460,10 +451,7 @@ func TestTrustedBTCRefused(t *testing.T) {
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 	tx := s.World.Txs[id]
 	delete(s.World.Txs, id)
-	raw, err := rawtx.Encode(tx.Msg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must[[]byte](t)(rawtx.Encode(tx.Msg))
 	st := perform(t, s)
 	st.Acts.broadcast = func() swap.Outcome { return swap.Outcome{Refused: true, Reason: "bad-txns-inputs-missingorspent"} }
 	later := func(d time.Duration) *swap.Record {

@@ -147,14 +147,8 @@ func TestVectorsTrustedStatus(t *testing.T) {
 		c.Input(t, &in)
 		var want map[string]any
 		c.Expected(t, &want)
-		now, err := in.Now.Int64()
-		if err != nil {
-			t.Fatal(err)
-		}
-		inv, err := lightning.Decode(in.Invoice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := must[int64](t)(in.Now.Int64())
+		inv := must[*lightning.Invoice](t)(lightning.Decode(in.Invoice))
 		// The LP's fee is not part of a case's input. It is what the answer leaves of
 		// the invoice; the rest was paid out at par, sats for the native token.
 		paid := big.NewInt(*inv.AmountMsat / 1000)

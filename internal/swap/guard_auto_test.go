@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 
@@ -156,10 +157,7 @@ func TestPreimageGoesOutOnlyWhileItHelps(t *testing.T) {
 		goes func(Decision) bool
 	}{"to watchtowers": {open, does(Publish)}, "in a claim": {withClaim, does(SendTx)}, "to be signed": {open, shown}} {
 		t.Run(name, func(t *testing.T) {
-			without := changes{}
-			for what, change := range unsafe {
-				without[what] = change
-			}
+			without := maps.Clone(unsafe)
 			if name == "to be signed" { // the state alone chooses what is shown
 				delete(without, "the escrow is not known")
 			}

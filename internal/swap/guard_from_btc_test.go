@@ -223,10 +223,7 @@ func TestBitcoinIsPaidForAFinalEscrowAlone(t *testing.T) {
 // whoever pays beside it pays twice.
 func TestVoidPaymentCountsAgain(t *testing.T) {
 	f := newFromBTC()
-	raw, err := rawtx.Encode(depositTx(0, 1000).Msg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must[[]byte](t)(rawtx.Encode(depositTx(0, 1000).Msg))
 	id := depositTx(0, 1000).ID
 	spent := func(s bitcoin.Spend) func(*Decision) {
 		return func(in *Decision) { in.Obs.Spends = known([]bitcoin.Spend{s}) }

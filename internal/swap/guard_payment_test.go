@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +27,7 @@ func TestPaymentIsGivenUp(t *testing.T) {
 	}
 	silent := changes{"Bitcoin does not answer": func(in *Decision) { in.Obs.Received = failed[[]*bitcoin.Tx](nil) }}
 	with := func(more changes) changes {
-		for name, change := range silent {
-			more[name] = change
-		}
+		maps.Copy(more, silent)
 		return more
 	}
 	t.Run("refused", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -83,9 +84,7 @@ func TestSPVRows(t *testing.T) {
 		"the chain does not answer":        func(in *Decision) { in.Obs.Withdrawal = failed(in.Obs.Withdrawal.Value) },
 	}
 	closed := changes{"the payout was advanced": func(in *Decision) { in.Obs.Withdrawal.Value.FrontTx = "0xf" }}
-	for name, change := range behind {
-		closed[name] = change
-	}
+	maps.Copy(closed, behind)
 	signedPSBT := Submit{Action: ActionFund, PSBT: psbtOf()}
 	checkRows(t, newSPVFromBTC(), []row{
 		{why: "the provider accepted the transaction", pass: passOf(spvPass(SPVSigned), posted(took)), without: changes{

@@ -1,6 +1,7 @@
 package swap
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +22,7 @@ func signedBoth(opened bool) func(*Decision) {
 // sends reports whether a step of what was signed is sent.
 func sends(f *Flow, step int) func(Decision) bool {
 	return func(in Decision) bool {
-		for _, e := range f.Effects(in) {
-			if e.Kind == SendTx && e.Step == step {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(f.Effects(in), func(e Effect) bool { return e.Kind == SendTx && e.Step == step })
 	}
 }
 

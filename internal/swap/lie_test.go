@@ -22,16 +22,10 @@ import (
 // invoiceAt is an LP's invoice of so long ago.
 func invoiceAt(t *testing.T, age time.Duration) string {
 	t.Helper()
-	z, err := zpay32.NewInvoice(&chaincfg.RegressionNetParams, sha256.Sum256(autoPreimage[:]), noon.Add(-age), zpay32.Description("swap"), zpay32.CLTVExpiry(25), zpay32.Expiry(time.Hour),
-		zpay32.Amount(1_000_000), zpay32.PaymentAddr([32]byte{1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must[*zpay32.Invoice](t)(zpay32.NewInvoice(&chaincfg.RegressionNetParams, sha256.Sum256(autoPreimage[:]), noon.Add(-age), zpay32.Description("swap"), zpay32.CLTVExpiry(25), zpay32.Expiry(time.Hour),
+		zpay32.Amount(1_000_000), zpay32.PaymentAddr([32]byte{1})))
 	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
-	text, err := z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must[string](t)(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))
 	return text
 }
 
@@ -177,10 +171,7 @@ func TestLiesAfterTheQuote(t *testing.T) {
 			if next.MayPurge() {
 				t.Error("the evidence may be deleted")
 			}
-			body, err := next.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := must[[]byte](t)(next.Encode())
 			if kept, err := Decode(next.ID, 1, body); err != nil || kept.Lie == nil || kept.Lie.Check != string(c.check) || !bytes.Equal(kept.Lie.Came, l.Came) {
 				t.Errorf("stored: %+v, %v", kept, err)
 			}

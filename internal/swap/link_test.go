@@ -17,10 +17,7 @@ func TestVectorsHyperlinksBitcoin(t *testing.T) {
 		c.Input(t, &in)
 		var want struct{ Reference, Recommended string }
 		c.Expected(t, &want)
-		sats, err := strconv.ParseInt(in.AmountSats, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sats := must[int64](t)(strconv.ParseInt(in.AmountSats, 10, 64))
 		got := BitcoinLink(in.Address, sats)
 		if got != want.Recommended {
 			t.Errorf("got %s, want %s", got, want.Recommended)

@@ -14,15 +14,7 @@ import (
 // word as it is, and one for its word against what was seen before.
 func statusGuards(status func(Decision) chainStatus) (is, anew func(want ...chainStatus) func(Decision) bool) {
 	is = func(want ...chainStatus) func(Decision) bool {
-		return func(in Decision) bool {
-			s := status(in)
-			for _, w := range want {
-				if s == w {
-					return true
-				}
-			}
-			return false
-		}
+		return func(in Decision) bool { return slices.Contains(want, status(in)) }
 	}
 	anew = func(want ...chainStatus) func(Decision) bool {
 		return func(in Decision) bool { return is(want...)(in) && in.R.takesBack(in.Obs.Escrow.Value.Head) }

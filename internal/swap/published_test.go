@@ -24,19 +24,13 @@ func TestWordsArePublished(t *testing.T) {
 	// what holds the status of a step, or the step
 	holders := map[string]string{"setup": "Setup", "pay": "Payment", "payment": "Payment", "settle": "Settlement", "settlement": "Settlement", "refund": "Refund", "back": "Refund"}
 	fset := token.NewFileSet()
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must[[]string](t)(filepath.Glob("*.go"))
 	var files []*ast.File
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(fset, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must[*ast.File](t)(parser.ParseFile(fset, name, nil, 0))
 		files = append(files, f)
 	}
 	constants := map[string]string{"onLightning": onLightning, "onBitcoin": onBitcoin}

@@ -15,8 +15,6 @@ func (r *Record) MayPurge() bool {
 	if r.Gas != nil && r.Gas.Paid {
 		return false
 	}
-	if b := r.Bitcoin; b != nil && (b.Posted || b.Tx != nil || !isZero(b.TxID) || len(b.Declined) > 0) {
-		return false
-	}
-	return true
+	b := r.Bitcoin
+	return b == nil || !b.Posted && b.Tx == nil && isZero(b.TxID) && len(b.Declined) == 0
 }

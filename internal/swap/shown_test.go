@@ -193,10 +193,7 @@ func TestStepNotesTheEnd(t *testing.T) {
 // What is stored is read back for the very swap, by a version that knows it.
 func TestDecodeRefuses(t *testing.T) {
 	r := &Record{Head: Head{ID: "a", Type: ToBTCLN}}
-	body, err := r.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must[[]byte](t)(r.Encode())
 	if got, err := Decode("a", 7, body); err != nil || got.Version != 7 || got.Schema != schema {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -209,10 +206,7 @@ func TestDecodeRefuses(t *testing.T) {
 			t.Fatalf("no member %s in %s", member, body)
 		}
 		m[member] = v
-		text, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must[[]byte](t)(json.Marshal(m))
 		return text
 	}
 	newer := changed(body, "schema", schema+1)

@@ -238,20 +238,14 @@ func readable(t *testing.T, response, p json.RawMessage) (out json.RawMessage, u
 	flowtest.Decode(t, p, &m)
 	for key, s := range m.Services {
 		delete(s, "tokens")
-		n, err := strconv.Atoi(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must[int](t)(strconv.Atoi(key))
 		if _, offered := envelope.Services[lp.Service(n).String()]; !offered {
 			delete(m.Services, key)
 			delete(m.Bounds, key)
 			unknown = true
 		}
 	}
-	out, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out = must[[]byte](t)(json.Marshal(m))
 	return out, unknown
 }
 
@@ -313,14 +307,8 @@ func TestVectorsInfoEnvelope(t *testing.T) {
 		default:
 			t.Fatalf("unknown family %s", in.ChainFamily)
 		}
-		answer, err := json.Marshal(map[string]any{"envelope": in.Envelope, "chains": map[string]any{"X": map[string]string{"address": in.Address, "signature": in.Signature}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, err := lp.ReadInfo("https://lp", answer, inner.Nonce)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must[[]byte](t)(json.Marshal(map[string]any{"envelope": in.Envelope, "chains": map[string]any{"X": map[string]string{"address": in.Address, "signature": in.Signature}}}))
+		info := must[lp.Info](t)(lp.ReadInfo("https://lp", answer, inner.Nonce))
 		d := NewDirectory(Setup{Chains: []Chain{chain}})
 		proven := d.prove(t.Context(), "https://lp", info).Addresses["X"] == in.Address
 		if lower := strings.ToLower(in.Address); in.ChainFamily == "evm" && lower == in.Address && !want.Valid && proven {
@@ -594,10 +582,7 @@ func TestVectorsSupportedTokens(t *testing.T) {
 			t.Errorf("supported as output (-want +got):\n%s", diff)
 		}
 		for _, x := range want.Counter {
-			token, err := d.s.Tokens.Resolve(x.Token)
-			if err != nil {
-				t.Fatal(err)
-			}
+			token := must[tokens.Token](t)(d.s.Tokens.Resolve(x.Token))
 			for _, side := range []struct {
 				side Side
 				want []string
@@ -628,21 +613,16 @@ func isSubset(part, whole []string) bool {
 // listed looks in the LPs themselves whether one lists a token for swaps with btc.
 func listed(t *testing.T, d *Directory, lps []jsonLP, id string, btc tokens.Token, side Side) bool {
 	t.Helper()
-	token, err := d.s.Tokens.Resolve(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must[tokens.Token](t)(d.s.Tokens.Resolve(id))
 	info := d.chain(token.Chain).Info()
 	service := map[bool]map[Side]lp.Service{
 		true:  {Input: lp.FromLightning(info), Output: lp.ToBTCLN},
 		false: {Input: lp.FromBitcoin(info), Output: lp.ToBTC},
 	}[btc == tokens.LightningBTC()][side]
-	for _, l := range lps {
-		if _, ok := d.spelling(l.record(t).Services[service], token.Chain, token.Address); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lps, func(l jsonLP) bool {
+		_, ok := d.spelling(l.record(t).Services[service], token.Chain, token.Address)
+		return ok
+	})
 }
 
 func TestVectorsLimits(t *testing.T) {
@@ -664,10 +644,7 @@ func TestVectorsLimits(t *testing.T) {
 		c.Expected(t, &want)
 		d := loaded(t, in.LPs, nil)
 		for _, l := range in.LearntBounds {
-			token, err := d.s.Tokens.Resolve(l.Token)
-			if err != nil {
-				t.Fatal(err)
-			}
+			token := must[tokens.Token](t)(d.s.Tokens.Resolve(l.Token))
 			service := lp.Service(slices.Index(typeNames, l.SwapType))
 			i := slices.IndexFunc(d.lps, func(p *LP) bool { return p.URL == l.LP })
 			spelled, ok := d.spelling(d.lps[i].Services[service], token.Chain, token.Address)
@@ -678,10 +655,7 @@ func TestVectorsLimits(t *testing.T) {
 		}
 		for _, l := range want.Limits {
 			src, _ := d.s.Tokens.Resolve(l.SrcToken)
-			dst, err := d.s.Tokens.Resolve(l.DstToken)
-			if err != nil {
-				t.Fatal(err)
-			}
+			dst := must[tokens.Token](t)(d.s.Tokens.Resolve(l.DstToken))
 			smart := src
 			service := lp.ToBTC
 			switch {
@@ -743,10 +717,7 @@ func TestVectorsLimitsEndpoint(t *testing.T) {
 		c.Expected(t, &want)
 		d := loaded(t, nil, nil)
 		src, _ := d.s.Tokens.Resolve(in.SrcToken)
-		dst, err := d.s.Tokens.Resolve(in.DstToken)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dst := must[tokens.Token](t)(d.s.Tokens.Resolve(in.DstToken))
 		smart, service := src, lp.ToBTC
 		switch {
 		case dst == tokens.LightningBTC():

@@ -201,15 +201,9 @@ func testAuth(t testing.TB) *Auth {
 	t.Helper()
 	authority, request := privateKey(1), privateKey(2)
 	requestKey := request.PubKey().SerializeCompressed()[1:]
-	signature, err := signSchnorr(authority, requestKey, [32]byte{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	signature := must[[]byte](t)(signSchnorr(authority, requestKey, [32]byte{}))
 	certificate := append(append(authority.PubKey().SerializeCompressed()[1:], signature...), requestKey...)
-	auth, err := NewAuth(hex.EncodeToString(certificate), hex.EncodeToString(request.Serialize()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	auth := must[*Auth](t)(NewAuth(hex.EncodeToString(certificate), hex.EncodeToString(request.Serialize())))
 	return auth
 }
 

@@ -21,10 +21,7 @@ func (r *fixedRand) Read(p []byte) (int, error) {
 
 func checkInfoRequests(t *testing.T, nonce, get, postPath, postType, postBody string) {
 	t.Helper()
-	random, err := hex.DecodeString(nonce)
-	if err != nil {
-		t.Fatal(err)
-	}
+	random := must[[]byte](t)(hex.DecodeString(nonce))
 	got := make(chan captured, 2)
 	both := make(chan struct{})
 	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -93,9 +93,7 @@ func TestLateParameterWithoutValue(t *testing.T) {
 		bodies <- string(flowtest.ReadAll(r))
 		_, _ = io.WriteString(w, flowtest.ToBTCAnswer)
 	})
-	if _, err := client(t, Options{}).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: async.Known("")}, lp.Early{}); err != nil {
-		t.Fatal(err)
-	}
+	must[lp.ToBTCQuote](t)(client(t, Options{}).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: async.Known("")}, lp.Early{}))
 	if b := <-bodies; !strings.HasSuffix(b, "\x02\x00\x00\x00{}") {
 		t.Errorf("body %q", b)
 	}
@@ -156,9 +154,7 @@ func TestRepetitionsDoNotStream(t *testing.T) {
 	})
 	rate := async.NewFuture[string]()
 	time.AfterFunc(20*time.Millisecond, func() { rate.Set("7", nil) })
-	if _, err := client(t, Options{}).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: rate}, lp.Early{}); err != nil {
-		t.Fatal(err)
-	}
+	must[lp.ToBTCQuote](t)(client(t, Options{}).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: rate}, lp.Early{}))
 	if first := <-types; !strings.HasPrefix(first, lp.StreamType+" ") {
 		t.Errorf("first %s", first)
 	}

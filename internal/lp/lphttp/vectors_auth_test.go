@@ -56,10 +56,7 @@ func TestVectorsAuthHeader(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := time.Unix(in.Now, 0)
-		own, err := auth.header(now, zeros{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := must[string](t)(auth.header(now, zeros{}))
 		for name, header := range map[string]string{"theirs": want.Header, "ours": own} {
 			if key, err := accepts(header, now); err != nil || hex.EncodeToString(key) != want.AuthorityKey {
 				t.Errorf("%s: key %x, %v", name, key, err)
@@ -101,10 +98,7 @@ func TestVectorsLPAuth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		random, err := hex.DecodeString(in.Random)
-		if err != nil {
-			t.Fatal(err)
-		}
+		random := must[[]byte](t)(hex.DecodeString(in.Random))
 		got, err := auth.sign(time.UnixMilli(in.NowMs), [32]byte(random), [32]byte{})
 		if err != nil || got != want.Header {
 			t.Errorf("header %s, %v\nwant   %s", got, err, want.Header)

@@ -81,10 +81,7 @@ func ask(t *testing.T, c *Client, base, method, chain, depositToken string, p qu
 		return c.SPV(ctx, base, lp.SPVRequest{Chain: chain, Address: p.Address, Amount: l.amount, Token: p.Token, GasAmount: n(p.GasAmount), GasToken: p.GasToken, ExactOut: p.ExactOut,
 			FrontingFeeRate: n(p.FrontingFeeRate), CallerFeeRate: l.share, StickyAddress: p.StickyAddress, Inputs: l.inputs, InputFeeRate: l.inputFeeRate})
 	case "initSpvFromBTC":
-		psbt, err := hex.DecodeString(p.PSBTHex)
-		if err != nil {
-			t.Fatal(err)
-		}
+		psbt := must[[]byte](t)(hex.DecodeString(p.PSBTHex))
 		return c.PostSPV(ctx, base, chain, p.QuoteID, psbt)
 	case "initTrustedFromBTCLN":
 		return c.TrustedLN(ctx, base, lp.TrustedRequest{Chain: chain, Address: p.Address, Amount: n(p.Amount), Token: p.Token})
@@ -168,14 +165,9 @@ func members(t *testing.T, object json.RawMessage) []lp.Param {
 	}
 	var out []lp.Param
 	d := json.NewDecoder(strings.NewReader(string(object)))
-	if _, err := d.Token(); err != nil {
-		t.Fatal(err)
-	}
+	must[json.Token](t)(d.Token())
 	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := must[json.Token](t)(d.Token())
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
 			t.Fatal(err)

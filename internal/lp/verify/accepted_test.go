@@ -139,10 +139,7 @@ func TestWhatIsAccepted(t *testing.T) {
 		}, "in 9640; out 96000000000000; fee 380000000000; sats 38; off 208; pay 9640, 0 confirmations; ends in 1m0s", func(t *testing.T, a Accepted) { pays(t, a, paid) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := c.verify(t)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must[Accepted](t)(c.verify(t))
 			if got := told(a); got != c.want {
 				t.Errorf("accepted\n%s, want\n%s", got, c.want)
 			}

@@ -89,7 +89,7 @@ func TestAmountsAreBitcoin(t *testing.T) {
 	}
 	lied(t, lp.CheckPrepared, PreparedToBTCLN(lp.PreparedToBTCLN{Amount: n(1), ReqID: id[2:]}))
 	lied(t, lp.CheckPrepared, PreparedToBTCLN(lp.PreparedToBTCLN{Amount: n(1), ReqID: id + "ab"}))
-	lied(t, lp.CheckPrepared, PreparedToBTCLN(lp.PreparedToBTCLN{Amount: n(1), ReqID: id + "/x"}))
+	lied(t, lp.CheckPrepared, PreparedToBTCLN(lp.PreparedToBTCLN{Amount: n(1), ReqID: "/x" + id[2:]}))
 	lied(t, lp.CheckNumbers, (&fromBTC{got: lp.FromBTCQuote{Amount: n(1), SwapFee: n(0), Total: n(0)}}).numbers())
 	trusted := func(v *big.Int) error {
 		_, err := TrustedBTC(agreed(n(1), false), bitcoin.Regtest, lp.TrustedBTCQuote{SwapFee: n(0), SwapFeeSats: n(0), Total: n(1), AmountSats: v, Sequence: n(0)})

@@ -278,10 +278,7 @@ func (in spvCase) withdrawal(tx *wire.MsgTx) (w chains.Withdrawal, err error) {
 func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	var f VaultFacts
 	if v := in.VaultOnChain; v != nil {
-		at, err := bitcoin.ParseOutPoint(v.Utxo)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must[bitcoin.OutPoint](t)(bitcoin.ParseOutPoint(v.Utxo))
 		f.Vault = &chains.Vault{Open: v.Opened, OurRelay: true, Tokens: [2]string{v.Token0, v.Token1}, Multipliers: [2]*big.Int{flowtest.Number(t, v.Multiplier0), flowtest.Number(t, v.Multiplier1)},
 			VaultState: bitcoin.VaultState{UTXO: at, Raw: [2]uint64{flowtest.Number(t, v.RawAmount0).Uint64(), flowtest.Number(t, v.RawAmount1).Uint64()}}, Confirmations: v.Confirmations}
 	}
@@ -304,14 +301,8 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	}
 	known := map[bitcoin.Hash]*bitcoin.Tx{}
 	for i, text := range in.PendingRawTxs {
-		raw, err := hex.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tx, err := rawtx.Decode(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must[[]byte](t)(hex.DecodeString(text))
+		tx := must[*wire.MsgTx](t)(rawtx.Decode(raw))
 		if !in.MissingFirstPending || i > 0 {
 			known[tx.TxHash()] = &bitcoin.Tx{ID: tx.TxHash(), Msg: tx}
 		}
@@ -324,10 +315,7 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	}, f.Vault.UTXO, utxo, vault.MaxPendingQuoted)
 	f.Trace = err
 	for _, b := range before {
-		w, err := in.withdrawal(b.Tx.Msg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must[chains.Withdrawal](t)(in.withdrawal(b.Tx.Msg))
 		f.Pending = append(f.Pending, w)
 	}
 	if in.ContractRejectsPending {

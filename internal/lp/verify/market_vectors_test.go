@@ -95,14 +95,8 @@ func TestVectorsConvertClient(t *testing.T) {
 		c.Input(t, &in)
 		answer := map[string]string{}
 		p := flowtest.Number(t, in.PriceUSatPerToken)
-		from, err := FromBitcoin(flowtest.Number(t, in.Sats), p, in.Decimals)
-		if err != nil {
-			t.Fatal(err)
-		}
-		to, err := ToBitcoin(flowtest.Number(t, in.Token), p, in.Decimals)
-		if err != nil {
-			t.Fatal(err)
-		}
+		from := must[*big.Int](t)(FromBitcoin(flowtest.Number(t, in.Sats), p, in.Decimals))
+		to := must[*big.Int](t)(ToBitcoin(flowtest.Number(t, in.Token), p, in.Decimals))
 		answer["fromBtc"], answer["toBtc"] = from.String(), to.String()
 		vectors.SameJSON(t, c.Want(t), answer)
 	})

@@ -40,10 +40,7 @@ type standVault struct {
 func (s standVault) facts(t *testing.T, token, native, vaultAddress, quoted string) VaultFacts {
 	var f VaultFacts
 	if s.Vault != nil {
-		utxo, err := bitcoin.ParseOutPoint(s.Vault.Utxo)
-		if err != nil {
-			t.Fatal(err)
-		}
+		utxo := must[bitcoin.OutPoint](t)(bitcoin.ParseOutPoint(s.Vault.Utxo))
 		v := chains.Vault{Open: s.Vault.Opened, OurRelay: true, Tokens: [2]string{token, native}, Confirmations: s.Vault.Confirmations, VaultState: bitcoin.VaultState{UTXO: utxo}}
 		for i := range 2 {
 			v.Multipliers[i] = flowtest.Number(t, s.Vault.Multipliers[i])
@@ -82,10 +79,7 @@ func (s standVault) facts(t *testing.T, token, native, vaultAddress, quoted stri
 			f.Trace = fmt.Errorf("%s does not lead to the vault", at)
 			break
 		}
-		spends, err := bitcoin.ParseOutPoint(*known.Spends)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spends := must[bitcoin.OutPoint](t)(bitcoin.ParseOutPoint(*known.Spends))
 		w := chains.Withdrawal{Withdrawal: bitcoin.Withdrawal{TxID: at.Hash, Vault: spends}}
 		for i, amount := range s.PendingAmounts {
 			w.Amounts.Total[i] = flowtest.Number(t, amount).Uint64()

@@ -78,10 +78,7 @@ func inField(t *testing.T, text string) string {
 	if !ok {
 		t.Fatalf("%q is no number", text)
 	}
-	f, err := wire.FeltOfBig(n.Mod(n, prime))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must[wire.Felt](t)(wire.FeltOfBig(n.Mod(n, prime)))
 	return wire.Hex64(f)
 }
 
@@ -99,10 +96,7 @@ func starknetQuote(t *testing.T, c *vectors.Case, good bool) error {
 	}
 	c.Input(t, &in)
 	k := starknetContracts()
-	written, err := json.Marshal(in.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must[[]byte](t)(json.Marshal(in.Data))
 	if _, err := k.Decode(written); err == nil {
 		t.Error("addresses beyond the prime, or no reputation flag, pass")
 	} else if good {
@@ -112,18 +106,9 @@ func starknetQuote(t *testing.T, c *vectors.Case, good bool) error {
 		in.Data[name] = inField(t, in.Data[name].(string))
 	}
 	in.Data["reputation"] = in.Data["payIn"]
-	data, err := json.Marshal(in.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	invoice, err := lightning.Decode(in.PR)
-	if err != nil {
-		t.Fatal(err)
-	}
-	expiry, err := strconv.ParseInt(in.ExpiryTimestamp, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must[[]byte](t)(json.Marshal(in.Data))
+	invoice := must[*lightning.Invoice](t)(lightning.Decode(in.PR))
+	expiry := must[int64](t)(strconv.ParseInt(in.ExpiryTimestamp, 10, 64))
 	token := tokens.Token{Chain: "STARKNET", Ticker: "STRK", Decimals: 18, Address: in.Token}
 	agreed := Agreed{LP: inField(t, in.LpAddress), User: inField(t, in.Signer), Token: token, Native: token, Contract: k, Now: unix(in.Now / 1000)}
 	q := &toBTCLN{ToBTCLNExpected: ToBTCLNExpected{Agreed: agreed, Invoice: invoice, Expiry: expiry, MaxRoutingSats: flowtest.Number(t, in.MaxFeeSats)},

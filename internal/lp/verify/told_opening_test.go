@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
@@ -39,10 +40,7 @@ var lieOf = map[string]struct {
 
 func (o toldOpening) escrow(t *testing.T) chains.Escrow {
 	t.Helper()
-	e, err := o.data.escrow()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must[chains.Escrow](t)(o.data.escrow())
 	return e
 }
 
@@ -63,9 +61,7 @@ func TestFromBTCTold(t *testing.T) {
 		"locked for long":       {lp.CheckExpiry, func(o *toldOpening) { o.data.Expiry = noon.Unix() + maxFromBTCLasts + 1 }},
 		"a long sequence":       {lp.CheckEscrow, func(o *toldOpening) { o.data.Sequence = "18446744073709551616" }},
 	}
-	for name, c := range lieOf {
-		all[name] = c
-	}
+	maps.Copy(all, lieOf)
 	all["too little time is left"] = struct {
 		check  lp.Check
 		change func(*toldOpening)

@@ -75,10 +75,7 @@ func coinAt(address string) tokens.Token { return tokens.Token{Address: address,
 
 func fromHex(t *testing.T, s string) []byte {
 	t.Helper()
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must[[]byte](t)(hex.DecodeString(s))
 	return b
 }
 
@@ -378,10 +375,7 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 		if err := errors.Join(json.Unmarshal(in.Expected, &expected), json.Unmarshal(in.Received, &received)); err != nil {
 			t.Fatal(err)
 		}
-		agreed, err := standIn{}.Decode(in.Expected)
-		if err != nil {
-			t.Fatal(err)
-		}
+		agreed := must[chains.Escrow](t)(standIn{}.Decode(in.Expected))
 		legacy, todo := in.Kind == "FROM_BTCLN", lp.DutyOpen
 		if legacy {
 			todo = lp.DutySign

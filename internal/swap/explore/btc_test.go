@@ -450,13 +450,7 @@ func spvStory() *story {
 			r.Bitcoin = &swap.BitcoinPart{Address: "bc1q", Sats: 990, Confirmations: 2, Script: depositScript}
 			r.Vault = &swap.VaultPart{QuoteID: "q", Owner: "lp", VaultID: big.NewInt(1), Multipliers: [2]*big.Int{big.NewInt(1), big.NewInt(1)},
 				UTXO: vaultUTXO.String(), UTXOSats: 600, Deadline: swap.At(deadline)}
-			var all []start
-			for _, off := range []int8{0, -1, 1} {
-				w := firstWorld()
-				w.off = off
-				all = append(all, start{w, r, max(off, -off)})
-			}
-			return all
+			return starts(r)
 		},
 		answers: func(s *sim, o opts) engine.Reader { return answer{s: s, o: o} },
 		truth:   spvTruth,
@@ -485,13 +479,8 @@ func spvStory() *story {
 		return s.vaultClaim()
 	}
 	st.fair = func(s *sim, gone bool) bool {
-		want := working
-		if gone {
-			want = silent
-		}
 		switch {
-		case s.w.mood != want:
-			s.w.mood = want
+		case s.turns(working, gone):
 			return true
 		case claims(s): // a watchtower
 			return true

@@ -50,6 +50,27 @@ func firstRecord(t swap.Type) *swap.Record {
 // firstWorld is the world in which a quote has just been made.
 func firstWorld() world { return world{height: 100, btc: btcWorld{height: 100}} }
 
+// starts are the beginnings with a clock that is right, behind, or ahead.
+func starts(r *swap.Record) (all []start) {
+	for _, off := range []int8{0, -1, 1} {
+		w := firstWorld()
+		w.off = off
+		all = append(all, start{w, r, max(off, -off)})
+	}
+	return all
+}
+
+// turns makes the provider say what it says at a fair end, where it may be gone, and reports
+// whether it said something else.
+func (s *sim) turns(honest mood, gone bool) bool {
+	if gone {
+		honest = silent
+	}
+	turned := s.w.mood != honest
+	s.w.mood = honest
+	return turned
+}
+
 func (a answer) Escrow(_ context.Context, _, _ string, q chains.EscrowQuery) (chains.EscrowFact, error) {
 	if a.missing(aEscrow) && q.ClaimHash == nil || a.missing(aFound) && q.ClaimHash != nil {
 		return chains.EscrowFact{}, errSilent

@@ -47,13 +47,7 @@ func fromBTCStory() *story {
 			r := firstRecord(swap.FromBTC)
 			r.Escrow = &swap.EscrowPart{Expected: inEscrow(), Real: inEscrow(), Init: &chains.Auth{Prefix: "claim_initialize", Timeout: zero.Add(authFor).Unix(), Signature: "0x1"}}
 			r.Bitcoin = &swap.BitcoinPart{Address: "bc1q", Sats: 990, Confirmations: 2, Script: depositScript}
-			var all []start
-			for _, off := range []int8{0, -1, 1} {
-				w := firstWorld()
-				w.off = off
-				all = append(all, start{w, r, max(off, -off)})
-			}
-			return all
+			return starts(r)
 		},
 		answers: func(s *sim, o opts) engine.Reader { return fromBTCAnswer{answer{s: s, o: o}} },
 		rests: func(s *sim, r *swap.Record, gone bool) bool { // only the provider can end an escrow for which nothing was paid

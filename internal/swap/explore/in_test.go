@@ -228,13 +228,8 @@ func inStory(t swap.Type, ends ...time.Duration) *story {
 		}
 	}
 	st.fair = func(s *sim, gone bool) bool {
-		want := working
-		if gone {
-			want = silent
-		}
 		switch {
-		case s.w.mood != want:
-			s.w.mood = want
+		case s.turns(working, gone):
 			return true
 		case claims(s): // a watchtower
 			return true

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -103,12 +104,7 @@ func outStory(t swap.Type) *story {
 			} else {
 				r.Bitcoin = &swap.BitcoinPart{Address: "bc1q", Sats: 990, Nonce: 1, Confirmations: 2}
 			}
-			var all []start
-			for _, off := range []int8{0, -1, 1} {
-				w := firstWorld()
-				w.off = off
-				all = append(all, start{w, r, max(off, -off)})
-			}
+			all := starts(r)
 			if t == swap.ToBTCLN {
 				w := firstWorld()
 				w.rival = true
@@ -119,13 +115,8 @@ func outStory(t swap.Type) *story {
 		answers: func(s *sim, o opts) engine.Reader { return outAnswer{answer{s: s, o: o}} },
 		truth:   outTruth,
 		fair: func(s *sim, gone bool) bool {
-			want := s.honestOut()
-			if gone {
-				want = silent
-			}
 			switch {
-			case s.w.mood != want:
-				s.w.mood = want
+			case s.turns(s.honestOut(), gone):
 				return true
 			case gone:
 				return false
@@ -184,14 +175,7 @@ func outTruth(s *sim, was *swap.Record, res *engine.Result) string {
 	if was.Settled || !was.Seen.Reached(head) {
 		return ""
 	}
-	in := func(states ...int) bool {
-		for _, st := range states {
-			if r.State == st {
-				return true
-			}
-		}
-		return false
-	}
+	in := func(states ...int) bool { return slices.Contains(states, r.State) }
 	now := s.clock(0)
 	state := s.w.escrow()
 	ok := true

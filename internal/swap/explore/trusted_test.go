@@ -148,13 +148,8 @@ func trustedStory(t swap.Type) *story {
 		return true
 	}
 	st.fair = func(s *sim, gone bool) bool {
-		want := working
-		if gone {
-			want = silent
-		}
 		switch {
-		case s.w.mood != want:
-			s.w.mood = want
+		case s.turns(working, gone):
 			return true
 		case gone:
 			return false
