@@ -49,6 +49,16 @@ func handedOut(t testing.TB, typ bitcoin.AddressType, vault bool) (*psbt.Packet,
 	}
 }
 
+// eachWallet does f for a payment and a vault swap of every type of wallet that can fund it.
+func eachWallet(f func(typ bitcoin.AddressType, vault bool)) {
+	for _, typ := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
+		f(typ, false)
+		if typ != bitcoin.P2PKH {
+			f(typ, true)
+		}
+	}
+}
+
 func submit(t testing.TB, p *psbt.Packet, a Agreement) (*SignedTx, error) {
 	t.Helper()
 	u, err := Parse(closePSBT(t, p).Base64())
@@ -61,64 +71,59 @@ func submit(t testing.TB, p *psbt.Packet, a Agreement) (*SignedTx, error) {
 // Every wallet type, for payments and vault swaps, signed, finished by the wallet
 // in part or in whole, and in version 2, gives the same transaction.
 func TestSignedRoundTrip(t *testing.T) {
-	for _, vault := range []bool{false, true} {
-		for _, typ := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
-			name := typ.String() + map[bool]string{true: " vault", false: " payment"}[vault]
-			if vault && typ == bitcoin.P2PKH {
-				continue
+	eachWallet(func(typ bitcoin.AddressType, vault bool) {
+		name := typ.String() + map[bool]string{true: " vault", false: " payment"}[vault]
+		t.Run(name, func(t *testing.T) {
+			p, a := handedOut(t, typ, vault)
+			own := len(a.Template.Inputs)
+			signWith(t, p, own, testKey(), txscript.SigHashAll)
+			want, err := submit(t, p, a)
+			if err != nil {
+				t.Fatal(err)
 			}
-			t.Run(name, func(t *testing.T) {
-				p, a := handedOut(t, typ, vault)
-				own := len(a.Template.Inputs)
-				signWith(t, p, own, testKey(), txscript.SigHashAll)
-				want, err := submit(t, p, a)
+			if vault != (want.PSBT != nil) {
+				t.Errorf("PSBT to post: %v", want.PSBT != nil)
+			}
+			if got := senderOf(t, want, a.Template, bitcoin.Regtest); got != testAddress(t, typ).String() {
+				t.Errorf("sender %s", got)
+			}
+			same := func(name string, text string) {
+				t.Helper()
+				u, err := Parse(text)
 				if err != nil {
-					t.Fatal(err)
+					t.Errorf("%s: %v", name, err)
+					return
 				}
-				if vault != (want.PSBT != nil) {
-					t.Errorf("PSBT to post: %v", want.PSBT != nil)
+				if id, ok := u.TxID(nil); !ok || id != want.ID {
+					t.Errorf("%s: id %s, %v; want %s", name, id, ok, want.ID)
 				}
-				if got := senderOf(t, want, a.Template, bitcoin.Regtest); got != testAddress(t, typ).String() {
-					t.Errorf("sender %s", got)
+				got, err := u.Check(a)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					return
 				}
-				same := func(name string, text string) {
-					t.Helper()
-					u, err := Parse(text)
-					if err != nil {
-						t.Errorf("%s: %v", name, err)
-						return
-					}
-					if id, ok := u.TxID(nil); !ok || id != want.ID {
-						t.Errorf("%s: id %s, %v; want %s", name, id, ok, want.ID)
-					}
-					got, err := u.Check(a)
-					if err != nil {
-						t.Errorf("%s: %v", name, err)
-						return
-					}
-					if got.ID != want.ID || !bytes.Equal(got.PSBT, want.PSBT) || got.Fee != want.Fee || got.VSize != want.VSize {
-						t.Errorf("%s: got %+v, want %+v", name, got, want)
-					}
+				if got.ID != want.ID || !bytes.Equal(got.PSBT, want.PSBT) || got.Fee != want.Fee || got.VSize != want.VSize {
+					t.Errorf("%s: got %+v, want %+v", name, got, want)
 				}
-				same("v2", PSBT(toV2(t, p, false)).Hex())
-				same("v2, display order", PSBT(toV2(t, p, true)).Base64())
-				if err := psbt.Finalize(p, own); err != nil {
-					t.Fatal(err)
+			}
+			same("v2", PSBT(toV2(t, p, false)).Hex())
+			same("v2, display order", PSBT(toV2(t, p, true)).Base64())
+			if err := psbt.Finalize(p, own); err != nil {
+				t.Fatal(err)
+			}
+			same("one finished", closePSBT(t, p).Hex())
+			finishWith(t, p, own+1)
+			same("finished", closePSBT(t, p).Hex())
+			same("finished v2", PSBT(toV2(t, p, false)).Hex())
+			// what the provider does with it
+			if vault {
+				out := openPSBT(t, want.PSBT)
+				if vaultKey := testKey(); !vaultSigned(t, out, vaultKey) {
+					t.Error("not complete after the provider's signature")
 				}
-				same("one finished", closePSBT(t, p).Hex())
-				finishWith(t, p, own+1)
-				same("finished", closePSBT(t, p).Hex())
-				same("finished v2", PSBT(toV2(t, p, false)).Hex())
-				// what the provider does with it
-				if vault {
-					out := openPSBT(t, want.PSBT)
-					if vaultKey := testKey(); !vaultSigned(t, out, vaultKey) {
-						t.Error("not complete after the provider's signature")
-					}
-				}
-			})
-		}
-	}
+			}
+		})
+	})
 }
 
 func TestSignedAttacks(t *testing.T) {

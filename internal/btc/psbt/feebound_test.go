@@ -10,11 +10,6 @@ import (
 	"github.com/swapper-go/swapper/fault"
 )
 
-// coinOf is a coin of a test wallet; parents, if any, are unconfirmed.
-func coinOf(n byte, sats int64, parents *bitcoin.CPFP) Coin {
-	return Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{n}}, Value: sats, CPFP: parents}
-}
-
 // Whatever a backend says of a coin's parents and of the fee rate, and whatever rate a
 // provider or the caller names: no transaction is built that pays miners more than the
 // bound, and none that is relayed with nothing.

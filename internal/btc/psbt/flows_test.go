@@ -148,7 +148,7 @@ func TestFlowSpendableBalance(t *testing.T) {
 			Query map[string]json.RawMessage
 			UTXOs []struct {
 				Value int64 `json:",string"`
-				CPFP  *struct{ TxVsize, TxEffectiveFeeRate float64 }
+				CPFP  *cpfpJSON
 			}
 			BackendFeeRate float64
 		}

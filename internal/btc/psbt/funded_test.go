@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/btcsuite/btcd/btcutil/psbt"
 	"github.com/btcsuite/btcd/wire"
 	"github.com/google/go-cmp/cmp"
 
@@ -20,14 +19,30 @@ import (
 type fundJSON struct {
 	Network string
 	Wallet  struct{ Address, PublicKey, Type string }
-	UTXOs   []struct {
-		coinJSON
-		RawTx string
-	}
+	UTXOs   []fundCoinJSON
+
 	FeeRate, BackendFeeRate float64
 
 	template Template // of the last call of fund
 	rate     float64
+}
+
+type fundCoinJSON struct {
+	coinJSON
+	RawTx string
+}
+
+// givenRate is the rate that the case asks for, or else the wallet's.
+func (in *fundJSON) givenRate(t *testing.T) float64 {
+	t.Helper()
+	if in.FeeRate != 0 {
+		return in.FeeRate
+	}
+	rate, err := WalletFeeRate(in.BackendFeeRate, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rate
 }
 
 func (in *fundJSON) address(t *testing.T, text string) bitcoin.Address {
@@ -116,10 +131,7 @@ func (in *fundJSON) usableWallet(t *testing.T, vault bool) (id string, ok bool) 
 // fundedView is a funded PSBT as the vectors show it.
 func fundedView(t *testing.T, p *Funded) map[string]any {
 	t.Helper()
-	packet, err := psbt.NewFromRawBytes(bytesReader(p.PSBT), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packet := openPSBT(t, p.PSBT)
 	var inputs, outputs []map[string]any
 	for i, in := range packet.UnsignedTx.TxIn {
 		var fields []string
@@ -151,13 +163,7 @@ func TestVectorsFundedPayment(t *testing.T) {
 			AmountSats  int64 `json:",string"`
 		}
 		c.Input(t, &in)
-		rate := in.FeeRate
-		if rate == 0 {
-			var err error
-			if rate, err = WalletFeeRate(in.BackendFeeRate, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
+		rate := in.givenRate(t)
 		p, _, err := in.fund(t, PaymentTemplate(in.address(t, in.Destination).Script(), in.AmountSats), rate)
 		checkFunded(t, c, &in.fundJSON, false, p, err, func(p *Funded) any { return fundedView(t, p) })
 	})
@@ -268,13 +274,7 @@ func TestVectorsWalletBalance(t *testing.T) {
 			OutputType string
 		}
 		c.Input(t, &in)
-		rate := in.FeeRate
-		if rate == 0 {
-			var err error
-			if rate, err = WalletFeeRate(in.BackendFeeRate, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
+		rate := in.givenRate(t)
 		a := in.address(t, in.Address)
 		var list []Coin
 		for _, u := range in.UTXOs {
@@ -318,45 +318,46 @@ func TestVaultDraftSizes(t *testing.T) {
 	}
 }
 
-func TestVaultTermsRefused(t *testing.T) {
+// Each of the terms is refused beyond its limit, and taken at it.
+func TestVaultTermsAtTheirLimits(t *testing.T) {
+	const share = 1<<20 - 1 // the greatest
 	good := VaultTerms{
-		VaultValue: 600, VaultScript: testAddress(t, bitcoin.P2TR).Script(), Data: make([]byte, 28),
-		PayScript: testAddress(t, bitcoin.P2WPKH).Script(), PaySats: 10_000, LockTime: VaultLockTime(1 << 63),
+		VaultValue: bitcoin.P2TR.DustLimit(), VaultScript: testAddress(t, bitcoin.P2TR).Script(), Data: make([]byte, 28),
+		PayScript: testAddress(t, bitcoin.P2WPKH).Script(), PaySats: bitcoin.P2WPKH.DustLimit(), LockTime: VaultLockTime(1 << 63),
 	}
-	if _, err := good.Template(); err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string]func(*VaultTerms){
-		"caller share":            func(v *VaultTerms) { v.Shares.Caller = (1<<20 - 1) + 1 },
-		"fronting share":          func(v *VaultTerms) { v.Shares.Fronting = 1 << 31 },
-		"execution share":         func(v *VaultTerms) { v.Shares.Execution = (1<<20 - 1) + 1 },
-		"vault is p2wsh":          func(v *VaultTerms) { v.VaultScript = testAddress(t, bitcoin.P2WSH).Script() },
-		"vault is off the curve":  func(v *VaultTerms) { v.VaultScript = append([]byte{0x51, 0x20}, make([]byte, 32)...) },
-		"payment to p2tr":         func(v *VaultTerms) { v.PayScript = v.VaultScript },
-		"no payment script":       func(v *VaultTerms) { v.PayScript = nil },
-		"no data":                 func(v *VaultTerms) { v.Data = nil },
-		"too much data":           func(v *VaultTerms) { v.Data = make([]byte, 256) },
-		"lock time is a height":   func(v *VaultTerms) { v.LockTime = 499_999_999 },
-		"lock time locks a vault": func(v *VaultTerms) { v.LockTime = 3_400_000_000 },
-		"lock time in the future": func(v *VaultTerms) { v.LockTime = 1_500_000_000 },
-		"payment is dust":         func(v *VaultTerms) { v.PaySats = 293 },
-		"negative payment":        func(v *VaultTerms) { v.PaySats = -1 },
-		"payment above supply":    func(v *VaultTerms) { v.PaySats = rawtx.MaxMoney },
-		"vault is dust":           func(v *VaultTerms) { v.VaultValue = 329 },
+	for name, c := range map[string]struct {
+		change func(*VaultTerms)
+		ok     bool
+	}{
+		"the least amounts":       {func(*VaultTerms) {}, true},
+		"the greatest shares":     {func(v *VaultTerms) { v.Shares = bitcoin.FeeShares{Caller: share, Fronting: share, Execution: share} }, true},
+		"caller share":            {func(v *VaultTerms) { v.Shares.Caller = share + 1 }, false},
+		"fronting share":          {func(v *VaultTerms) { v.Shares.Fronting = 1 << 31 }, false},
+		"execution share":         {func(v *VaultTerms) { v.Shares.Execution = share + 1 }, false},
+		"vault is p2wsh":          {func(v *VaultTerms) { v.VaultScript = testAddress(t, bitcoin.P2WSH).Script() }, false},
+		"vault is off the curve":  {func(v *VaultTerms) { v.VaultScript = append([]byte{0x51, 0x20}, make([]byte, 32)...) }, false},
+		"payment to p2tr":         {func(v *VaultTerms) { v.PayScript = v.VaultScript }, false},
+		"no payment script":       {func(v *VaultTerms) { v.PayScript = nil }, false},
+		"no data":                 {func(v *VaultTerms) { v.Data = nil }, false},
+		"the longest short push":  {func(v *VaultTerms) { v.Data = make([]byte, 75) }, true},
+		"the shortest long push":  {func(v *VaultTerms) { v.Data = make([]byte, 76) }, true},
+		"the most data":           {func(v *VaultTerms) { v.Data = make([]byte, 255) }, true},
+		"too much data":           {func(v *VaultTerms) { v.Data = make([]byte, 256) }, false},
+		"lock time is a height":   {func(v *VaultTerms) { v.LockTime = vaultLockTimeBase - 1 }, false},
+		"the first lock time":     {func(v *VaultTerms) { v.LockTime = vaultLockTimeBase }, true},
+		"the last lock time":      {func(v *VaultTerms) { v.LockTime = vaultLockTimeBase + vaultLockTimeRange - 1 }, true},
+		"lock time in the future": {func(v *VaultTerms) { v.LockTime = 1_500_000_000 }, false},
+		"lock time locks a vault": {func(v *VaultTerms) { v.LockTime = 3_400_000_000 }, false},
+		"payment is dust":         {func(v *VaultTerms) { v.PaySats-- }, false},
+		"negative payment":        {func(v *VaultTerms) { v.PaySats = -1 }, false},
+		"all the money":           {func(v *VaultTerms) { v.PaySats = rawtx.MaxMoney - v.VaultValue }, true},
+		"more than all the money": {func(v *VaultTerms) { v.PaySats = rawtx.MaxMoney - v.VaultValue + 1 }, false},
+		"vault is dust":           {func(v *VaultTerms) { v.VaultValue-- }, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			v := good
-			change(&v)
-			if got, err := v.Template(); err == nil {
-				t.Errorf("accepted: %+v", got)
-			}
-		})
-	}
-	for _, n := range []int{75, 76, 255} {
 		v := good
-		v.Data = make([]byte, n)
-		if _, err := v.Template(); err != nil {
-			t.Errorf("%d bytes of data: %v", n, err)
+		c.change(&v)
+		if got, err := v.Template(); (err == nil) != c.ok {
+			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 }

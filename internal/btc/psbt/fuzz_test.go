@@ -77,21 +77,16 @@ func FuzzParsePSBT(f *testing.F) {
 // Bytes change more of a PSBT than characters do. The seeds are those of all
 // wallet types in both versions, and those of wallets with scripts.
 func FuzzDecodePSBT(f *testing.F) {
-	for _, vault := range []bool{false, true} {
-		for _, typ := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
-			if vault && typ == bitcoin.P2PKH {
-				continue
-			}
-			p, a := handedOut(f, typ, vault)
-			f.Add([]byte(closePSBT(f, p)))
-			signWith(f, p, len(a.Template.Inputs), testKey(), txscript.SigHashAll)
-			f.Add([]byte(closePSBT(f, p)))
-			f.Add(toV2(f, p, false))
-			f.Add(toV2(f, p, true))
-			finishWith(f, p, len(a.Template.Inputs))
-			f.Add([]byte(closePSBT(f, p)))
-		}
-	}
+	eachWallet(func(typ bitcoin.AddressType, vault bool) {
+		p, a := handedOut(f, typ, vault)
+		f.Add([]byte(closePSBT(f, p)))
+		signWith(f, p, len(a.Template.Inputs), testKey(), txscript.SigHashAll)
+		f.Add([]byte(closePSBT(f, p)))
+		f.Add(toV2(f, p, false))
+		f.Add(toV2(f, p, true))
+		finishWith(f, p, len(a.Template.Inputs))
+		f.Add([]byte(closePSBT(f, p)))
+	})
 	for _, text := range vectors.Inputs(f, "bitcoin", "signed_psbt", "psbt") {
 		if raw, err := decodePSBTText(text); err == nil {
 			f.Add(raw)

@@ -2,6 +2,7 @@ package psbt
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -14,8 +15,10 @@ type coinJSON struct {
 	Vout  uint32
 	Value int64
 	Type  string
-	CPFP  *struct{ TxVsize, TxEffectiveFeeRate float64 }
+	CPFP  *cpfpJSON
 }
+
+type cpfpJSON struct{ TxVsize, TxEffectiveFeeRate float64 }
 
 func (j coinJSON) coin(t *testing.T) Coin {
 	t.Helper()
@@ -47,15 +50,28 @@ func numbers(t *testing.T, text json.RawMessage) json.RawMessage {
 	return out
 }
 
-func addressType(t *testing.T, name string) bitcoin.AddressType {
-	t.Helper()
+// typeNamed is the type of which String gives the name.
+func typeNamed(name string) (bitcoin.AddressType, error) {
 	for typ := bitcoin.P2PKH; typ.Valid(); typ++ {
 		if typ.String() == name {
-			return typ
+			return typ, nil
 		}
 	}
-	t.Fatalf("unknown address type %q", name)
-	return 0
+	return 0, fmt.Errorf("unknown address type %q", name)
+}
+
+func addressType(t *testing.T, name string) bitcoin.AddressType {
+	t.Helper()
+	typ, err := typeNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return typ
+}
+
+// coinOf is a coin of a p2wpkh wallet; parents, if any, are unconfirmed.
+func coinOf(n byte, sats int64, parents *bitcoin.CPFP) Coin {
+	return Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{n}}, Value: sats, Type: bitcoin.P2WPKH, CPFP: parents}
 }
 
 // benchCoins makes n coins of random size; every eighth is unconfirmed.

@@ -87,11 +87,10 @@ func TestWeighSizes(t *testing.T) {
 	}
 }
 
+// A fee rate suffices if it is the least one or rounds up to it, also if the least
+// is no whole number; the most is the most to the last sat.
 func TestWeighRates(t *testing.T) {
 	vault := Template{Inputs: make([]TemplateInput, 1)}
-	size := func(own Template) int64 {
-		return int64(rawtx.Weight(weighed(0, 0, 22).Tx)+keySpendWeight*len(own.Inputs)+3) / 4
-	}
 	for name, c := range map[string]struct {
 		a    Agreement
 		paid float64 // sat/vB
@@ -99,8 +98,11 @@ func TestWeighRates(t *testing.T) {
 		ok   bool
 	}{
 		"the least that is agreed":     {Agreement{MinFeeRate: 4}, 4, 0, true},
-		"rounded to it":                {Agreement{MinFeeRate: 4}, 3.75, 0, true},
+		"rounded to it":                {Agreement{MinFeeRate: 4}, 3.5, 0, true},
 		"too little to be rounded":     {Agreement{MinFeeRate: 4}, 3.25, 0, false},
+		"a fraction that is the least": {Agreement{MinFeeRate: 1.25}, 1.25, 0, true},
+		"a fraction above the least":   {Agreement{MinFeeRate: 1.25}, 1.375, 0, true},
+		"a fraction below the least":   {Agreement{MinFeeRate: 1.25}, 1.125, 0, false},
 		"the most that can be meant":   {Agreement{MaxFeeRate: 4}, 4, 0, true},
 		"a sat above":                  {Agreement{MaxFeeRate: 4}, 4, 1, false},
 		"no bound":                     {Agreement{}, 4000, 0, true},
@@ -108,10 +110,18 @@ func TestWeighRates(t *testing.T) {
 		"a sat below":                  {Agreement{Template: vault}, minPostedFeeRate, -1, false},
 		"a payment of a sat below":     {Agreement{}, minPostedFeeRate, -1, true},
 	} {
-		fee := int64(c.paid*float64(size(c.a.Template))) + c.sats
-		s := weighed(10_000+fee, 10_000, 22)
+		s := weighed(0, 10_000, 22)
+		size := func() int64 { return int64(rawtx.Weight(s.Tx)+keySpendWeight*len(c.a.Template.Inputs)+3) / 4 }
+		for size()%8 != 0 { // so that eighths of a sat per byte are whole sats
+			s.Tx.TxOut[0].PkScript = append(s.Tx.TxOut[0].PkScript, 0x51)
+		}
+		fee := int64(c.paid*float64(size())) + c.sats
+		s.Spent[0].Value = 10_000 + fee
 		if err := s.weigh(c.a); (err == nil) != c.ok {
 			t.Errorf("%s: %v sat/vB, %v", name, s.FeeRate, err)
+		}
+		if want := float64(fee) / float64(size()); s.VSize != size() || s.Fee != fee || s.FeeRate != want {
+			t.Errorf("%s: %d sats for %d vB, %v per vB; want %d, %d, %v", name, s.Fee, s.VSize, s.FeeRate, fee, size(), want)
 		}
 	}
 	// a parent weighs once, however many of its outputs are spent

@@ -10,8 +10,9 @@ import (
 )
 
 func unconfirmed(n byte, index uint32, sats int64, vbytes, rate float64) Coin {
-	return Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{n}, Index: index}, Value: sats, Type: bitcoin.P2WPKH,
-		CPFP: &bitcoin.CPFP{AdjustedVSize: vbytes, EffectiveFeeRate: rate}}
+	c := coinOf(n, sats, &bitcoin.CPFP{AdjustedVSize: vbytes, EffectiveFeeRate: rate})
+	c.OutPoint.Index = index
+	return c
 }
 
 // What parents weigh more than nodes relay is not paid for, in one coin, in several, and

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/btcsuite/btcd/btcutil/psbt"
-
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -71,10 +69,7 @@ func (q *quoteJSON) terms(t *testing.T) VaultTerms {
 // txView is the transaction of a PSBT as the vectors show it.
 func txView(t *testing.T, raw PSBT) map[string]any {
 	t.Helper()
-	p, err := psbt.NewFromRawBytes(bytesReader(raw), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := openPSBT(t, raw)
 	inputs, outputs := []map[string]any{}, []map[string]any{}
 	for i, in := range p.UnsignedTx.TxIn {
 		view := map[string]any{
@@ -120,7 +115,7 @@ func TestVectorsFundedVaultSwap(t *testing.T) {
 				TxID   string
 				Vout   uint32
 				Value  int64 `json:",string"`
-				CPFP   *struct{ TxVsize, TxEffectiveFeeRate float64 }
+				CPFP   *cpfpJSON
 				PrevTx string
 			}
 		}
@@ -128,13 +123,7 @@ func TestVectorsFundedVaultSwap(t *testing.T) {
 		f := fundJSON{}
 		f.Wallet.Address, f.Wallet.PublicKey = in.WalletAddress, in.WalletPublicKey
 		for _, u := range in.UTXOs {
-			var one struct {
-				coinJSON
-				RawTx string
-			}
-			one.coinJSON = coinJSON{TxID: u.TxID, Vout: u.Vout, Value: u.Value, CPFP: u.CPFP}
-			one.RawTx = u.PrevTx
-			f.UTXOs = append(f.UTXOs, one)
+			f.UTXOs = append(f.UTXOs, fundCoinJSON{coinJSON{TxID: u.TxID, Vout: u.Vout, Value: u.Value, CPFP: u.CPFP}, u.PrevTx})
 		}
 		wallet, err := WalletFeeRate(in.BackendFeeRate, 0)
 		if err != nil {
