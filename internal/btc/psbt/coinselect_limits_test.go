@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // paysOut is a draft of one payment from a p2wpkh wallet.
@@ -37,10 +38,7 @@ func TestSelectCoinsAtItsLimits(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want the coin of %d", name, s, err, c.want)
 		}
 	}
-	p, err := newPurse(paysOut(10_000, 0), []Coin{coinOf(1, 10_000, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(newPurse(paysOut(10_000, 0), []Coin{coinOf(1, 10_000, nil)}))(t)
 	if s, err := p.accumulate(); err != nil || s.Fee != 0 {
 		t.Errorf("just enough: %+v, %v", s, err)
 	}
@@ -101,14 +99,8 @@ func TestSelectedRateWithSharedParents(t *testing.T) {
 	shared := []Coin{coinOf(1, 30_000, parents), coinOf(1, 30_000, parents)}
 	shared[1].OutPoint.Index = 1
 	d := paysOut(40_000, 10)
-	each, err := selectCoins(d, shared)
-	if err != nil {
-		t.Fatal(err)
-	}
-	once, err := Cheapest(d, shared)
-	if err != nil {
-		t.Fatal(err)
-	}
+	each := must.Get(selectCoins(d, shared))(t)
+	once := must.Get(Cheapest(d, shared))(t)
 	if each.Fee-once.Fee != 500*(10-2) {
 		t.Errorf("fees %d and %d", each.Fee, once.Fee)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -38,27 +39,16 @@ func (in *fundJSON) givenRate(t *testing.T) float64 {
 	if in.FeeRate != 0 {
 		return in.FeeRate
 	}
-	rate, err := WalletFeeRate(in.BackendFeeRate, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rate
+	return must.Get(WalletFeeRate(in.BackendFeeRate, 0))(t)
 }
 
 func (in *fundJSON) address(t *testing.T, text string) bitcoin.Address {
 	t.Helper()
 	n := bitcoin.Mainnet
 	if in.Network != "" {
-		var err error
-		if n, err = bitcoin.ParseNetwork(in.Network); err != nil {
-			t.Fatal(err)
-		}
+		n = must.Get(bitcoin.ParseNetwork(in.Network))(t)
 	}
-	a, err := bitcoin.ParseAddress(text, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(bitcoin.ParseAddress(text, n))(t)
 }
 
 // fund does what getSwapStatus does with a wallet: from address and key to PSBT.
@@ -75,10 +65,7 @@ func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded
 // fundUnchecked funds from a wallet that is refused, as the reference does.
 func (in *fundJSON) fundUnchecked(t *testing.T) *Funded {
 	t.Helper()
-	w, err := uncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(uncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey)))(t)
 	p, _, err := in.fundBy(t, w, fundFrom)
 	if err != nil {
 		t.Fatal(err)
@@ -108,11 +95,7 @@ func (in *fundJSON) fundBy(t *testing.T, w Wallet, fund func(Template, Wallet, [
 
 func decodeTx(t *testing.T, text string) *wire.MsgTx {
 	t.Helper()
-	tx, err := rawtx.Decode(vectors.Unhex(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tx
+	return must.Get(rawtx.Decode(vectors.Unhex(t, text)))(t)
 }
 
 // usableWallet says whether the reference funds a transaction that we refuse
@@ -211,10 +194,7 @@ type vaultJSON struct {
 
 func (in *vaultJSON) terms(t *testing.T) VaultTerms {
 	t.Helper()
-	op, err := bitcoin.ParseOutPoint(in.Vault.UTXO)
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(bitcoin.ParseOutPoint(in.Vault.UTXO))(t)
 	return VaultTerms{
 		Vault: op, VaultValue: in.Vault.Value, VaultScript: in.address(t, in.Vault.Address).Script(),
 		Data:      vectors.Unhex(t, in.OpReturnData),
@@ -230,10 +210,7 @@ func TestVectorsFundedVault(t *testing.T) {
 		c.Input(t, &in)
 		template, p, err := in.run(t)
 		checkFunded(t, c, &in.fundJSON, true, p, err, func(p *Funded) any {
-			raw, err := template.Raw()
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(template.Raw())(t)
 			return map[string]any{
 				"details": map[string]any{
 					"in0sequence": template.Inputs[0].Sequence, "in1sequence": template.Sequence,
@@ -253,10 +230,7 @@ func (in *vaultJSON) run(t *testing.T) (Template, *Funded, error) {
 	if err != nil {
 		return Template{}, nil, err
 	}
-	wallet, err := WalletFeeRate(in.BackendFeeRate, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wallet := must.Get(WalletFeeRate(in.BackendFeeRate, 0))(t)
 	rate, err := VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
 	if err != nil {
 		return Template{}, nil, err
@@ -286,10 +260,7 @@ func TestVectorsWalletBalance(t *testing.T) {
 			d = VaultDraft(in.Vault.OpReturnLength)
 		}
 		d.FeeRate = rate
-		got, err := MaxSpendable(d, addressType(t, in.OutputType), list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(MaxSpendable(d, addressType(t, in.OutputType), list))(t)
 		vectors.SameJSON(t, numbers(t, c.Want(t)), map[string]any{"balance": itoa(got.Balance()), "totalFee": got.Fee, "feeRate": rate})
 	})
 }
@@ -377,11 +348,7 @@ func testAddress(t testing.TB, typ bitcoin.AddressType) bitcoin.Address {
 	case bitcoin.P2TR:
 		program = taprootProgram(k)
 	}
-	a, err := bitcoin.NewAddress(typ, program, bitcoin.Regtest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(bitcoin.NewAddress(typ, program, bitcoin.Regtest))(t)
 }
 
 func testWallet(t testing.TB, typ bitcoin.AddressType) Wallet {
@@ -390,11 +357,7 @@ func testWallet(t testing.TB, typ bitcoin.AddressType) Wallet {
 	if typ == bitcoin.P2WSH {
 		key = ""
 	}
-	w, err := NewWallet(testAddress(t, typ), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return must.Get(NewWallet(testAddress(t, typ), key))(t)
 }
 
 func testTemplate(t testing.TB, a, lp bitcoin.Address) Template {
@@ -403,25 +366,15 @@ func testTemplate(t testing.TB, a, lp bitcoin.Address) Template {
 		Vault: bitcoin.OutPoint{Hash: bitcoin.Hash{9}}, VaultValue: 600, VaultScript: a.Script(), Data: make([]byte, 28),
 		PayScript: lp.Script(), PaySats: 10_000, LockTime: VaultLockTime(0),
 	}
-	template, err := v.Template()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return template
+	return must.Get(v.Template())(t)
 }
 
 func TestFundRefusals(t *testing.T) {
 	vault := testTemplate(t, testAddress(t, bitcoin.P2TR), testAddress(t, bitcoin.P2WPKH))
 	payment := PaymentTemplate(testAddress(t, bitcoin.P2WPKH).Script(), 10_000)
 	rich := []Coin{{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, Value: 1_000_000}}
-	balanceOnly, err := NewWallet(testAddress(t, bitcoin.P2TR), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nested, err := NewWallet(testAddress(t, bitcoin.P2SH), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	balanceOnly := must.Get(NewWallet(testAddress(t, bitcoin.P2TR), ""))(t)
+	nested := must.Get(NewWallet(testAddress(t, bitcoin.P2SH), ""))(t)
 	for name, c := range map[string]struct {
 		template Template
 		wallet   Wallet
@@ -475,10 +428,7 @@ func TestFundedLegacyNeedsTrueParents(t *testing.T) {
 		"index too large": {Coin{OutPoint: bitcoin.OutPoint{Hash: op.Hash, Index: 1<<32 - 1}, Value: 100_000}, parent, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := Fund(payment, w, []Coin{c.coin}, 2, Cheapest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(Fund(payment, w, []Coin{c.coin}, 2, Cheapest))(t)
 			if diff := cmp.Diff([]bitcoin.Hash{op.Hash}, f.ParentIDs()); diff != "" {
 				t.Errorf("parents: %s", diff)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // coinJSON is a coin as the vectors write it.
@@ -24,10 +25,7 @@ func (j coinJSON) coin(t *testing.T) Coin {
 	t.Helper()
 	c := Coin{Value: j.Value, Type: addressType(t, j.Type)}
 	if j.TxID != "" {
-		hash, err := bitcoin.ParseHash(j.TxID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		hash := must.Get(bitcoin.ParseHash(j.TxID))(t)
 		c.OutPoint = bitcoin.OutPoint{Hash: hash, Index: j.Vout}
 	}
 	if j.CPFP != nil {
@@ -40,14 +38,8 @@ func (j coinJSON) coin(t *testing.T) Coin {
 func numbers(t *testing.T, text json.RawMessage) json.RawMessage {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	must.Do(t, json.Unmarshal(text, &v))
+	return must.Get(json.Marshal(v))(t)
 }
 
 // typeNamed is the type of which String gives the name.
@@ -62,11 +54,7 @@ func typeNamed(name string) (bitcoin.AddressType, error) {
 
 func addressType(t *testing.T, name string) bitcoin.AddressType {
 	t.Helper()
-	typ, err := typeNamed(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return typ
+	return must.Get(typeNamed(name))(t)
 }
 
 // coinOf is a coin of a p2wpkh wallet; parents, if any, are unconfirmed.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // The tests of this file trip one guard at a time, at its limit and one beyond.
@@ -128,9 +129,7 @@ func TestWeighRates(t *testing.T) {
 	s := weighed(10_000, 9_000, 22)
 	s.Tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}, Index: 1}})
 	s.Spent = append(s.Spent, wire.NewTxOut(0, nil))
-	if err := s.weigh(Agreement{Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{{1}: {EffectiveFeeRate: 1, AdjustedVSize: 200}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.weigh(Agreement{Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{{1}: {EffectiveFeeRate: 1, AdjustedVSize: 200}}}))
 	if want := (1000.0 + 200) / (float64(s.VSize) + 200); math.Abs(s.FeeRate-want) > 1e-9 {
 		t.Errorf("%v sat/vB with the parent, want %v", s.FeeRate, want)
 	}
@@ -160,20 +159,14 @@ func TestPostedLimit(t *testing.T) {
 		p.UnsignedTx.TxOut[3].Value = change
 		a.MinFeeRate, a.MaxFeeRate = 0, 0
 		signWith(t, p, 1, testKey(), txscript.SigHashAll)
-		u, err := Parse(closePSBT(t, p).Hex())
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
 		got, err := u.Check(a)
 		if err != nil {
 			return 0, err
 		}
 		return len(got.PSBT), nil
 	}
-	short, err := length(300, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	short := must.Get(length(300, 1000))(t)
 	// signatures differ by a byte or two, so it takes some tries
 	var last, beyond bool
 	for try := 0; try < 100 && !(last && beyond); try++ {
@@ -193,19 +186,10 @@ func TestPostedLimit(t *testing.T) {
 func TestPostedWithoutEmptyFields(t *testing.T) {
 	p, a := handedOut(t, bitcoin.P2WPKH, true)
 	signWith(t, p, 1, testKey(), txscript.SigHashAll)
-	want, err := submit(t, p, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := Parse(closePSBT(t, p).Hex())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(submit(t, p, a))(t)
+	u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
 	for i, in := range want.Tx.TxIn[1:] {
-		witness, err := encodeWitness(in.Witness)
-		if err != nil {
-			t.Fatal(err)
-		}
+		witness := must.Get(encodeWitness(in.Witness))(t)
 		u.inputs[1+i].FinalScriptSig, u.inputs[1+i].FinalScriptWitness = []byte{}, witness
 	}
 	if got, err := u.Check(a); err != nil || !bytes.Equal(got.PSBT, want.PSBT) {
@@ -217,16 +201,10 @@ func TestPostedWithoutEmptyFields(t *testing.T) {
 func TestTxIDBeforeSigning(t *testing.T) {
 	for typ, known := range map[bitcoin.AddressType]bool{bitcoin.P2PKH: false, bitcoin.P2SH: true, bitcoin.P2WPKH: true, bitcoin.P2TR: true} {
 		p, a := handedOut(t, typ, false)
-		u, err := Parse(closePSBT(t, p).Hex())
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
 		id, ok := u.TxID(nil)
 		signWith(t, p, 0, testKey(), txscript.SigHashAll)
-		s, err := submit(t, p, a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(submit(t, p, a))(t)
 		if ok != known || known && id != s.ID {
 			t.Errorf("%s: %s, %v; signed it is %s", typ, id, ok, s.ID)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // Wallets of other kinds than ours to fund from may fill raw PSBTs.
@@ -23,10 +24,7 @@ func scriptWallet(t *testing.T, output, redeem, witness []byte) (*psbt.Packet, A
 	parent := wire.NewMsgTx(2)
 	parent.AddTxIn(&wire.TxIn{})
 	parent.AddTxOut(wire.NewTxOut(100_000, output))
-	p, err := template.packet()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(template.packet())(t)
 	p.UnsignedTx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: parent.TxHash()}})
 	p.Inputs = append(p.Inputs, psbt.PInput{NonWitnessUtxo: parent, RedeemScript: redeem, WitnessScript: witness})
 	return p, Agreement{Template: template}
@@ -36,11 +34,7 @@ func script(t *testing.T, build func(*txscript.ScriptBuilder)) []byte {
 	t.Helper()
 	b := txscript.NewScriptBuilder()
 	build(b)
-	s, err := b.Script()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(b.Script())(t)
 }
 
 func p2wsh(witness []byte) []byte {
@@ -110,15 +104,10 @@ func TestSignedMultisig(t *testing.T) {
 					return
 				}
 				// finished by the wallet: the same
-				u, err := Parse(closePSBT(t, p).Hex())
-				if err != nil {
-					t.Fatal(err)
-				}
+				u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
 				u.inputs[0] = psbt.PInput{NonWitnessUtxo: p.Inputs[0].NonWitnessUtxo, FinalScriptSig: s.Tx.TxIn[0].SignatureScript}
 				if w := s.Tx.TxIn[0].Witness; len(w) > 0 {
-					if u.inputs[0].FinalScriptWitness, err = encodeWitness(w); err != nil {
-						t.Fatal(err)
-					}
+					u.inputs[0].FinalScriptWitness = must.Get(encodeWitness(w))(t)
 				}
 				if again, err := u.Check(a); err != nil || again.ID != s.ID {
 					t.Errorf("finished: %+v, error %v", again, err)
@@ -153,9 +142,7 @@ func TestSignedByNobody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Inputs[0].FinalScriptWitness, err = encodeWitness(wire.TxWitness{sig, own}); err != nil {
-			t.Fatal(err)
-		}
+		p.Inputs[0].FinalScriptWitness = must.Get(encodeWitness(wire.TxWitness{sig, own}))(t)
 		if s, err := submit(t, p, a); (err == nil) != ok {
 			t.Errorf("hash type %d: %+v, error %v", hash, s, err)
 		}
@@ -168,10 +155,7 @@ func TestSignedSegwitWithParentOnly(t *testing.T) {
 	for _, typ := range []bitcoin.AddressType{bitcoin.P2WPKH, bitcoin.P2SH, bitcoin.P2TR} {
 		p, a := handedOut(t, typ, true)
 		signWith(t, p, 1, testKey(), txscript.SigHashAll)
-		want, err := submit(t, p, a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(submit(t, p, a))(t)
 		parent := wire.NewMsgTx(2)
 		parent.AddTxIn(&wire.TxIn{})
 		parent.AddTxOut(wire.NewTxOut(100_000, testAddress(t, typ).Script()))
@@ -199,10 +183,7 @@ func TestSignedTaprootAll(t *testing.T) {
 		spent, fetcher := spentBy(t, p)
 		hashes := txscript.NewTxSigHashes(p.UnsignedTx, fetcher)
 		for i := range p.Inputs {
-			sig, err := txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, i, spent[i].Value, spent[i].PkScript, nil, c.hash, testKey())
-			if err != nil {
-				t.Fatal(err)
-			}
+			sig := must.Get(txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, i, spent[i].Value, spent[i].PkScript, nil, c.hash, testKey()))(t)
 			p.Inputs[i].SighashType, p.Inputs[i].TaprootKeySpendSig = txscript.SigHashAll, sig[:c.size]
 		}
 		if s, err := submit(t, p, a); err != nil || len(s.Tx.TxIn[0].Witness[0]) != c.want {
@@ -219,14 +200,8 @@ func TestSignedSigOpsAreBounded(t *testing.T) {
 		}
 	})
 	template := PaymentTemplate(testAddress(t, bitcoin.P2WPKH).Script(), 90_000)
-	p, err := template.packet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	witness, err := encodeWitness(wire.TxWitness{{}, {}, checks})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(template.packet())(t)
+	witness := must.Get(encodeWitness(wire.TxWitness{{}, {}, checks}))(t)
 	for i := range 100 {
 		p.UnsignedTx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Index: uint32(i)}})
 		p.Inputs = append(p.Inputs, psbt.PInput{WitnessUtxo: wire.NewTxOut(100_000, p2wsh(checks)), FinalScriptWitness: witness})
@@ -254,10 +229,7 @@ func TestParsePSBTRefusals(t *testing.T) {
 	insert := func(b []byte, at int, what ...byte) string {
 		return PSBT(append(append(append([]byte{}, b[:at]...), what...), b[at:]...)).Hex()
 	}
-	raw, err := rawtx.Encode(p.UnsignedTx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(rawtx.Encode(p.UnsignedTx))(t)
 	afterGlobal := 5 + 2 + 1 + len(raw) // magic, key, length below 0xfd, transaction
 	for name, text := range map[string]string{
 		"empty":                      "",

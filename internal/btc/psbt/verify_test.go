@@ -9,6 +9,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // Scripts that need no signature, dressed up as what is checked by the last byte of
@@ -28,10 +29,7 @@ func TestSignedByNobodyInDisguise(t *testing.T) {
 		t.Fatal(err)
 	}
 	block := tree.LeafMerkleProofs[0].ToControlBlock(testKey().PubKey())
-	control, err := block.ToBytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	control := must.Get(block.ToBytes())(t)
 	for name, c := range map[string]struct {
 		output, script []byte
 		witness        wire.TxWitness
@@ -46,9 +44,7 @@ func TestSignedByNobodyInDisguise(t *testing.T) {
 		p, a := scriptWallet(t, c.output, nil, nil)
 		p.Inputs[0].FinalScriptSig = c.script
 		if c.witness != nil {
-			if p.Inputs[0].FinalScriptWitness, err = encodeWitness(c.witness); err != nil {
-				t.Fatal(err)
-			}
+			p.Inputs[0].FinalScriptWitness = must.Get(encodeWitness(c.witness))(t)
 		}
 		if s, err := submit(t, p, a); err == nil || !strings.Contains(err.Error(), "whole transaction") {
 			t.Errorf("%s: %+v, error %v", name, s, err)
@@ -64,10 +60,7 @@ func TestSignedOddOutputs(t *testing.T) {
 		b.AddData(key.PubKey().SerializeCompressed()).AddOp(txscript.OP_CHECKSIG)
 	})
 	p, a := scriptWallet(t, bare, nil, nil)
-	sig, err := txscript.RawTxInSignature(p.UnsignedTx, 0, bare, txscript.SigHashAll, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sig := must.Get(txscript.RawTxInSignature(p.UnsignedTx, 0, bare, txscript.SigHashAll, key))(t)
 	p.Inputs[0].FinalScriptSig = pushOf(sig)
 	if s, err := submit(t, p, a); err == nil || !strings.Contains(err.Error(), "unsupported type") {
 		t.Errorf("a bare key: %+v, error %v", s, err)
