@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // sign signs what a plan asks for, as a wallet does.
@@ -25,19 +26,10 @@ func sign(t *testing.T, a *devnet.Account, txs []string) []string {
 	t.Helper()
 	signed := make([]string, len(txs))
 	for i, text := range txs {
-		p, err := wire.ParseTransaction(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(wire.ParseTransaction(text))(t)
 		tx := types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data})
-		tx, err = types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), a.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := tx.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tx = must.Get(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), a.Key))(t)
+		raw := must.Get(tx.MarshalBinary())(t)
 		signed[i] = hexutil.Encode(raw)
 	}
 	return signed
@@ -319,10 +311,7 @@ func TestPaid(t *testing.T) {
 	id := paid.TxHash.Hex()
 	payouts := l.chain.(chains.Payouts)
 	for i := 0; ; i++ {
-		got, err := payouts.Paid(t.Context(), id, to.Hex())
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(payouts.Paid(t.Context(), id, to.Hex()))(t)
 		if got.Witnesses == 2 {
 			if got.Amount.Int64() != 7 {
 				t.Errorf("paid %s", got.Amount)

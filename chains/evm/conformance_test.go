@@ -30,6 +30,7 @@ import (
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -64,10 +65,7 @@ var (
 
 func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *localNet {
 	t.Helper()
-	n, err := devnet.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(devnet.Start(o))(t)
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, opened: map[string]evmwire.Vault{}, counts: map[string]uint32{}}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
@@ -350,16 +348,10 @@ func alterations() map[string]func(*testing.T, string) string {
 	} {
 		all[name] = func(t *testing.T, text string) string {
 			t.Helper()
-			tx, err := evmwire.ParseTransaction(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tx := must.Get(evmwire.ParseTransaction(text))(t)
 			u := unsigned{tx.ChainID, tx.Nonce, tx.TipCap, tx.FeeCap, tx.Gas, *tx.To, tx.Value, bytes.Clone(tx.Data), nil}
 			change(&u)
-			raw, err := rlp.EncodeToBytes(&u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(rlp.EncodeToBytes(&u))(t)
 			return hexutil.Encode(append([]byte{2}, raw...))
 		}
 	}

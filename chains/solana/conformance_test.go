@@ -29,6 +29,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -77,10 +78,7 @@ var _ chaintest.SocketNet = (*localNet)(nil)
 
 func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	t.Helper()
-	n, err := devnet.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(devnet.Start(o))(t)
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
@@ -255,23 +253,12 @@ func unsigned(t *testing.T, text string) (*sol.Transaction, []ed25519.PrivateKey
 		Tx      string
 		Signers []string
 	}
-	if err := json.Unmarshal([]byte(text), &in); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := hex.DecodeString(in.Tx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx, err := sol.TransactionFromBytes(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &in))
+	raw := must.Get(hex.DecodeString(in.Tx))(t)
+	tx := must.Get(sol.TransactionFromBytes(raw))(t)
 	var keys []ed25519.PrivateKey
 	for _, s := range in.Signers {
-		key, err := hex.DecodeString(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(hex.DecodeString(s))(t)
 		keys = append(keys, key)
 	}
 	return tx, keys

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -12,10 +13,7 @@ import (
 func change(f func(*wire.Transaction)) func(*testing.T, string) string {
 	return func(t *testing.T, text string) string {
 		t.Helper()
-		tx, err := wire.ParseTransaction(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tx := must.Get(wire.ParseTransaction(text))(t)
 		f(tx)
 		return tx.String()
 	}

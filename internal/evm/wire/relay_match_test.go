@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // easyHeader is a stored header on which headers of any work can follow.
@@ -68,11 +69,7 @@ func TestReturnedHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	submit := func(method string, payload []byte) []byte {
-		data, err := RelayABI().Pack(method, payload)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
+		return must.Get(RelayABI().Pack(method, payload))(t)
 	}
 	others, _, _ := d.SubmitHeaders(Branch{Short: true}, base, easyHeaders(2))
 	fork, _, _ := d.SubmitHeaders(Branch{Fork: 9}, base, easyHeaders(2))

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/members"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // An LP that names contracts of its own, or terms of its own, is found out.
@@ -21,9 +22,7 @@ func TestForeignSwapData(t *testing.T) {
 	d := deploymentOf(t, "CITREA/MAINNET")
 	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
 	good := payInSwap(t, d, user)
-	if err := d.CheckSwapData(good); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.CheckSwapData(good))
 	evil := common.HexToAddress("0x00000000000000000000000000000000000000ee")
 	for _, c := range []struct {
 		name, member string
@@ -164,17 +163,11 @@ func TestFindSwapData(t *testing.T) {
 	other := ours
 	other.Amount = big.NewInt(1)
 	frame := func(s SwapData) CallFrame {
-		calls, err := d.Init(s, s.Offerer, anyAuth())
-		if err != nil {
-			t.Fatal(err)
-		}
+		calls := must.Get(d.Init(s, s.Offerer, anyAuth()))(t)
 		last := calls[len(calls)-1]
 		return CallFrame{Type: "CALL", To: last.To, Input: last.Data}
 	}
-	hash, err := ours.EscrowHash()
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := must.Get(ours.EscrowHash())(t)
 	nested := CallFrame{Type: "CALL", To: user, Calls: []CallFrame{frame(other), {Calls: []CallFrame{frame(ours)}}}}
 	for name, f := range map[string]CallFrame{"direct": frame(ours), "nested": nested} {
 		got, err := d.FindSwapData(f, hash)
@@ -209,11 +202,8 @@ func TestClaimBySecretRefuses(t *testing.T) {
 	d := deploymentOf(t, "CITREA/MAINNET")
 	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
 	secret := [32]byte{7}
-	s, err := d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: common.HexToAddress("0xaa"), Claimer: user, Amount: big.NewInt(5), PayOut: true,
-		ClaimData: sha256.Sum256(secret[:]), Expiry: 2_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: common.HexToAddress("0xaa"), Claimer: user, Amount: big.NewInt(5), PayOut: true,
+		ClaimData: sha256.Sum256(secret[:]), Expiry: 2_000}))(t)
 	call, err := d.ClaimBySecret(s, secret)
 	if err != nil || !call.Reveals {
 		t.Fatalf("%+v, %v", call, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // Each tolerance is for its own members and in its own direction only.
@@ -66,17 +67,11 @@ func TestOnlyWhatIsOverIsLate(t *testing.T) {
 	s := payInSwap(t, d, common.HexToAddress("0x1000000000000000000000000000000000000001"))
 	s.Claimer = addressOf(t, userKey)
 	init := func(s SwapData, timeout int64) chains.Auth {
-		digest, err := n.InitDigest(d, s, timeout)
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := must.Get(n.InitDigest(d, s, timeout))(t)
 		return chains.Auth{Prefix: prefixInitPayIn, Timeout: timeout, Signature: sign(t, userKey, digest)}
 	}
 	refund := func(timeout int64) chains.Auth {
-		digest, err := n.RefundDigest(d, s, timeout)
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := must.Get(n.RefundDigest(d, s, timeout))(t)
 		return chains.Auth{Prefix: prefixRefund, Timeout: timeout, Signature: sign(t, userKey, digest)}
 	}
 	long := now.Unix() + 600

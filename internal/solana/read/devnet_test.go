@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -49,10 +50,7 @@ func (c counted) Batch(ctx context.Context, requests []rpc.Request) error {
 func both(t *testing.T, test func(*kit)) {
 	for _, version := range []string{wire.V1, wire.V2} {
 		t.Run(version, func(t *testing.T) {
-			n, err := solana.Start(solana.Options{FinalizedLag: final, Manual: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(solana.Start(solana.Options{FinalizedLag: final, Manual: true}))(t)
 			t.Cleanup(func() {
 				if err := n.Close(); err != nil {
 					t.Error(err)
@@ -73,10 +71,7 @@ func both(t *testing.T, test func(*kit)) {
 
 func (k *kit) connect(urls ...string) {
 	k.Helper()
-	nodes, err := rpc.Dial(func(string) error { return nil }, urls, http.DefaultTransport, k.net.Time)
-	if err != nil {
-		k.Fatal(err)
-	}
+	nodes := must.Get(rpc.Dial(func(string) error { return nil }, urls, http.DefaultTransport, k.net.Time))(k)
 	k.Cleanup(nodes.Close)
 	k.ledger = read.NewLedger(counted{nodes, &k.trips}, k.net.Time, slog.New(slog.DiscardHandler))
 	k.reader = read.New(k.p, k.ledger)
@@ -143,10 +138,7 @@ func (k *kit) claim(d *wire.SwapData, secret [32]byte, by *solana.Account) strin
 
 func queryOf(t testing.TB, d *wire.SwapData) chains.EscrowQuery {
 	t.Helper()
-	e, err := d.Escrow()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(d.Escrow())(t)
 	return chains.EscrowQuery{Escrow: &e}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -68,10 +69,7 @@ func TestVectorsPoll(t *testing.T) {
 		for i := range got {
 			vectors.SameJSON(t, want.Events[i], got[i])
 		}
-		again, err := ParseCursor(mustJSON(t, at))
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(ParseCursor(mustJSON(t, at)))(t)
 		same(t, "cursor read back", at, again)
 	})
 }

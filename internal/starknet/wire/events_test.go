@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -38,10 +39,7 @@ func TestVectorsEvents(t *testing.T) {
 		d := deploymentOf(t, in.BitcoinNetwork)
 		l := Log{feltOf(t, in.Event.FromAddress), feltsOf(t, in.Event.Keys), feltsOf(t, in.Event.Data)}
 		kept := Log{l.From, slices.Clone(l.Keys), slices.Clone(l.Data)}
-		e, err := d.DecodeLog(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(d.DecodeLog(l))(t)
 		if !slices.Equal(l.Keys, kept.Keys) || !slices.Equal(l.Data, kept.Data) {
 			t.Error("the log is not what it was")
 		}
@@ -279,10 +277,7 @@ func TestRevertReason(t *testing.T) {
 			t.Errorf("%s: %q, want %q", raw, got, want)
 		}
 	}
-	long, err := json.Marshal(string(bytes.Repeat([]byte("0x"), 1<<20)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	long := must.Get(json.Marshal(string(bytes.Repeat([]byte("0x"), 1<<20))))(t)
 	if got := RevertReason(long); len(got) > maxReason+3 {
 		t.Errorf("a reason of %d bytes", len(got))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -28,10 +29,7 @@ func TestVectorsFees(t *testing.T) {
 		}
 		switch in.Fn {
 		case "getFeeRate":
-			r, err := RateFor(bigOf(t, in.L1GasPriceFri), bigOf(t, in.L2GasPriceFri), bigOf(t, in.L1DataGasPriceFri))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(RateFor(bigOf(t, in.L1GasPriceFri), bigOf(t, in.L2GasPriceFri), bigOf(t, in.L1DataGasPriceFri)))(t)
 			var want struct{ FeeRate string }
 			c.Expected(t, &want)
 			if r.String() != want.FeeRate || CheckFeeRate(r.String()) != nil {

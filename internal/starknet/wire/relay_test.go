@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -27,23 +28,14 @@ func TestVectorsBtcRelay(t *testing.T) {
 		switch in.Fn {
 		case "computeNext":
 			base := storedOf(t, in.StoredHeaderFelts)
-			h, err := bitcoin.ParseHeader(vectors.Unhex(t, in.Header.Raw), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			next, err := base.Next(h)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := must.Get(bitcoin.ParseHeader(vectors.Unhex(t, in.Header.Raw), 0))(t)
+			next := must.Get(base.Next(h))(t)
 			vectors.SameJSON(t, c.Want(t), map[string]any{"stored": storedJSON(base), "next": storedJSON(next)})
 			if h.Hash() != next.Header.Hash() || next.Header.Height != base.Header.Height+1 {
 				t.Errorf("%+v", next)
 			}
 		case "chainwork":
-			target, err := rawtx.Target(in.Nbits)
-			if err != nil {
-				t.Fatal(err)
-			}
+			target := must.Get(rawtx.Target(in.Nbits))(t)
 			pad := func(n *big.Int) string { return hex.EncodeToString(n.FillBytes(make([]byte, 32))) }
 			vectors.SameJSON(t, c.Want(t), map[string]string{"target": pad(target), "chainwork": pad(rawtx.Work(in.Nbits))})
 		case "storedHeaderFromFelts":
@@ -65,9 +57,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 				switch x.Method {
 				case "starknet_call":
 					var answer []string
-					if err := json.Unmarshal(x.Result, &answer); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, json.Unmarshal(x.Result, &answer))
 					if commit, err := ReadCommitHash(feltsOf(t, answer)); err != nil || commit.IsZero() != (c.Name == "getTipData tip not initialized") {
 						t.Errorf("the tip is %s, %v", Hex64(commit), err)
 					}

@@ -15,6 +15,7 @@ import (
 	"github.com/NethermindEth/starknet.go/typeddata"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -23,10 +24,7 @@ type authJSON struct{ Prefix, Timeout, Signature string }
 
 func (a authJSON) auth(t testing.TB) chains.Auth {
 	t.Helper()
-	n, err := strconv.ParseInt(a.Timeout, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.ParseInt(a.Timeout, 10, 64))(t)
 	return chains.Auth{Prefix: a.Prefix, Timeout: n, Signature: a.Signature}
 }
 
@@ -53,11 +51,7 @@ type exchange struct {
 func publicKeyOf(t testing.TB, private string) Felt {
 	t.Helper()
 	x, _ := curve.PrivateKeyToPoint(bigOf(t, private))
-	f, err := FeltOfBig(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(FeltOfBig(x))(t)
 }
 
 // ask answers a question with the exchanges of a vector, each of which must be that
@@ -80,9 +74,7 @@ func ask(t *testing.T, q SignatureCheck, rpc []exchange) error {
 			continue
 		}
 		var answer []string
-		if err := json.Unmarshal(x.Result, &answer); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(x.Result, &answer))
 		signed, err := ReadSignatureAnswer(feltsOf(t, answer))
 		if err == nil && !signed {
 			err = q.Refused(true)
@@ -125,13 +117,8 @@ func TestVectorsSignatures(t *testing.T) {
 			got := messageJSON(t, message, feltOf(t, in.SignerAddress))
 			c.Expected(t, &signed)
 			var a authJSON
-			if err := json.Unmarshal(signed.Signature, &a); err != nil {
-				t.Fatal(err)
-			}
-			signature, err := parseSignature(a.Signature)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(signed.Signature, &a))
+			signature := must.Get(parseSignature(a.Signature))(t)
 			got["signature"] = map[string]string{"prefix": prefix, "timeout": strconv.FormatInt(timeout, 10), "signature": FormatSignature(signature)}
 			// The reference prints the questions of the cases that it could answer for; each is the one asked here.
 			rpc := map[string]json.RawMessage{}
@@ -148,17 +135,9 @@ func TestVectorsSignatures(t *testing.T) {
 			data := vectors.Unhex(t, in.Data)
 			c.Expected(t, &signed)
 			var text string
-			if err := json.Unmarshal(signed.Signature, &text); err != nil {
-				t.Fatal(err)
-			}
-			q, err := n.CheckData(feltOf(t, in.SignerAddress), data, text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			other, err := n.CheckData(feltOf(t, in.SignerAddress), append(data, 0), text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(signed.Signature, &text))
+			q := must.Get(n.CheckData(feltOf(t, in.SignerAddress), data, text))(t)
+			other := must.Get(n.CheckData(feltOf(t, in.SignerAddress), append(data, 0), text))(t)
 			got, sum, key := messageJSON(t, n.DataMessage(data), q.Account), sha256.Sum256(data), publicKeyOf(t, in.SignerPrivateKey)
 			delete(got, "structHash")
 			if got["messageHash"] != Hex64(q.Hash) {
@@ -169,25 +148,16 @@ func TestVectorsSignatures(t *testing.T) {
 			vectors.SameJSON(t, c.Want(t), got)
 		case "domain":
 			td := library(t, n.DataMessage(nil))
-			hash, err := td.GetStructHash("StarknetDomain")
-			if err != nil {
-				t.Fatal(err)
-			}
+			hash := must.Get(td.GetStructHash("StarknetDomain"))(t)
 			of := td.Types["StarknetDomain"]
 			vectors.SameJSON(t, c.Want(t), map[string]any{"domain": n.DataMessage(nil).Domain, "domainTypeString": of.EncoddingString, "domainTypeHash": Hex64(*of.Encoding), "domainHash": Hex64(*hash)})
 		case "types":
 			got := map[string]any{}
-			init, err := n.InitMessage(swapOf(t, []byte(goodSwapData)), 5)
-			if err != nil {
-				t.Fatal(err)
-			}
+			init := must.Get(n.InitMessage(swapOf(t, []byte(goodSwapData)), 5))(t)
 			for _, m := range []TypedData{init, n.refundMessage(Felt{}, Felt{}), n.DataMessage(nil)} {
 				td := library(t, m)
 				for _, name := range []string{m.PrimaryType, "TokenAmount", "u256"} {
-					hash, err := td.GetTypeHash(name)
-					if err != nil {
-						t.Fatal(err)
-					}
+					hash := must.Get(td.GetTypeHash(name))(t)
 					of, own := td.Types[name]
 					if !own {
 						of = typeddata.RevisionV1.Types().Preset[name]
@@ -256,23 +226,13 @@ func TestVectorsSignatures(t *testing.T) {
 
 func library(t *testing.T, m TypedData) *typeddata.TypedData {
 	t.Helper()
-	td, err := m.parsed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return td
+	return must.Get(m.parsed())(t)
 }
 
 func messageJSON(t *testing.T, m TypedData, signer Felt) map[string]any {
 	t.Helper()
-	structHash, err := library(t, m).GetStructHash(m.PrimaryType)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hash, err := m.Hash(signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	structHash := must.Get(library(t, m).GetStructHash(m.PrimaryType))(t)
+	hash := must.Get(m.Hash(signer))(t)
 	return map[string]any{"typedData": m, "structHash": Hex64(*structHash), "messageHash": Hex64(hash)}
 }
 
@@ -285,9 +245,7 @@ func blockTimeOf(t *testing.T, now int64, preFetched *int64, rpc []exchange) int
 	for _, x := range rpc {
 		if x.Method == "starknet_getBlockWithTxHashes" {
 			var block struct{ Timestamp int64 }
-			if err := json.Unmarshal(x.Result, &block); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(x.Result, &block))
 			return block.Timestamp
 		}
 	}
@@ -326,14 +284,8 @@ func TestReadSignatureAnswer(t *testing.T) {
 func TestMessagesCommitToAll(t *testing.T) {
 	seen := map[Felt]string{}
 	note := func(name string, n Network, s SwapData, timeout int64, account Felt) {
-		m, err := n.InitMessage(s, timeout)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, err := m.Hash(account)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(n.InitMessage(s, timeout))(t)
+		h := must.Get(m.Hash(account))(t)
 		if before, ok := seen[h]; ok {
 			t.Errorf("%s and %s are one message", before, name)
 		}
