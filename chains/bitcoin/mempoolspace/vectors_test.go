@@ -510,10 +510,7 @@ func sameTx(t *testing.T, tx *bitcoin.Tx, w txWant) {
 // unchecked decodes a transaction without comparing it with its id.
 func (a *apiCase) unchecked(t *testing.T, j txJSON) *bitcoin.Tx {
 	t.Helper()
-	tx, err := j.tx()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(j.tx())(t)
 	tip := uint32(0)
 	if j.Status.Confirmed {
 		tip = must.Get(a.client.TipHeight(t.Context()))(t)

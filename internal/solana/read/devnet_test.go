@@ -91,9 +91,8 @@ func secretOf(n byte) [32]byte { return [32]byte{31: n} }
 // lock describes an escrow that the user pays into, for the LP, until an hour from now.
 func (k *kit) lock(secret [32]byte, amount, sequence uint64) *wire.SwapData {
 	k.Helper()
-	d, err := k.p.NewSwapData(wire.Spec{Kind: chains.HTLC, Claim: wire.ClaimHash{PaymentHash: sha256.Sum256(secret[:])}, Offerer: k.net.User.Address, Claimer: k.net.LP.Address,
-		Token: solana.USDC, Amount: amount, Sequence: sequence, Expiry: uint64(k.net.Time().Add(time.Hour).Unix()), PayIn: true, DepositToken: wire.WSOL})
-	k.must(err)
+	d := must.Get(k.p.NewSwapData(wire.Spec{Kind: chains.HTLC, Claim: wire.ClaimHash{PaymentHash: sha256.Sum256(secret[:])}, Offerer: k.net.User.Address, Claimer: k.net.LP.Address,
+		Token: solana.USDC, Amount: amount, Sequence: sequence, Expiry: uint64(k.net.Time().Add(time.Hour).Unix()), PayIn: true, DepositToken: wire.WSOL}))(k)
 	return d
 }
 
@@ -106,8 +105,7 @@ func (k *kit) authorize(d *wire.SwapData, by *solana.Account, sender wire.Key) (
 		slot, block = v.Head().Slot, wire.SignedBlock{Hash: v.Head().Hash, Height: v.Head().Height}
 	})
 	until := uint64(k.net.Time().Add(10 * time.Minute).Unix())
-	tx, err := k.p.InitTx(d, sender, until, rate)
-	k.must(err)
+	tx := must.Get(k.p.InitTx(d, sender, until, rate))(k)
 	tx.Blockhash = block.Hash
 	k.must(tx.Sign(by.Key))
 	return wire.InitAuth{Prefix: d.InitPrefix(), Timeout: until, Slot: slot, Signature: tx.Signatures[by.Address]}, block
@@ -117,22 +115,19 @@ func (k *kit) authorize(d *wire.SwapData, by *solana.Account, sender wire.Key) (
 func (k *kit) open(d *wire.SwapData, by, lp *solana.Account) string {
 	k.Helper()
 	auth, block := k.authorize(d, lp, by.Address)
-	txs, err := k.p.OpenTxs(d, by.Address, auth, rate, block, nil)
-	k.must(err)
+	txs := must.Get(k.p.OpenTxs(d, by.Address, auth, rate, block, nil))(k)
 	return k.send(by, txs...)
 }
 
 func (k *kit) send(by *solana.Account, txs ...*wire.Tx) string {
 	k.Helper()
-	done, err := by.SendAll(k.Context(), txs)
-	k.must(err)
+	done := must.Get(by.SendAll(k.Context(), txs))(k)
 	return done.ID.String()
 }
 
 func (k *kit) claim(d *wire.SwapData, secret [32]byte, by *solana.Account) string {
 	k.Helper()
-	tx, err := k.p.ClaimTx(d, by.Address, secret, rate, wire.ToATA{})
-	k.must(err)
+	tx := must.Get(k.p.ClaimTx(d, by.Address, secret, rate, wire.ToATA{}))(k)
 	return k.send(by, tx)
 }
 
@@ -150,8 +145,7 @@ func searchOf(d *wire.SwapData) chains.EscrowQuery {
 func (k *kit) facts(trips int64, queries ...chains.EscrowQuery) []chains.EscrowFact {
 	k.Helper()
 	k.trips.Store(0)
-	all, err := k.reader.Escrows(k.Context(), queries)
-	k.must(err)
+	all := must.Get(k.reader.Escrows(k.Context(), queries))(k)
 	if got := k.trips.Load(); got != trips {
 		k.Errorf("%d round trips, want %d", got, trips)
 	}
@@ -179,8 +173,7 @@ func TestEscrowCourse(t *testing.T) {
 				k.Errorf("open %d: %+v", i, f)
 			}
 		}
-		found, err := wire.ParseSwapData(all[1].Escrow.Data)
-		k.must(err)
+		found := must.Get(wire.ParseSwapData(all[1].Escrow.Data))(k)
 		if err := wire.Diff(d, found, chains.Tolerance{AnyExtraData: true}); err != nil {
 			k.Errorf("found by claim hash: %v", err)
 		}
@@ -228,11 +221,8 @@ func TestRefundedAndOpenedAnew(t *testing.T) {
 		refund := func() string {
 			auth := wire.RefundAuth{Timeout: uint64(k.net.Time().Add(10 * time.Minute).Unix())}
 			m := d.RefundMessage(auth.Timeout)
-			var err error
-			auth.Signature, err = k.net.LP.Key.Sign(m[:])
-			k.must(err)
-			tx, err := k.p.RefundTx(d, k.net.User.Address, &auth, nil, rate, wire.ToATA{})
-			k.must(err)
+			auth.Signature = must.Get(k.net.LP.Key.Sign(m[:]))(k)
+			tx := must.Get(k.p.RefundTx(d, k.net.User.Address, &auth, nil, rate, wire.ToATA{}))(k)
 			return k.send(k.net.User, tx)
 		}
 		first := refund()
@@ -384,15 +374,13 @@ func TestRelayHeaders(t *testing.T) {
 		k.net.SetMining(true)
 		k.net.Bitcoin().Mine(4)
 		k.must(k.net.SyncRelay(k.Context()))
-		height, err := k.net.RelayHeight(k.p.Version)
-		k.must(err)
+		height := must.Get(k.net.RelayHeight(k.p.Version))(k)
 		state, tip, err := k.reader.TipHeader(k.Context())
 		k.must(err)
 		if state.Height != height || tip.Header.Height != height || tip.Commitment() != state.TipCommitment {
 			k.Fatalf("tip %d, %+v, want %d", state.Height, tip.Header, height)
 		}
-		inner, err := k.net.StoredHeader(height - 2)
-		k.must(err)
+		inner := must.Get(k.net.StoredHeader(height - 2))(k)
 		_, header, err := k.reader.Header(k.Context(), inner.Header.Hash())
 		k.must(err)
 		if header == nil || header.Commitment() != inner.Commitment() {
