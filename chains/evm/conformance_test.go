@@ -73,11 +73,9 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 		}
 		l.must(n.Close())
 	})
-	second, err := n.Serve("")
-	l.must(err)
+	second := must.Get(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
-	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
-	l.must(err)
+	l.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
 	network := n.Config()
 	for _, change := range changes {
 		change(&network)
@@ -98,9 +96,8 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 
 func (l *localNet) open(t *testing.T, o evm.Options) chains.Chain {
 	t.Helper()
-	c, err := evm.Custom(o).Open(t.Context(), chains.Env{Network: o.Network.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
-		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
-	l.must(err)
+	c := must.Get(evm.Custom(o).Open(t.Context(), chains.Env{Network: o.Network.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}}))(t)
 	return c
 }
 
@@ -132,8 +129,7 @@ func (l *localNet) LP() chaintest.Account    { return l.lp }
 
 func (l *localNet) Account(t *testing.T) chaintest.Account {
 	t.Helper()
-	a, err := l.NewAccount()
-	l.must(err)
+	a := must.Get(l.NewAccount())(t)
 	l.must(l.Fund(t.Context(), a.Address, devnet.Coins(10)))
 	l.must(l.Mint(t.Context(), l.Contracts().Token, a.Address, devnet.Coins(10)))
 	return account{l, a}
@@ -198,8 +194,7 @@ func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) cha
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	number := int64(len(l.opened) + 1)
-	v, err := l.Net.OpenVault(t.Context(), l.Net.LP, number, l.VaultParams(l.Contracts().Token, 10, int64(confirmations)), utxo, raw)
-	l.must(err)
+	v := must.Get(l.Net.OpenVault(t.Context(), l.Net.LP, number, l.VaultParams(l.Contracts().Token, 10, int64(confirmations)), utxo, raw))(t)
 	l.opened[v.ID.String()] = v
 	return chains.VaultID{Owner: v.Owner.Hex(), ID: v.ID}
 }
@@ -223,10 +218,8 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Unlock()
 	found, err := single.Tx(t.Context(), l.backend, tx)
 	l.must(err)
-	w, err := evmwire.ParseWithdrawal(found.Msg)
-	l.must(err)
-	calls, err := l.Net.FrontVault(v, w, count-1)
-	l.must(err)
+	w := must.Get(evmwire.ParseWithdrawal(found.Msg))(t)
+	calls := must.Get(l.Net.FrontVault(v, w, count-1))(t)
 	_, err = l.Net.LP.SendAll(t.Context(), calls)
 	l.must(err)
 }
@@ -247,15 +240,13 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 func (a account) digest(t *testing.T, digest common.Hash, err error) string {
 	t.Helper()
 	a.net.must(err)
-	signature, err := a.SignDigest(digest)
-	a.net.must(err)
+	signature := must.Get(a.SignDigest(digest))(t)
 	return signature
 }
 
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until time.Time) chains.Auth {
 	t.Helper()
-	s, err := evmwire.SwapDataOf(e)
-	a.net.must(err)
+	s := must.Get(evmwire.SwapDataOf(e))(t)
 	auth := chains.Auth{Prefix: "initialize", Timeout: until.Unix()}
 	if e.PayIn {
 		auth.Prefix = "claim_initialize"
@@ -267,8 +258,7 @@ func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until
 
 func (a account) AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth {
 	t.Helper()
-	s, err := evmwire.SwapDataOf(e)
-	a.net.must(err)
+	s := must.Get(evmwire.SwapDataOf(e))(t)
 	auth := chains.Auth{Prefix: "refund", Timeout: until.Unix()}
 	digest, err := a.net.Network().RefundDigest(a.net.Deployment(), s, auth.Timeout)
 	auth.Signature = a.digest(t, digest, err)

@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -42,8 +43,7 @@ func errOf[T any](_ T, err error) error { return err }
 // altered signs a transaction of the user with another price.
 func (s *scene) altered(tx chains.Signed) string {
 	s.t.Helper()
-	p, err := wire.ParseTx(tx.Raw)
-	s.must(err)
+	p := must.Get(wire.ParseTx(tx.Raw))(s.t)
 	changed := p.Tx
 	changed.Signatures = nil
 	changed.Instructions = append([]wire.Instruction(nil), p.Instructions...)
@@ -52,11 +52,9 @@ func (s *scene) altered(tx chains.Signed) string {
 			changed.Instructions[i] = wire.SetPrice(77)
 		}
 	}
-	auth, err := s.refundAuth(p)
-	s.must(err)
+	auth := must.Get(s.refundAuth(p))(s.t)
 	changed.Signers = []wire.SecretKey{wire.GuardKey(chains.Seed{7}, auth)}
-	raw, err := s.user.Account.Sign(&changed)
-	s.must(err)
+	raw := must.Get(s.user.Account.Sign(&changed))(s.t)
 	return hex.EncodeToString(raw)
 }
 
@@ -84,12 +82,9 @@ func TestSpoiltDataAccounts(t *testing.T) {
 		stranger := s.poor()
 		tx, err := single.Tx(t.Context(), s.backend, op.Hash)
 		s.must(err)
-		stripped, err := rawtx.Strip(tx.Msg)
-		s.must(err)
-		payload, err := wire.Payload(op.Index, stripped)
-		s.must(err)
-		txs, err := s.program.DataTxs(stranger.Account.Address, key(1), p.data, payload, nil, wire.FeeRate{Price: 1})
-		s.must(err)
+		stripped := must.Get(rawtx.Strip(tx.Msg))(t)
+		payload := must.Get(wire.Payload(op.Index, stripped))(t)
+		txs := must.Get(s.program.DataTxs(stranger.Account.Address, key(1), p.data, payload, nil, wire.FeeRate{Price: 1}))(t)
 		_, err = stranger.SendAll(t.Context(), txs)
 		s.must(err)
 		after := s.check(s.user, plan, s.build(plan))
@@ -226,8 +221,7 @@ func TestForeignPayees(t *testing.T) {
 	members["claimerAta"] = wire.ATA(s.LP().(account).Account.Address, devnet.WBTC).String()
 	text, err := json.Marshal(members)
 	s.must(err)
-	stolen, err := s.k.Decode(text)
-	s.must(err)
+	stolen := must.Get(s.k.Decode(text))(t)
 	if err := s.k.Diff(e, stolen, chains.Tolerance{}); err == nil || !strings.Contains(err.Error(), "claimerAta") {
 		t.Errorf("not found: %v", err)
 	}
@@ -377,12 +371,10 @@ func TestSpendableBalance(t *testing.T) {
 				}
 			}
 		}
-		held, err := s.chain.Balance(t.Context(), s.user.Address(), wire.WSOL.String())
-		s.must(err)
+		held := must.Get(s.chain.Balance(t.Context(), s.user.Address(), wire.WSOL.String()))(t)
 		e := balance.Estimator{Chain: func(string) (chains.Chain, bool) { return s.chain, true }}
 		token := tokens.Token{Chain: solana.ChainID, Ticker: "SOL", Decimals: 9, Address: wire.WSOL.String()}
-		got, err := e.Estimate(t.Context(), balance.Query{Token: token, Wallet: s.user.Address(), FeeRate: "20000"})
-		s.must(err)
+		got := must.Get(e.Estimate(t.Context(), balance.Query{Token: token, Wallet: s.user.Address(), FeeRate: "20000"}))(t)
 		if left := new(big.Int).Sub(held, big.NewInt(want[1])); got.Amount.Raw.Cmp(left) != 0 {
 			t.Errorf("%s: %s can be spent of %s, want %s", version, got.Amount.Raw, held, left)
 		}
@@ -465,9 +457,8 @@ func TestPaid(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, wire.V1)
 	to := s.poor()
-	tx, err := s.user.Send(t.Context(), wire.Transfer(s.user.Account.Address, to.Account.Address, 7), wire.Transfer(s.user.Account.Address, to.Account.Address, 8),
-		wire.Transfer(s.user.Account.Address, s.lp.Account.Address, 100))
-	s.must(err)
+	tx := must.Get(s.user.Send(t.Context(), wire.Transfer(s.user.Account.Address, to.Account.Address, 7), wire.Transfer(s.user.Account.Address, to.Account.Address, 8),
+		wire.Transfer(s.user.Account.Address, s.lp.Account.Address, 100)))(t)
 	payouts := s.chain.(chains.Payouts)
 	for who, want := range map[string]int64{to.Address(): 15, s.lp.Address(): 100, s.user.Address(): 0} {
 		if got, err := payouts.Paid(t.Context(), tx.ID.String(), who); err != nil || got.Amount.Int64() != want || got.Witnesses != 2 {

@@ -86,13 +86,10 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 		}
 		l.must(n.Close())
 	})
-	second, err := n.Serve("")
-	l.must(err)
+	second := must.Get(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
-	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
-	l.must(err)
-	l.program, err = n.Network().Version(version)
-	l.must(err)
+	l.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
+	l.program = must.Get(n.Network().Version(version))(t)
 	l.chain = l.open(t, version, nil, l.nodes[0].URL(), l.nodes[1].URL())
 	if !depth.Full() {
 		solana.Hasten(l.chain)
@@ -123,9 +120,8 @@ func (l *localNet) open(t *testing.T, version string, sockets []string, urls ...
 		{Chain: solana.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: devnet.WBTC.String()},
 	}
 	f := solana.Custom(solana.Options{RPC: urls, WebSocket: sockets, Version: version, Network: &network, Tokens: known})
-	c, err := f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: func() time.Time { return l.Time().Add(l.skew) }, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
-		HTTP: http.DefaultTransport, Log: l.log, Notes: &l.notes})
-	l.must(err)
+	c := must.Get(f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: func() time.Time { return l.Time().Add(l.skew) }, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
+		HTTP: http.DefaultTransport, Log: l.log, Notes: &l.notes}))(t)
 	return c
 }
 
@@ -230,8 +226,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 	out := make([]string, len(u.Txs))
 	for i, text := range u.Txs {
 		tx, more := unsigned(t, text)
-		message, err := tx.Message.MarshalBinary()
-		a.net.must(err)
+		message := must.Get(tx.Message.MarshalBinary())(t)
 		for _, key := range append(more, ed25519.PrivateKey(a.Key)) {
 			place := slices.Index(tx.Message.AccountKeys, sol.PublicKeyFromBytes(key.Public().(ed25519.PublicKey)))
 			if place < 0 || place >= len(tx.Signatures) {
@@ -239,8 +234,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 			}
 			tx.Signatures[place] = sol.SignatureFromBytes(ed25519.Sign(key, message))
 		}
-		raw, err := tx.MarshalBinary()
-		a.net.must(err)
+		raw := must.Get(tx.MarshalBinary())(t)
 		out[i] = hex.EncodeToString(raw)
 	}
 	return out
@@ -265,8 +259,7 @@ func unsigned(t *testing.T, text string) (*sol.Transaction, []ed25519.PrivateKey
 }
 
 func (a account) data(e chains.Escrow) *wire.SwapData {
-	d, err := wire.ParseSwapData(e.Data)
-	a.net.must(err)
+	d := must.Get(wire.ParseSwapData(e.Data))(a.net.t)
 	return d
 }
 
@@ -275,19 +268,14 @@ func (a account) data(e chains.Escrow) *wire.SwapData {
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, feeRate, sender string, until time.Time) chains.Auth {
 	t.Helper()
 	d := a.data(e)
-	from, err := wire.ParseKey(sender)
-	a.net.must(err)
-	rate, err := wire.ParseFeeRate(feeRate)
-	a.net.must(err)
-	tx, err := a.net.program.InitTx(d, from, uint64(until.Unix()), rate)
-	a.net.must(err)
+	from := must.Get(wire.ParseKey(sender))(t)
+	rate := must.Get(wire.ParseFeeRate(feeRate))(t)
+	tx := must.Get(a.net.program.InitTx(d, from, uint64(until.Unix()), rate))(t)
 	var block *bank.Block
 	a.net.Bank().Read(bank.Finalized, 0, func(v *bank.View) { block = v.Head() })
 	tx.Blockhash = block.Hash
-	m, err := tx.Message()
-	a.net.must(err)
-	raw, err := m.MarshalBinary()
-	a.net.must(err)
+	m := must.Get(tx.Message())(t)
+	raw := must.Get(m.MarshalBinary())(t)
 	return chains.Auth{Prefix: d.InitPrefix(), Timeout: until.Unix(), Signature: fmt.Sprintf("%d;%x", block.Slot, ed25519.Sign(ed25519.PrivateKey(a.Key), raw))}
 }
 

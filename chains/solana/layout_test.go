@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -221,10 +222,8 @@ func moved(reply map[string]any, by int) {
 // payload is what a plan's claim has written into its data account.
 func (s *scene) payload(plan chains.Plan) []byte {
 	s.t.Helper()
-	stripped, err := s.lp.data(plan.Steps[0].Escrow).CheckPayment(*plan.Steps[0].Payment)
-	s.must(err)
-	payload, err := wire.Payload(plan.Steps[0].Payment.Vout, stripped)
-	s.must(err)
+	stripped := must.Get(s.lp.data(plan.Steps[0].Escrow).CheckPayment(*plan.Steps[0].Payment))(s.t)
+	payload := must.Get(wire.Payload(plan.Steps[0].Payment.Vout, stripped))(s.t)
 	return payload
 }
 

@@ -65,8 +65,7 @@ func TestAWalletThatChangesMore(t *testing.T) {
 	s := newScene(t)
 	e := s.in(1)
 	plan := s.opening(e)
-	u, err := s.k.Build(t.Context(), plan)
-	s.must(err)
+	u := must.Get(s.k.Build(t.Context(), plan))(t)
 	check := func(text string) error {
 		tx, err := wire.ParseTransaction(text)
 		s.must(err)

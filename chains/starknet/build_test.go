@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -107,8 +108,7 @@ func TestTheReserveCoversTheBounds(t *testing.T) {
 	e := s.escrow(1, func(spec *chains.Spec) { spec.PayIn, spec.SecurityDeposit = true, big.NewInt(700) }) // two approvals
 	for _, absent := range []bool{false, true} {
 		s.node.absent[user] = absent
-		reserve, err := s.k.Estimate(t.Context(), chains.Cost{Kind: chains.StepInit, Token: wbtc, Payer: user}, someRate)
-		s.must(err)
+		reserve := must.Get(s.k.Estimate(t.Context(), chains.Cost{Kind: chains.StepInit, Token: wbtc, Payer: user}, someRate))(t)
 		most := new(big.Int)
 		for _, tx := range s.build(s.opening(e)) {
 			most.Add(most, tx.Bounds.MaxFee())
@@ -185,8 +185,7 @@ func TestAResubmissionReplacesTheFirst(t *testing.T) {
 
 	tipped := *again[0]
 	tipped.Tip = 1000
-	old, err = wire.ParseTransaction(s.sign(&tipped)[0])
-	s.must(err)
+	old = must.Get(wire.ParseTransaction(s.sign(&tipped)[0]))(t)
 	plan.Replaces = []chains.Signed{{ID: "0x1", Raw: []byte(old.String()), From: plan.Signer, Nonce: 7}}
 	if tx := s.build(plan)[0]; tx.Tip < 1100 {
 		t.Errorf("a tip of %d in the place of 1000", tx.Tip)

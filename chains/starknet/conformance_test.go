@@ -70,11 +70,9 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 		}
 		l.must(n.Close())
 	})
-	second, err := n.Serve("")
-	l.must(err)
+	second := must.Get(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
-	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
-	l.must(err)
+	l.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
 	l.chain = l.open(t, nil, l.nodes[0].URL(), l.nodes[1].URL())
 	if !depth.Full() {
 		starknet.Hasten(l.chain)
@@ -118,9 +116,8 @@ func (l *localNet) open(t *testing.T, sockets []string, urls ...string) chains.C
 		{Chain: starknet.ChainID, Ticker: "STRK", Decimals: 18, DisplayDecimals: 9, Address: wire.Hex64(wire.STRK)},
 		{Chain: starknet.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: wire.Hex64(devnet.WBTC)},
 	}
-	c, err := starknet.Custom(starknet.Options{RPC: urls, WebSocket: sockets, Network: &n, Tokens: known}).Open(t.Context(), chains.Env{Network: n.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
-		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
-	l.must(err)
+	c := must.Get(starknet.Custom(starknet.Options{RPC: urls, WebSocket: sockets, Network: &n, Tokens: known}).Open(t.Context(), chains.Env{Network: n.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}}))(t)
 	return c
 }
 
@@ -218,8 +215,7 @@ func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) cha
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	number := big.NewInt(int64(len(l.opened) + 1))
-	v, err := l.Party(l.Net.LP).OpenVault(t.Context(), number, [2]wire.Felt{devnet.WBTC, wire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1_000_000)}, uint8(confirmations), utxo, raw)
-	l.must(err)
+	v := must.Get(l.Party(l.Net.LP).OpenVault(t.Context(), number, [2]wire.Felt{devnet.WBTC, wire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1_000_000)}, uint8(confirmations), utxo, raw))(t)
 	l.opened[number.String()] = v
 	return chains.VaultID{Owner: wire.Hex64(v.Owner), ID: number}
 }
@@ -243,10 +239,8 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Unlock()
 	found, err := single.Tx(t.Context(), l.backend, tx)
 	l.must(err)
-	w, err := wire.ParseWithdrawal(found.Msg)
-	l.must(err)
-	calls, err := contracts.FrontVault(l.Deployment(), v, w, count-1)
-	l.must(err)
+	w := must.Get(wire.ParseWithdrawal(found.Msg))(t)
+	calls := must.Get(contracts.FrontVault(l.Deployment(), v, w, count-1))(t)
 	_, err = l.Net.LP.Send(t.Context(), calls...)
 	l.must(err)
 }
@@ -264,8 +258,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 	t.Helper()
 	out := make([]string, len(u.Txs))
 	for i, text := range u.Txs {
-		tx, err := wire.ParseTransaction(text)
-		a.net.must(err)
+		tx := must.Get(wire.ParseTransaction(text))(t)
 		tx.Sender = a.Account.Address
 		a.net.must(a.Key.SignTransaction(tx))
 		out[i] = tx.String()
@@ -276,15 +269,13 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 func (a account) message(m wire.TypedData, err error) string {
 	a.net.t.Helper()
 	a.net.must(err)
-	signature, err := a.Key.SignMessage(m)
-	a.net.must(err)
+	signature := must.Get(a.Key.SignMessage(m))(a.net.t)
 	return signature
 }
 
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until time.Time) chains.Auth {
 	t.Helper()
-	s, err := wire.SwapDataOf(e)
-	a.net.must(err)
+	s := must.Get(wire.SwapDataOf(e))(t)
 	auth := chains.Auth{Prefix: "initialize", Timeout: until.Unix()}
 	if e.PayIn {
 		auth.Prefix = "claim_initialize"
@@ -295,10 +286,8 @@ func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until
 
 func (a account) AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth {
 	t.Helper()
-	s, err := wire.SwapDataOf(e)
-	a.net.must(err)
-	hash, err := s.EscrowHash()
-	a.net.must(err)
+	s := must.Get(wire.SwapDataOf(e))(t)
+	hash := must.Get(s.EscrowHash())(t)
 	return chains.Auth{Prefix: "refund", Timeout: until.Unix(), Signature: a.message(a.net.Network().RefundMessage(hash, until.Unix()))}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -84,8 +85,7 @@ func TestANonceThatIsAhead(t *testing.T) {
 	plan := s.opening(s.in(1))
 	tx := s.build(plan)[0]
 	tx.Nonce = 5
-	signed, err := s.k.Check(plan, s.sign(tx))
-	s.must(err)
+	signed := must.Get(s.k.Check(plan, s.sign(tx)))(t)
 	if err := s.chain.Send(t.Context(), signed[0]); fault.CodeOf(err) != fault.Upstream {
 		t.Errorf("at first: %v", err)
 	}
@@ -137,9 +137,7 @@ func TestAdmission(t *testing.T) {
 	bare := s.build(plan)[0]
 	bare.Calls = bare.Calls[1:]
 	whole := tx
-	var err error
-	tx, err = s.k.Check(plan, s.sign(bare))
-	s.must(err)
+	tx = must.Get(s.k.Check(plan, s.sign(bare)))(t)
 	wants(t, "an opening without its approval", admit(outcome("ERC20: insufficient allowance")), "signedTxs[0]", "approval")
 	s.must(admit(outcome(""))) // there may be one from before
 	tx = whole
