@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -221,15 +222,12 @@ func (c *chain) CheckFeeRate(s string) error {
 }
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
-	if version == "" {
-		version = wire.DefaultVersion
+	version = cmp.Or(version, wire.DefaultVersion)
+	i := slices.IndexFunc(c.contracts, func(k *contracts) bool { return k.Version() == version })
+	if i < 0 {
+		return nil, false
 	}
-	for _, k := range c.contracts {
-		if k.Version() == version {
-			return k, true
-		}
-	}
-	return nil, false
+	return c.contracts[i], true
 }
 
 // VerifyData takes no round trip.

@@ -1,9 +1,11 @@
 package solana
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -246,15 +248,12 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 }
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
-	if version == "" {
-		version = defaultVersion
+	version = cmp.Or(version, defaultVersion)
+	i := slices.IndexFunc(c.contracts, func(k *contract) bool { return k.Version() == version })
+	if i < 0 {
+		return nil, false
 	}
-	for _, k := range c.contracts {
-		if k.Version() == version {
-			return k, true
-		}
-	}
-	return nil, false
+	return c.contracts[i], true
 }
 
 // VerifyData takes no round trip.

@@ -1,10 +1,12 @@
 package starknet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -207,15 +209,12 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) { return wire.Rand
 func (c *chain) CheckFeeRate(s string) error { return wire.CheckFeeRate(s) }
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
-	if version == "" {
-		version = wire.DefaultVersion
+	version = cmp.Or(version, wire.DefaultVersion)
+	i := slices.IndexFunc(c.contracts, func(k *contract) bool { return k.Version() == version })
+	if i < 0 {
+		return nil, false
 	}
-	for _, k := range c.contracts {
-		if k.Version() == version {
-			return k, true
-		}
-	}
-	return nil, false
+	return c.contracts[i], true
 }
 
 // VerifyData takes one round trip: the account is asked.
