@@ -52,10 +52,7 @@ func alterations() map[string]func(*testing.T, string) string {
 		return func(t *testing.T, text string) string {
 			t.Helper()
 			return altered(t, text, func(m *sol.Message) sol.Message {
-				payer, instructions, err := wire.Decompile(m)
-				if err != nil {
-					t.Fatal(err)
-				}
+				payer, instructions := must.Two(wire.Decompile(m))(t)
 				return must.Get(wire.Compile(payer, m.RecentBlockhash, change(payer, instructions)))(t)
 			})
 		}

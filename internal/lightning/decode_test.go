@@ -99,10 +99,7 @@ func TestDecodePrefixes(t *testing.T) {
 
 func TestDecodeRefusesBadTexts(t *testing.T) {
 	good := invoiceOf(t, "lnbc10n", wordsOf(rawField{tagPaymentHash, words32(3)}, rawField{tagDescription, nil}), testKey)
-	hrp, words, err := bech32.DecodeNoLimit(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hrp, words := must.Two(bech32.DecodeNoLimit(good))(t)
 	encode := func(words []byte) string {
 		return must.Get(bech32.Encode(hrp, words))(t)
 	}

@@ -44,10 +44,7 @@ func TestDecodeRecoveryID(t *testing.T) {
 		if _, err := Decode(good); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		hrp, words, err := bech32.DecodeNoLimit(good)
-		if err != nil {
-			t.Fatal(err)
-		}
+		hrp, words := must.Two(bech32.DecodeNoLimit(good))(t)
 		last := len(words) - 1
 		id := words[last]
 		for other := 1; other < 256; other++ {
@@ -84,10 +81,7 @@ func TestDecodeRecoveryID(t *testing.T) {
 func TestScanRefusals(t *testing.T) {
 	words := wordsOf(rawField{tagPaymentHash, words32(3)}, rawField{tagDescription, nil})
 	good := invoiceOf(t, "lnbc10n", words, testKey)
-	hrp, all, err := bech32.DecodeNoLimit(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hrp, all := must.Two(bech32.DecodeNoLimit(good))(t)
 	bech32m := must.Get(bech32.EncodeM(hrp, all))(t)
 	renamed := must.Get(bech32.Encode("xn"+hrp[2:], all))(t)
 	for name, c := range map[string]struct{ text, because string }{

@@ -21,3 +21,14 @@ func Do(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Two is [Get] of a step that returns two things.
+func Two[V, W any](v V, w W, err error) func(testing.TB) (V, W) {
+	return func(t testing.TB) (V, W) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, w
+	}
+}

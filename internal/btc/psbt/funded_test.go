@@ -66,10 +66,7 @@ func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded
 func (in *fundJSON) fundUnchecked(t *testing.T) *Funded {
 	t.Helper()
 	w := must.Get(uncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey)))(t)
-	p, _, err := in.fundBy(t, w, fundFrom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, _ := must.Two(in.fundBy(t, w, fundFrom))(t)
 	return p
 }
 

@@ -188,10 +188,7 @@ func FuzzAnswers(f *testing.F) {
 	vault := VaultABI().Methods["getVault"]
 	f.Add(pack(f, &vault, VaultState{UtxoVout: 1}))
 	base := StoredHeader{72: 0xff, 73: 0xff, 74: 0x00, 75: 0x1d}
-	submit, _, err := d.SubmitHeaders(Branch{}, base, []CompactHeader{{40: 0xff, 41: 0xff, 42: 0x00, 43: 0x1d}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	submit, _ := must.Two(d.SubmitHeaders(Branch{}, base, []CompactHeader{{40: 0xff, 41: 0xff, 42: 0x00, 43: 0x1d}}))(f)
 	f.Add(submit.Data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := DecodeStates(data, 1); err == nil && len(data) < 32*5 {

@@ -64,10 +64,7 @@ func TestHeadersOfOneTransaction(t *testing.T) {
 // in the one canonical encoding, to the relay, and nothing else.
 func TestReturnedHeaders(t *testing.T) {
 	d, base := deploymentOf(t, "CITREA/MAINNET"), easyHeader(t)
-	asked, _, err := d.SubmitHeaders(Branch{}, base, easyHeaders(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	asked, _ := must.Two(d.SubmitHeaders(Branch{}, base, easyHeaders(3)))(t)
 	submit := func(method string, payload []byte) []byte {
 		return must.Get(RelayABI().Pack(method, payload))(t)
 	}

@@ -169,10 +169,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 				headers = append(headers, Compact(parseFields(t, b.Version, internal(t, b.Prev), internal(t, b.Merkle), b.Time, b.Nbits, b.Nonce)))
 			}
 			n, d := presetOf(t, in.Chain), deploymentOf(t, in.Chain)
-			call, stored, err := d.SubmitHeaders(to, base, headers)
-			if err != nil {
-				t.Fatal(err)
-			}
+			call, stored := must.Two(d.SubmitHeaders(to, base, headers))(t)
 			var e struct {
 				Txs              []txAnswer
 				ForkIDAfter      int64

@@ -208,10 +208,7 @@ func TestCheckSignedRelay(t *testing.T) {
 	base := StoredHeader{72: 0xff, 73: 0xff, 74: 0x00, 75: 0x1d}
 	header := CompactHeader{40: 0xff, 41: 0xff, 42: 0x00, 43: 0x1d}
 	update := func(to Branch, headers ...CompactHeader) Call {
-		c, _, err := d.SubmitHeaders(to, base, headers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c, _ := must.Two(d.SubmitHeaders(to, base, headers))(t)
 		return c
 	}
 	claim := Call{To: d.VaultManager.Address, Data: []byte{1, 2, 3, 4}, Gas: 100_000}

@@ -51,10 +51,7 @@ type txAnswer struct {
 func signText(t testing.TB, privateKey, unsigned string) string {
 	t.Helper()
 	key := must.Get(crypto.ToECDSA(unhex(t, privateKey)))(t)
-	full, _, err := withSignature(unhex(t, unsigned))
-	if err != nil {
-		t.Fatal(err)
-	}
+	full, _ := must.Two(withSignature(unhex(t, unsigned)))(t)
 	var tx types.Transaction
 	must.Do(t, tx.UnmarshalBinary(full))
 	signed := must.Get(types.SignTx(&tx, types.LatestSignerForChainID(tx.ChainId()), key))(t)

@@ -375,8 +375,7 @@ func TestRelayHeaders(t *testing.T) {
 		k.net.Bitcoin().Mine(4)
 		k.must(k.net.SyncRelay(k.Context()))
 		height := must.Get(k.net.RelayHeight(k.p.Version))(k)
-		state, tip, err := k.reader.TipHeader(k.Context())
-		k.must(err)
+		state := must.Get(k.reader.TipHeader(k.Context()))(k)
 		if state.Height != height || tip.Header.Height != height || tip.Commitment() != state.TipCommitment {
 			k.Fatalf("tip %d, %+v, want %d", state.Height, tip.Header, height)
 		}

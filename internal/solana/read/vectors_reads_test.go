@@ -111,10 +111,7 @@ func TestVectorsRelay(t *testing.T) {
 		s.history[key(t, in.Topic)], s.history[r.Programs.Relay] = stored, stored
 		s.add(in.Transaction.Signature, txJSON{Slot: in.Transaction.Slot, BlockTime: 1, Logs: in.Transaction.Logs})
 		block := must.Get(bitcoin.ParseHash(in.Blockhash))(t)
-		state, header, err := r.Header(t.Context(), block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		state, header := must.Two(r.Header(t.Context(), block))(t)
 		tipHash := bitcoin.Hash(state.TipHash)
 		got := map[string]any{"result": nil, "tip": map[string]any{"blockheight": state.Height, "commitHash": hex.EncodeToString(state.TipCommitment[:]),
 			"blockhash": tipHash.String(), "chainWork": hex.EncodeToString(state.Work.FillBytes(make([]byte, 32)))}}

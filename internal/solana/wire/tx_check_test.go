@@ -135,10 +135,7 @@ func TestMatchClaim(t *testing.T) {
 				m.Instructions[i].Accounts[j] = swap(m.Instructions[i].Accounts[j])
 			}
 		}
-		payer, ixs, err := Decompile(&m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		payer, ixs := must.Two(Decompile(&m))(t)
 		if err := want.Match(&Parsed{Tx: Tx{Payer: payer, Instructions: ixs, Blockhash: m.RecentBlockhash}, Message: m}); err != nil {
 			t.Errorf("another order of accounts: %v", err)
 		}

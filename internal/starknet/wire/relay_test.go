@@ -201,9 +201,6 @@ func TestSubmitHeadersLimits(t *testing.T) {
 
 func mustSubmit(t *testing.T, d Deployment, to Branch, base StoredHeader, headers []bitcoin.Header) []Felt {
 	t.Helper()
-	call, _, err := d.SubmitHeaders(to, base, headers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	call, _ := must.Two(d.SubmitHeaders(to, base, headers))(t)
 	return slices.Clone(call.Calldata)
 }

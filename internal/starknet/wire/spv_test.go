@@ -42,10 +42,7 @@ func TestVectorsSpv(t *testing.T) {
 			if c.Refuses(t, err) {
 				return
 			}
-			to, p, err := parsePayout(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			to, p := must.Two(parsePayout(data))(t)
 			decoded := map[string]any{"recipient": Hex64(to), "rawAmounts": texts(p.Raw[:]...)}
 			if p.ExecutionHash != nil {
 				decoded["executionHash"] = hex.EncodeToString(p.ExecutionHash)

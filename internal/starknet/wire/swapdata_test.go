@@ -151,10 +151,7 @@ func checkSwapData(t *testing.T, c *vectors.Case, text json.RawMessage) {
 	}
 	c.Expected(t, &want)
 	// Of the kinds' handlers, and read back from calldata: without the extra data, and with what follows.
-	again, rest, err := deploymentOf(t, "").decodeSwapData(feltsOf(t, want.FromFelts.Input))
-	if err != nil {
-		t.Fatal(err)
-	}
+	again, rest := must.Two(deploymentOf(t, "").decodeSwapData(feltsOf(t, want.FromFelts.Input)))(t)
 	got := map[string]any{
 		"flags": Hex(s.Flags()), "felts": hexes(all), "escrowHash": Digits64(escrowHash(t, s)), "claimHash": ClaimHashText(s.ClaimData),
 		"serialized": s, "escrowStruct": public, "expiry": strconv.FormatUint(s.expiry(), 10), "totalDeposit": s.TotalDeposit().String(),

@@ -43,10 +43,7 @@ func (a account) sign(t testing.TB, handed *Transaction, change ...func(*Transac
 		f(&tx)
 	}
 	h := must.Get(tx.Hash())(t)
-	r, s, err := curve.Sign(Number(h), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, s := must.Two(curve.Sign(Number(h), a.key))(t)
 	tx.Signature = felts(nil).number(r).number(s)
 	return tx.String()
 }
@@ -302,10 +299,7 @@ func TestReturnedBitcoinClaims(t *testing.T) {
 		p := provenTx(t, tx)
 		call := must.Get(d.ClaimByBitcoin(s, p))(t)
 		pattern := must.Get(d.BitcoinClaimPattern(s))(t)
-		headers, _, err := d.SubmitHeaders(Branch{}, p.Header, []bitcoin.Header{{PrevBlock: p.Header.Header.Hash(), Bits: 0x207fffff}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		headers, _ := must.Two(d.SubmitHeaders(Branch{}, p.Header, []bitcoin.Header{{PrevBlock: p.Header.Header.Hash(), Bits: 0x207fffff}}))(t)
 		plan := chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: e}}}
 		check := func(calls ...Call) error {
 			text := user.sign(t, n.NewInvoke(user.address(), 3, feeRateOf(t, "1,2,3;v3"), calls))
