@@ -375,7 +375,7 @@ func TestRelayHeaders(t *testing.T) {
 		k.net.Bitcoin().Mine(4)
 		k.must(k.net.SyncRelay(k.Context()))
 		height := must.Get(k.net.RelayHeight(k.p.Version))(k)
-		state := must.Get(k.reader.TipHeader(k.Context()))(k)
+		state, tip := must.Two(k.reader.TipHeader(k.Context()))(k)
 		if state.Height != height || tip.Header.Height != height || tip.Commitment() != state.TipCommitment {
 			k.Fatalf("tip %d, %+v, want %d", state.Height, tip.Header, height)
 		}
