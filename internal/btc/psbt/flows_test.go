@@ -171,10 +171,7 @@ func TestFlowSpendableBalance(t *testing.T) {
 			continue // other chains, and the reading of the query
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			a, err := bitcoin.ParseAddress(text("wallet"), bitcoin.Mainnet)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(bitcoin.ParseAddress(text("wallet"), bitcoin.Mainnet))(t)
 			var d Draft
 			recipients := map[string]int{"CITREA": 20, "BOTANIX": 20, "STARKNET": 32}
 			if n := recipients[text("targetChain")]; n > 0 {

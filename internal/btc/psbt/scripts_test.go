@@ -138,10 +138,7 @@ func TestSignedByNobody(t *testing.T) {
 	for hash, ok := range map[txscript.SigHashType]bool{txscript.SigHashAll: true, txscript.SigHashNone: false, txscript.SigHashSingle: false, 0x81: false} {
 		p, a = scriptWallet(t, p2wsh(own), nil, nil)
 		fetcher := txscript.NewCannedPrevOutputFetcher(p2wsh(own), 100_000)
-		sig, err := txscript.RawTxInWitnessSignature(p.UnsignedTx, txscript.NewTxSigHashes(p.UnsignedTx, fetcher), 0, 100_000, own, hash, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sig := must.Get(txscript.RawTxInWitnessSignature(p.UnsignedTx, txscript.NewTxSigHashes(p.UnsignedTx, fetcher), 0, 100_000, own, hash, key))(t)
 		p.Inputs[0].FinalScriptWitness = must.Get(encodeWitness(wire.TxWitness{sig, own}))(t)
 		if s, err := submit(t, p, a); (err == nil) != ok {
 			t.Errorf("hash type %d: %+v, error %v", hash, s, err)

@@ -24,10 +24,7 @@ func TestSignedByNobodyInDisguise(t *testing.T) {
 	leaf := txscript.NewBaseTapLeaf(drop)
 	tree := txscript.AssembleTaprootScriptTree(leaf)
 	root := tree.RootNode.TapHash()
-	taproot, err := txscript.PayToTaprootScript(txscript.ComputeTaprootOutputKey(testKey().PubKey(), root[:]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	taproot := must.Get(txscript.PayToTaprootScript(txscript.ComputeTaprootOutputKey(testKey().PubKey(), root[:])))(t)
 	block := tree.LeafMerkleProofs[0].ToControlBlock(testKey().PubKey())
 	control := must.Get(block.ToBytes())(t)
 	for name, c := range map[string]struct {

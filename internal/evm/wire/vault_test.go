@@ -298,10 +298,7 @@ func TestVectorsSpvVault(t *testing.T) {
 			p := VaultParams{common.HexToAddress(in.Params.BtcRelayContract), common.HexToAddress(in.Params.Token0),
 				common.HexToAddress(in.Params.Token1), bigOf(t, in.Params.Token0Multiplier), bigOf(t, in.Params.Token1Multiplier),
 				bigOf(t, in.Params.Confirmations)}
-			state, err := DecodeVaultState(unhex(t, in.GetVaultReturn))
-			if err != nil {
-				t.Fatal(err)
-			}
+			state := must.Get(DecodeVaultState(unhex(t, in.GetVaultReturn)))(t)
 			d := Deployment{BtcRelay: Contract{Address: p.BtcRelayContract}}
 			v = must.Get(d.NewVault(VaultRef{common.HexToAddress(in.Owner), bigOf(t, in.VaultID)}, state, p))(t)
 			commitment := must.Get(p.Commitment())(t)
