@@ -47,6 +47,14 @@ type exchange struct {
 	}
 }
 
+// felts are the answer of a contract.
+func (x exchange) felts(t testing.TB) []Felt {
+	t.Helper()
+	var answer []string
+	must.Do(t, json.Unmarshal(x.Result, &answer))
+	return feltsOf(t, answer)
+}
+
 // publicKeyOf is the x coordinate of a private key's point.
 func publicKeyOf(t testing.TB, private string) Felt {
 	t.Helper()
@@ -73,9 +81,8 @@ func ask(t *testing.T, q SignatureCheck, rpc []exchange) error {
 			}
 			continue
 		}
-		var answer []string
-		must.Do(t, json.Unmarshal(x.Result, &answer))
-		signed, err := ReadSignatureAnswer(feltsOf(t, answer))
+		answer := x.felts(t)
+		signed, err := ReadSignatureAnswer(answer)
 		if err == nil && !signed {
 			err = q.Refused(true)
 		}
@@ -296,16 +303,13 @@ func TestMessagesCommitToAll(t *testing.T) {
 	note("another network", networkOf(t, "TESTNET4"), s, 5, FeltOf(1))
 	note("another timeout", n, s, 6, FeltOf(1))
 	note("another account", n, s, 5, FeltOf(2))
-	for name, change := range map[string]func(s *SwapData){
-		"offerer": func(s *SwapData) { s.Offerer = FeltOf(1) }, "claimer": func(s *SwapData) { s.Claimer = FeltOf(1) }, "token": func(s *SwapData) { s.Token = FeltOf(1) },
-		"amount": func(s *SwapData) { s.Amount = bigOf(t, "1") }, "deposit": func(s *SwapData) { s.SecurityDeposit = bigOf(t, "1") }, "bounty": func(s *SwapData) { s.ClaimerBounty = bigOf(t, "1") },
-		"fee token": func(s *SwapData) { s.FeeToken = FeltOf(1) }, "sequence": func(s *SwapData) { s.Sequence++ }, "claim data": func(s *SwapData) { s.ClaimData = FeltOf(1) },
-		"refund data": func(s *SwapData) { s.RefundData = FeltOf(1) }, "pay in": func(s *SwapData) { s.PayIn = false }, "pay out": func(s *SwapData) { s.PayOut = true },
-		"reputation": func(s *SwapData) { s.Reputation = false }, "claim handler": func(s *SwapData) { s.ClaimHandler = FeltOf(1) }, "refund handler": func(s *SwapData) { s.RefundHandler = FeltOf(1) },
-	} {
+	for _, c := range changes {
+		if c.member == "kind" || c.member == "extraData" || c.member == "successAction" { // the first two are not signed, the last never is
+			continue
+		}
 		other := s
-		change(&other)
-		note(name, n, other, 5, FeltOf(1))
+		c.change(&other)
+		note(c.member, n, other, 5, FeltOf(1))
 	}
 	action := s
 	action.SuccessAction = &SuccessAction{Fee: bigOf(t, "1")}

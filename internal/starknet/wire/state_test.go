@@ -79,9 +79,7 @@ func TestVectorsState(t *testing.T) {
 			got := map[string]any{}
 			for _, x := range in.RPC {
 				r := x.Params.Request
-				var answer []string
-				must.Do(t, json.Unmarshal(x.Result, &answer))
-				asked, told := feltsOf(t, r.Calldata), feltsOf(t, answer)
+				asked, told := feltsOf(t, r.Calldata), x.felts(t)
 				var want []Felt
 				var err error
 				switch feltOf(t, r.EntryPointSelector) {
@@ -195,9 +193,8 @@ func checkEscrowRPC(t *testing.T, d Deployment, s SwapData, record EscrowRecord,
 			if feltOf(t, r.EntryPointSelector) != Selector(EntryHashState) || !slices.Equal(feltsOf(t, r.Calldata), []Felt{escrowHash(t, s)}) {
 				t.Errorf("%s with %v is asked", r.EntryPointSelector, r.Calldata)
 			}
-			var answer []string
-			must.Do(t, json.Unmarshal(x.Result, &answer))
-			if told, err := readState(feltsOf(t, answer)); err != nil || told != record {
+			answer := x.felts(t)
+			if told, err := readState(answer); err != nil || told != record {
 				t.Errorf("%v is %+v, %v", answer, told, err)
 			}
 		case "starknet_getEvents":

@@ -330,16 +330,15 @@ func headerFromRelay(t *testing.T, c *vectors.Case, d Deployment, rpc []exchange
 			if x.Error != nil {
 				return StoredHeader{}, behind
 			}
-			var answer []string
-			must.Do(t, json.Unmarshal(x.Result, &answer))
+			answer := x.felts(t)
 			switch feltOf(t, x.Params.Request.EntryPointSelector) {
 			case Selector(EntryBlockHeight):
-				height := must.Get(ReadRelayNumber(feltsOf(t, answer)))(t)
+				height := must.Get(ReadRelayNumber(answer))(t)
 				if height < required {
 					return StoredHeader{}, behind
 				}
 			case Selector(EntryCommitHash):
-				commit, err := ReadCommitHash(feltsOf(t, answer))
+				commit, err := ReadCommitHash(answer)
 				if err != nil || found == nil {
 					t.Fatal(err)
 				}
