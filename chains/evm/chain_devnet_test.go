@@ -83,11 +83,10 @@ func TestFinalizedTagsOnly(t *testing.T) {
 	t.Parallel()
 	l := newNet(t, devnet.Options{SafeDepth: 1, FinalDepth: 3}, func(n *evm.Network) { n.SafeTag, n.FinalizedTag = "finalized", "finalized" })
 	k, e, plan := l.payIn(t, 1)
-	u, err := k.Build(t.Context(), plan)
-	l.must(err)
+	u := must.Get(k.Build(t.Context(), plan))(l.t)
 	txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
 	l.must(l.chain.Send(t.Context(), txs[0]))
-	_, err = l.Wait(t.Context(), common.HexToHash(txs[0].ID))
+	_, err := l.Wait(t.Context(), common.HexToHash(txs[0].ID))
 	l.must(err)
 	for blocks := range 4 {
 		final := blocks == 3
@@ -132,15 +131,14 @@ func TestPoorNodes(t *testing.T) {
 func TestOpenedThroughAWallet(t *testing.T) {
 	t.Parallel()
 	l := newNet(t, devnet.Options{})
-	wallet, err := l.Deploy(t.Context(), "ContractWallet", l.User.Address)
-	l.must(err)
+	wallet := must.Get(l.Deploy(t.Context(), "ContractWallet", l.User.Address))(l.t)
 	spec := wire.Terms{Kind: chains.HTLC, Offerer: wallet, Claimer: l.Net.LP.Address, Amount: big.NewInt(1e9), ClaimData: sha256.Sum256([]byte("s")), Sequence: big.NewInt(3), Expiry: l.Time().Add(time.Hour).Unix(), PayIn: true}
 	s := must.Get(l.Deployment().NewSwapData(spec))(t)
 	e := must.Get(l.Deployment().Escrow(s))(t)
 	calls := must.Get(l.Deployment().Init(s, wallet, l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour))))(t)
 	through := must.Get(devnet.CallOf("ContractWallet", wallet, "run", calls[0].To, calls[0].Value, calls[0].Data))(t)
 	through.Value = calls[0].Value
-	_, err = l.User.Send(t.Context(), through)
+	_, err := l.User.Send(t.Context(), through)
 	l.must(err)
 	k, _ := l.chain.Contract("")
 	search := func() chains.EscrowFact {
@@ -166,12 +164,11 @@ func TestLostAnswerToASend(t *testing.T) {
 	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, _, plan := l.payIn(t, 1)
-	u, err := k.Build(t.Context(), plan)
-	l.must(err)
+	u := must.Get(k.Build(t.Context(), plan))(l.t)
 	txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
 	l.nodes[0].Misbehave(devnet.Fault{LoseAnswer: true})
 	l.must(l.chain.Send(t.Context(), txs[0]))
-	_, err = l.Wait(t.Context(), common.HexToHash(txs[0].ID))
+	_, err := l.Wait(t.Context(), common.HexToHash(txs[0].ID))
 	l.must(err)
 	l.must(l.chain.Send(t.Context(), txs[0]))
 }

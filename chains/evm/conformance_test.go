@@ -216,11 +216,10 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Lock()
 	v, count := l.opened[id.ID.String()], l.counts[id.ID.String()]
 	l.mu.Unlock()
-	found, err := single.Tx(t.Context(), l.backend, tx)
-	l.must(err)
+	found := must.Get(single.Tx(t.Context(), l.backend, tx))(l.t)
 	w := must.Get(evmwire.ParseWithdrawal(found.Msg))(t)
 	calls := must.Get(l.Net.FrontVault(v, w, count-1))(t)
-	_, err = l.Net.LP.SendAll(t.Context(), calls)
+	_, err := l.Net.LP.SendAll(t.Context(), calls)
 	l.must(err)
 }
 
@@ -240,8 +239,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 func (a account) digest(t *testing.T, digest common.Hash, err error) string {
 	t.Helper()
 	a.net.must(err)
-	signature := must.Get(a.SignDigest(digest))(t)
-	return signature
+	return must.Get(a.SignDigest(digest))(t)
 }
 
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until time.Time) chains.Auth {

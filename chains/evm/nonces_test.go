@@ -42,8 +42,7 @@ func TestNonceOfAPollStays(t *testing.T) {
 	n, u := l.nonceOf(t, k, first)
 	expect("another swap at the same time", second, n)
 	l.SetMining(false)
-	txs, err := k.Check(first, sign(t, l.User, u.Txs))
-	l.must(err)
+	txs := must.Get(k.Check(first, sign(t, l.User, u.Txs)))(l.t)
 	l.must(l.chain.Send(t.Context(), txs[0]))
 	expect("asked again while it waits", first, n)
 	expect("asked again once more", first, n)
@@ -57,7 +56,7 @@ func TestNonceOfAPollStays(t *testing.T) {
 	expect("asked again while both wait", second, n+1)
 	l.SetMining(true)
 	l.must(l.Net.Mine(1))
-	_, err = l.Wait(t.Context(), common.HexToHash(taken[0].ID))
+	_, err := l.Wait(t.Context(), common.HexToHash(taken[0].ID))
 	l.must(err)
 	_, _, fourth := l.payIn(t, 4)
 	expect("after all is mined", fourth, n+2)
@@ -70,8 +69,7 @@ func TestNonceAheadIsNotSent(t *testing.T) {
 	l := newNet(t, devnet.Options{})
 	k, e, plan := l.payIn(t, 1)
 	n, u := l.nonceOf(t, k, plan)
-	p, err := wire.ParseTransaction(u.Txs[0])
-	l.must(err)
+	p := must.Get(wire.ParseTransaction(u.Txs[0]))(l.t)
 	ahead := func(nonce uint64) chains.Signed {
 		tx := must.Get(types.SignTx(types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data}),
 			types.LatestSignerForChainID(p.ChainID), l.User.Key))(t)
@@ -90,7 +88,7 @@ func TestNonceAheadIsNotSent(t *testing.T) {
 			t.Errorf("nonce %d, the account is at %d: %v, %s", tx.Nonce, n, err, state(tx))
 		}
 	}
-	_, err = l.User.Send(t.Context(), wire.Call{To: common.Address{9}, Gas: 21_000})
+	_, err := l.User.Send(t.Context(), wire.Call{To: common.Address{9}, Gas: 21_000})
 	l.must(err)
 	l.must(l.chain.Send(t.Context(), next))
 	_, err = l.Wait(t.Context(), common.HexToHash(next.ID))

@@ -80,12 +80,11 @@ func TestSpoiltDataAccounts(t *testing.T) {
 		s.must(s.Fund(t.Context(), key(0).PublicKey(), devnet.SOL(1)))
 		// The second is a stranger's, with the right size.
 		stranger := s.poor()
-		tx, err := single.Tx(t.Context(), s.backend, op.Hash)
-		s.must(err)
+		tx := must.Get(single.Tx(t.Context(), s.backend, op.Hash))(s.t)
 		stripped := must.Get(rawtx.Strip(tx.Msg))(t)
 		payload := must.Get(wire.Payload(op.Index, stripped))(t)
 		txs := must.Get(s.program.DataTxs(stranger.Account.Address, key(1), p.data, payload, nil, wire.FeeRate{Price: 1}))(t)
-		_, err = stranger.SendAll(t.Context(), txs)
+		_, err := stranger.SendAll(t.Context(), txs)
 		s.must(err)
 		after := s.check(s.user, plan, s.build(plan))
 		if after[len(after)-1].ID == before[len(before)-1].ID {
@@ -219,13 +218,12 @@ func TestForeignPayees(t *testing.T) {
 	var members map[string]any
 	s.must(json.Unmarshal(e.Data, &members))
 	members["claimerAta"] = wire.ATA(s.LP().(account).Account.Address, devnet.WBTC).String()
-	text, err := json.Marshal(members)
-	s.must(err)
+	text := must.Get(json.Marshal(members))(s.t)
 	stolen := must.Get(s.k.Decode(text))(t)
 	if err := s.k.Diff(e, stolen, chains.Tolerance{}); err == nil || !strings.Contains(err.Error(), "claimerAta") {
 		t.Errorf("not found: %v", err)
 	}
-	_, err = s.k.Build(t.Context(), s.plan(s.user, chains.Step{Kind: chains.StepClaimSecret, Escrow: stolen, Preimage: secret(8)}))
+	_, err := s.k.Build(t.Context(), s.plan(s.user, chains.Step{Kind: chains.StepClaimSecret, Escrow: stolen, Preimage: secret(8)}))
 	refusedWith(t, "a claim to another's account", err, "not the claimer's own")
 }
 

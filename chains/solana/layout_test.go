@@ -40,11 +40,10 @@ func (s *scene) paid(further ...*btcwire.TxOut) (chains.Escrow, chains.Plan) {
 // openUnasked opens an escrow of the LP's for the user, as another client might.
 func (s *scene) openUnasked(e chains.Escrow) {
 	s.t.Helper()
-	tx, err := s.program.InitTx(s.lp.data(e), s.user.Account.Address, uint64(s.Time().Add(time.Minute).Unix()), wire.FeeRate{Price: 1})
-	s.must(err)
+	tx := must.Get(s.program.InitTx(s.lp.data(e), s.user.Account.Address, uint64(s.Time().Add(time.Minute).Unix()), wire.FeeRate{Price: 1}))(s.t)
 	tx.Blockhash = s.Head().Hash
 	s.must(tx.Sign(s.lp.Key))
-	_, err = s.user.SendTx(s.t.Context(), tx)
+	_, err := s.user.SendTx(s.t.Context(), tx)
 	s.must(err)
 	s.Mine(s.t, 1)
 }
@@ -164,9 +163,8 @@ func TestAccountsOfAnotherLayout(t *testing.T) {
 		other := wire.DataTagged - p.data
 		e, plan := s.bought(outputs(40)...)
 		begin := func(plan chains.Plan) {
-			txs, err := s.program.DataTxs(s.user.Account.Address, s.key(plan, 0), other, s.payload(plan), nil, wire.FeeRate{Price: 1})
-			s.must(err)
-			_, err = s.user.SendAll(t.Context(), txs[:1])
+			txs := must.Get(s.program.DataTxs(s.user.Account.Address, s.key(plan, 0), other, s.payload(plan), nil, wire.FeeRate{Price: 1}))(s.t)
+			_, err := s.user.SendAll(t.Context(), txs[:1])
 			s.must(err)
 		}
 		begin(plan)

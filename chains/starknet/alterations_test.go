@@ -67,9 +67,8 @@ func TestAWalletThatChangesMore(t *testing.T) {
 	plan := s.opening(e)
 	u := must.Get(s.k.Build(t.Context(), plan))(t)
 	check := func(text string) error {
-		tx, err := wire.ParseTransaction(text)
-		s.must(err)
-		_, err = s.k.Check(plan, s.sign(tx))
+		tx := must.Get(wire.ParseTransaction(text))(s.t)
+		_, err := s.k.Check(plan, s.sign(tx))
 		return err
 	}
 	s.must(check(u.Txs[0]))

@@ -163,12 +163,11 @@ func TestAResubmissionReplacesTheFirst(t *testing.T) {
 	s.must(s.chain.Send(t.Context(), first[0]))
 	plan.Replaces = first
 	again := s.build(plan)
-	old, err := wire.ParseTransaction(string(first[0].Raw))
-	s.must(err)
+	old := must.Get(wire.ParseTransaction(string(first[0].Raw)))(s.t)
 	if again[0].Nonce != 7 || again[0].Bounds.L2.MaxPrice.Cmp(new(big.Int).Div(new(big.Int).Mul(old.Bounds.L2.MaxPrice, big.NewInt(11)), big.NewInt(10))) < 0 {
 		t.Fatalf("nonce %d at %s", again[0].Nonce, again[0].Bounds.L2.MaxPrice)
 	}
-	_, err = s.k.Check(plan, s.sign(again...))
+	_, err := s.k.Check(plan, s.sign(again...))
 	s.must(err)
 	same := *again[0]
 	same.Bounds = old.Bounds

@@ -161,9 +161,8 @@ func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); l.must(l.Net.SyncRela
 // Spoil uses the transaction's nonce for another one.
 func (l *localNet) Spoil(t *testing.T, by chaintest.Account, _ chains.Signed) {
 	t.Helper()
-	call, err := wire.Transfer(wire.STRK, l.Net.LP.Address, big.NewInt(1))
-	l.must(err)
-	_, err = by.(account).Account.Send(t.Context(), call)
+	call := must.Get(wire.Transfer(wire.STRK, l.Net.LP.Address, big.NewInt(1)))(l.t)
+	_, err := by.(account).Account.Send(t.Context(), call)
 	l.must(err)
 }
 
@@ -237,11 +236,10 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Lock()
 	v, count := l.opened[id.ID.String()], l.counts[id.ID.String()]
 	l.mu.Unlock()
-	found, err := single.Tx(t.Context(), l.backend, tx)
-	l.must(err)
+	found := must.Get(single.Tx(t.Context(), l.backend, tx))(l.t)
 	w := must.Get(wire.ParseWithdrawal(found.Msg))(t)
 	calls := must.Get(contracts.FrontVault(l.Deployment(), v, w, count-1))(t)
-	_, err = l.Net.LP.Send(t.Context(), calls...)
+	_, err := l.Net.LP.Send(t.Context(), calls...)
 	l.must(err)
 }
 

@@ -431,11 +431,10 @@ func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
 	l := newLive(t, devnet.Options{})
 	id := l.OpenVault(t, [2]uint64{1_000_000, 0}, 1)
 	l.Withdraw(t, id, []byte("no withdrawal"), bitcoin.FeeShares{})
-	own, err := l.k.WithdrawalData(l.user.Address(), [2]uint64{40_000, 0})
-	l.must(err)
+	own := must.Get(l.k.WithdrawalData(l.user.Address(), [2]uint64{40_000, 0}))(l.t)
 	tx := l.Withdraw(t, id, own, bitcoin.FeeShares{})
 	l.MineBitcoin(t, 1)
-	_, err = l.k.Build(t.Context(), chains.Plan{SwapID: "close", Signer: l.user.Address(),
+	_, err := l.k.Build(t.Context(), chains.Plan{SwapID: "close", Signer: l.user.Address(),
 		Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: tx}}}})
 	if fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("the claim is built, or refused for another reason: %v", err)
@@ -453,11 +452,10 @@ func TestBoundsThatAreTooLow(t *testing.T) {
 		"no L2 gas":     func(b *wire.Bounds) { b.L2.MaxAmount = 1000 },
 		"some data gas": func(b *wire.Bounds) { b.L1Data.MaxAmount = 200 },
 	} {
-		tx, err := wire.ParseTransaction(u.Txs[0])
-		l.must(err)
+		tx := must.Get(wire.ParseTransaction(u.Txs[0]))(l.t)
 		lower(&tx.Bounds)
 		txs := must.Get(l.k.Check(plan, l.user.Sign(t, chains.Unsigned{Txs: []string{tx.String()}})))(t)
-		err = l.k.Admit(t.Context(), plan, txs)
+		err := l.k.Admit(t.Context(), plan, txs)
 		wants(t, what, err, "signedTxs[0]")
 		if fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("%s: %v", what, err)

@@ -174,11 +174,8 @@ func testBroadcast(t *testing.T, s Setup) {
 	broken := s.Chain.Spend(t, a, []bitcoin.OutPoint{{Hash: next.TxHash()}}, 5)
 	broken.TxIn[0].Witness[0][7] ^= 1
 	for name, tx := range map[string]*wire.MsgTx{"spends what is spent": rival, "spends nothing": orphan, "bad signature": broken} {
-		raw, err := rawtx.Encode(tx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s.Backend.Broadcast(t.Context(), raw)
+		raw := must.Get(rawtx.Encode(tx))(t)
+		_, err := s.Backend.Broadcast(t.Context(), raw)
 		rejected, ok := errors.AsType[*bitcoin.RejectedError](err)
 		if !ok || rejected.Reason == "" {
 			t.Errorf("%s: %v", name, err)

@@ -272,12 +272,9 @@ func checkInMainChain(t *testing.T, a *apiCase) {
 }
 
 func checkMerkleProof(t *testing.T, a *apiCase) {
-	id, err := a.hash(t, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(a.hash(t, 0))(t)
 	block := must.Get(a.hash(t, 1))(t)
-	_, err = a.client.MerkleProof(t.Context(), id, block)
+	_, err := a.client.MerkleProof(t.Context(), id, block)
 	if a.fails {
 		a.same(t, nil, err)
 		return
@@ -404,12 +401,9 @@ func checkNode(t *testing.T, a *apiCase) {
 func checkBroadcast(t *testing.T, a *apiCase) {
 	var body string
 	a.arg(t, 0, &body)
-	raw, err := hex.DecodeString(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(hex.DecodeString(body))(t)
 	tx, decodeErr := rawtx.Decode(raw)
-	_, err = a.client.Broadcast(t.Context(), raw)
+	_, err := a.client.Broadcast(t.Context(), raw)
 	if decodeErr != nil {
 		// Not sent at all; what the server would have said is tried below.
 		a.Differ(t, "broadcast-checked")
@@ -558,12 +552,9 @@ func TestErrorsNameEveryURL(t *testing.T) {
 			"GET https://d.example/api/blocks/tip/height": {text("5")},
 			"GET https://d.example/api/block-height/0":    {text(bitcoin.Testnet4.Params().GenesisHash)},
 		}}
-		client, err := New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c},
-			URLs: []string{"https://a.example/api", "https://b.example/api/", "https://c.example/api/", "https://d.example/api/"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = client.TipHeight(t.Context())
+		client := must.Get(New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c},
+			URLs: []string{"https://a.example/api", "https://b.example/api/", "https://c.example/api/", "https://d.example/api/"}}))(t)
+		_, err := client.TipHeight(t.Context())
 		if fault.CodeOf(err) != fault.Upstream {
 			t.Fatalf("code %s of %v", fault.CodeOf(err), err)
 		}

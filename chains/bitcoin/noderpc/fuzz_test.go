@@ -69,11 +69,8 @@ func FuzzResults(f *testing.F) {
 	address := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(f)
 	nonsense := must.Get(hex.DecodeString("02000000" + "01" + hash + "0000000000ffffffff" + "01" + "e803000000000000" + "00" + "00000000"))(f)
 	f.Fuzz(func(t *testing.T, btcd bool, result string, code int) {
-		c, err := New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Attempts: 1,
-			HTTP: &http.Client{Transport: anyResult{btcd, result, code}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Attempts: 1,
+			HTTP: &http.Client{Transport: anyResult{btcd, result, code}}}))(t)
 		ctx := context.Background()
 		id := bitcoin.Hash{1}
 		coded := func(call string, err error) {
@@ -83,7 +80,7 @@ func FuzzResults(f *testing.F) {
 				t.Errorf("%s: code %s of %v", call, code, err)
 			}
 		}
-		_, err = c.TipHeight(ctx)
+		_, err := c.TipHeight(ctx)
 		coded("TipHeight", err)
 		_, err = c.BlockHash(ctx, 7)
 		coded("BlockHash", err)

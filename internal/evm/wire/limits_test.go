@@ -220,11 +220,8 @@ func TestReturnedVaultClaimLimits(t *testing.T) {
 		"of a deeper block":  {p.Tx, new(big.Int).Add(pos, big.NewInt(4)), "merkle"},
 		"of somebody else's": {p.Tx, big.NewInt(0), "merkle"},
 	} {
-		data, err := VaultABI().Pack("claim", v.Owner, v.ID, v.Params, c.raw, struct{ Data [5][32]byte }{p.Header.words()}, siblings, c.pos)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = d.checkVaultClaim(data)
+		data := must.Get(VaultABI().Pack("claim", v.Owner, v.ID, v.Params, c.raw, struct{ Data [5][32]byte }{p.Header.words()}, siblings, c.pos))(t)
+		_, err := d.checkVaultClaim(data)
 		if (err == nil) != (c.because == "") || err != nil && !strings.Contains(err.Error(), c.because) {
 			t.Errorf("%s: %v, want %q", name, err, c.because)
 		}

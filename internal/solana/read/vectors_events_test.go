@@ -33,12 +33,9 @@ func TestVectorsPoll(t *testing.T) {
 		l := s.ledger(time.Unix(s.clock.Unix, 0))
 		l.pageSize = in.PageLimit
 		readers := []*Reader{New(programs(t, wire.V1), l), New(programs(t, wire.V2), l)}
-		at, err := ParseCursor(in.Cursor)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(ParseCursor(in.Cursor))(t)
 		var got []map[string]any
-		err = l.Poll(t.Context(), readers, at, 1, func(news []News, next Cursor) error {
+		err := l.Poll(t.Context(), readers, at, 1, func(news []News, next Cursor) error {
 			for _, n := range news {
 				got = append(got, newsJSON(n))
 			}

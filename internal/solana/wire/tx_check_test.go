@@ -99,16 +99,13 @@ func TestMatchClaim(t *testing.T) {
 			{"no block hash", func(tx *Tx) { tx.Blockhash = Hash{} }, "no block hash"},
 		} {
 			t.Run(p.Version+" "+c.name, func(t *testing.T) {
-				built, err := p.ClaimTx(d, user, secret, FeeRate{Price: 8000}, ToATA{Missing: true, Create: true})
-				if err != nil {
-					t.Fatal(err)
-				}
+				built := must.Get(p.ClaimTx(d, user, secret, FeeRate{Price: 8000}, ToATA{Missing: true, Create: true}))(t)
 				built.Blockhash = Hash{3}
 				c.change(built)
 				full := must.Get(built.Transaction())(t)
 				raw := must.Get(full.MarshalBinary())(t)
 				got := must.Get(ParseTx(raw))(t)
-				err = want.Match(got)
+				err := want.Match(got)
 				if (c.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.err) {
 					t.Errorf("%v; want %q", err, c.err)
 				}

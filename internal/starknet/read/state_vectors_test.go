@@ -319,15 +319,12 @@ func TestVectorsNodeReads(t *testing.T) {
 		case "getFinalizedBlock":
 			c.NotOurs(t, "accepted-on-l1")
 		case "verifyNetwork":
-			on, err := bitcoin.ParseNetwork(strings.ToLower(in.BitcoinNetwork))
-			if err != nil {
-				t.Fatal(err)
-			}
+			on := must.Get(bitcoin.ParseNetwork(strings.ToLower(in.BitcoinNetwork)))(t)
 			n, _ := wire.NetworkFor(on)
 			s.methods["starknet_chainId"] = func(json.RawMessage) any { return in.NodeChainID }
 			nodes := must.Get(starkrpc.Dial(n.CheckChainID, []string{s.serve()}, nil, time.Now))(t)
 			defer nodes.Close()
-			err = nodes.Ask(t.Context(), []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head))})
+			err := nodes.Ask(t.Context(), []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head))})
 			if in.AskedNetwork != "" { // there is one Bitcoin network for all parts here
 				if !vectors.Refused(c.Want(t)) {
 					t.Error("accepted by the reference")
