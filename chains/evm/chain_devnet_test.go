@@ -51,9 +51,9 @@ func (l *localNet) run(t *testing.T, k chains.Contract, plan chains.Plan) {
 	u := must.Get(k.Build(t.Context(), plan))(t)
 	txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
 	for _, tx := range txs {
-		l.must(l.chain.Send(t.Context(), tx))
+		must.Do(t, l.chain.Send(t.Context(), tx))
 		_, err := l.Wait(t.Context(), common.HexToHash(tx.ID))
-		l.must(err)
+		must.Do(t, err)
 	}
 }
 
@@ -85,9 +85,9 @@ func TestFinalizedTagsOnly(t *testing.T) {
 	k, e, plan := l.payIn(t, 1)
 	u := must.Get(k.Build(t.Context(), plan))(l.t)
 	txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-	l.must(l.chain.Send(t.Context(), txs[0]))
+	must.Do(t, l.chain.Send(t.Context(), txs[0]))
 	_, err := l.Wait(t.Context(), common.HexToHash(txs[0].ID))
-	l.must(err)
+	must.Do(t, err)
 	for blocks := range 4 {
 		final := blocks == 3
 		status := must.Get(l.chain.Status(t.Context(), txs))(t)
@@ -95,7 +95,7 @@ func TestFinalizedTagsOnly(t *testing.T) {
 		if (status[0].State == chains.TxConfirmed) != final || status[0].Final != final || facts[0].Final != final || facts[0].State != chains.EscrowOpen {
 			t.Errorf("%d blocks later: %+v, %+v", blocks, status[0], facts[0])
 		}
-		l.must(l.Net.Mine(1))
+		must.Do(t, l.Net.Mine(1))
 	}
 }
 
@@ -108,14 +108,14 @@ func TestPoorNodes(t *testing.T) {
 	}
 	k, e, plan := l.payIn(t, 1)
 	l.run(t, k, plan)
-	l.must(l.Net.Mine(30))
+	must.Do(t, l.Net.Mine(30))
 	found := must.Get(k.Escrows(t.Context(), []chains.EscrowQuery{{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}))(t)
 	if found[0].Err != nil || found[0].Escrow == nil || found[0].State != chains.EscrowOpen {
 		t.Errorf("found %+v", found[0])
 	}
 	past := 0
 	for p, err := range l.chain.History(t.Context(), e.Offerer, 0) {
-		l.must(err)
+		must.Do(t, err)
 		if p.Escrow == nil || p.Fact.State != chains.EscrowOpen {
 			t.Errorf("past %+v", p)
 		}
@@ -139,7 +139,7 @@ func TestOpenedThroughAWallet(t *testing.T) {
 	through := must.Get(devnet.CallOf("ContractWallet", wallet, "run", calls[0].To, calls[0].Value, calls[0].Data))(t)
 	through.Value = calls[0].Value
 	_, err := l.User.Send(t.Context(), through)
-	l.must(err)
+	must.Do(t, err)
 	k, _ := l.chain.Contract("")
 	search := func() chains.EscrowFact {
 		facts := must.Get(k.Escrows(t.Context(), []chains.EscrowQuery{{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}))(t)
@@ -167,10 +167,10 @@ func TestLostAnswerToASend(t *testing.T) {
 	u := must.Get(k.Build(t.Context(), plan))(l.t)
 	txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
 	l.nodes[0].Misbehave(devnet.Fault{LoseAnswer: true})
-	l.must(l.chain.Send(t.Context(), txs[0]))
+	must.Do(t, l.chain.Send(t.Context(), txs[0]))
 	_, err := l.Wait(t.Context(), common.HexToHash(txs[0].ID))
-	l.must(err)
-	l.must(l.chain.Send(t.Context(), txs[0]))
+	must.Do(t, err)
+	must.Do(t, l.chain.Send(t.Context(), txs[0]))
 }
 
 // A stored fee rate that the chain has outgrown does not strand a transaction.
@@ -216,7 +216,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		return err
 	}
-	l.must(open(func(*evm.Options) {}, env))
+	must.Do(t, open(func(*evm.Options) {}, env))
 	other := env
 	other.Network++
 	l.nodes[1].Misbehave(devnet.Fault{WrongChain: true})
@@ -269,7 +269,7 @@ func opensWhileSilent(t *testing.T, fault devnet.Fault) {
 	if _, err := c.Heads(t.Context()); err != nil {
 		t.Errorf("then %v", err)
 	}
-	l.must(c.(interface{ Close() error }).Close())
+	must.Do(t, c.(interface{ Close() error }).Close())
 	l.nodes[0].Misbehave(devnet.Fault{Delay: time.Minute})
 	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -297,7 +297,7 @@ func TestPaid(t *testing.T) {
 		if got.Amount.Sign() != 0 || i == 200 {
 			t.Fatalf("before it is safe: %s by %d nodes", got.Amount, got.Witnesses)
 		}
-		l.must(l.Net.Mine(1))
+		must.Do(t, l.Net.Mine(1))
 	}
 	for who, tx := range map[string]string{l.User.Address.Hex(): id, to.Hex(): common.Hash{1}.Hex()} {
 		if got, err := payouts.Paid(t.Context(), tx, who); err != nil || got.Amount.Sign() != 0 {

@@ -69,9 +69,9 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, opened: map[string]evmwire.Vault{}, counts: map[string]uint32{}}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
-			l.must(c.Close())
+			must.Do(t, c.Close())
 		}
-		l.must(n.Close())
+		must.Do(t, n.Close())
 	})
 	second := must.Get(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
@@ -89,7 +89,7 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	}
 	l.lp = account{l, n.LP}
 	for _, at := range []common.Address{evmwire.Native, n.Contracts().Token} {
-		l.must(n.Deposit(t.Context(), n.LP, at, devnet.Coins(100)))
+		must.Do(t, n.Deposit(t.Context(), n.LP, at, devnet.Coins(100)))
 	}
 	return l
 }
@@ -106,7 +106,7 @@ func (l *localNet) Listening(t *testing.T) chains.Chain {
 	o := l.options
 	o.WebSocket = []string{l.nodes[1].SocketURL()}
 	c := l.open(t, o)
-	t.Cleanup(func() { l.must(c.(io.Closer).Close()) })
+	t.Cleanup(func() { must.Do(t, c.(io.Closer).Close()) })
 	return c
 }
 
@@ -116,13 +116,6 @@ type noNotes struct{}
 func (noNotes) Note(context.Context, string) ([]byte, uint64, error)  { return nil, 0, nil }
 func (noNotes) SetNote(context.Context, string, []byte, uint64) error { return storage.ErrConflict }
 
-func (l *localNet) must(err error) {
-	l.t.Helper()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
 func (l *localNet) Chain() chains.Chain      { return l.chain }
 func (l *localNet) Backend() bitcoin.Backend { return l.backend }
 func (l *localNet) LP() chaintest.Account    { return l.lp }
@@ -130,21 +123,27 @@ func (l *localNet) LP() chaintest.Account    { return l.lp }
 func (l *localNet) Account(t *testing.T) chaintest.Account {
 	t.Helper()
 	a := must.Get(l.NewAccount())(t)
-	l.must(l.Fund(t.Context(), a.Address, devnet.Coins(10)))
-	l.must(l.Mint(t.Context(), l.Contracts().Token, a.Address, devnet.Coins(10)))
+	must.Do(t, l.Fund(t.Context(), a.Address, devnet.Coins(10)))
+	must.Do(t, l.Mint(t.Context(), l.Contracts().Token, a.Address, devnet.Coins(10)))
 	return account{l, a}
 }
 
-func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.t.Helper(); l.must(l.Net.Advance(d)) }
-func (l *localNet) Mine(_ *testing.T, blocks int)         { l.t.Helper(); l.must(l.Net.Mine(blocks)) }
-func (l *localNet) Hold(_ *testing.T, on bool)            { l.SetMining(!on) }
-func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(uint64(blocks))) }
-func (l *localNet) SyncRelay(t *testing.T)                { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+func (l *localNet) Advance(_ *testing.T, d time.Duration) {
+	l.t.Helper()
+	must.Do(l.t, l.Net.Advance(d))
+}
+func (l *localNet) Mine(_ *testing.T, blocks int) { l.t.Helper(); must.Do(l.t, l.Net.Mine(blocks)) }
+func (l *localNet) Hold(_ *testing.T, on bool)    { l.SetMining(!on) }
+func (l *localNet) Reorg(_ *testing.T, blocks int) {
+	l.t.Helper()
+	must.Do(l.t, l.Net.Reorg(uint64(blocks)))
+}
+func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); must.Do(t, l.Net.SyncRelay(t.Context())) }
 
 func (l *localNet) Spoil(t *testing.T, by chaintest.Account, tx chains.Signed) {
 	t.Helper()
 	_, err := by.(account).Send(t.Context(), evmwire.Call{To: common.Address{9}, Gas: 21_000})
-	l.must(err)
+	must.Do(t, err)
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
@@ -220,7 +219,7 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	w := must.Get(evmwire.ParseWithdrawal(found.Msg))(t)
 	calls := must.Get(l.Net.FrontVault(v, w, count-1))(t)
 	_, err := l.Net.LP.SendAll(t.Context(), calls)
-	l.must(err)
+	must.Do(t, err)
 }
 
 // account is a key as the suite wants it.
@@ -238,7 +237,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 
 func (a account) digest(t *testing.T, digest common.Hash, err error) string {
 	t.Helper()
-	a.net.must(err)
+	must.Do(t, err)
 	return must.Get(a.SignDigest(digest))(t)
 }
 

@@ -43,7 +43,7 @@ func TestNonceOfAPollStays(t *testing.T) {
 	expect("another swap at the same time", second, n)
 	l.SetMining(false)
 	txs := must.Get(k.Check(first, sign(t, l.User, u.Txs)))(l.t)
-	l.must(l.chain.Send(t.Context(), txs[0]))
+	must.Do(t, l.chain.Send(t.Context(), txs[0]))
 	expect("asked again while it waits", first, n)
 	expect("asked again once more", first, n)
 	other := expect("another swap afterwards", second, n+1)
@@ -51,13 +51,13 @@ func TestNonceOfAPollStays(t *testing.T) {
 	third.SwapID = "c"
 	expect("the same call for another swap", third, n+1)
 	taken := must.Get(k.Check(second, sign(t, l.User, other.Txs)))(t)
-	l.must(l.chain.Send(t.Context(), taken[0]))
+	must.Do(t, l.chain.Send(t.Context(), taken[0]))
 	expect("what another swap took", third, n+2)
 	expect("asked again while both wait", second, n+1)
 	l.SetMining(true)
-	l.must(l.Net.Mine(1))
+	must.Do(t, l.Net.Mine(1))
 	_, err := l.Wait(t.Context(), common.HexToHash(taken[0].ID))
-	l.must(err)
+	must.Do(t, err)
 	_, _, fourth := l.payIn(t, 4)
 	expect("after all is mined", fourth, n+2)
 }
@@ -89,10 +89,10 @@ func TestNonceAheadIsNotSent(t *testing.T) {
 		}
 	}
 	_, err := l.User.Send(t.Context(), wire.Call{To: common.Address{9}, Gas: 21_000})
-	l.must(err)
-	l.must(l.chain.Send(t.Context(), next))
+	must.Do(t, err)
+	must.Do(t, l.chain.Send(t.Context(), next))
 	_, err = l.Wait(t.Context(), common.HexToHash(next.ID))
-	l.must(err)
+	must.Do(t, err)
 	facts := must.Get(k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(t)
 	if facts[0].State != chains.EscrowOpen {
 		t.Errorf("the escrow is %s", facts[0].State)

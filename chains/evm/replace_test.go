@@ -50,13 +50,13 @@ func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
 	l.SetMining(false)
 	_, u := l.nonceOf(t, k, plan)
 	first := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(l.t)
-	l.must(l.chain.Send(t.Context(), first[0]))
+	must.Do(t, l.chain.Send(t.Context(), first[0]))
 	// Something else of the account follows it.
 	_, _, other := l.payIn(t, 2)
 	other.SwapID = "b"
 	_, v := l.nonceOf(t, k, other)
 	next := must.Get(k.Check(other, sign(t, l.User, v.Txs)))(t)
-	l.must(l.chain.Send(t.Context(), next[0]))
+	must.Do(t, l.chain.Send(t.Context(), next[0]))
 
 	plan.Replaces = first
 	n, u := l.nonceOf(t, k, plan)
@@ -76,22 +76,22 @@ func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
 		}
 	}
 	second := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-	l.must(k.Admit(t.Context(), plan, second))
-	l.must(l.chain.Send(t.Context(), second[0]))
+	must.Do(t, k.Admit(t.Context(), plan, second))
+	must.Do(t, l.chain.Send(t.Context(), second[0]))
 	// Twice over: what it offers grows each time.
 	plan.Replaces = second
 	_, u = l.nonceOf(t, k, plan)
 	third := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-	l.must(l.chain.Send(t.Context(), third[0]))
+	must.Do(t, l.chain.Send(t.Context(), third[0]))
 	// Without a word of what is under way it is taken all the same.
 	plan.Replaces = nil
 	_, u = l.nonceOf(t, k, plan)
 	fourth := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-	l.must(l.chain.Send(t.Context(), fourth[0]))
+	must.Do(t, l.chain.Send(t.Context(), fourth[0]))
 	l.SetMining(true)
-	l.must(l.Net.Mine(2))
+	must.Do(t, l.Net.Mine(2))
 	_, err := l.Wait(t.Context(), common.HexToHash(next[0].ID))
-	l.must(err)
+	must.Do(t, err)
 	all := must.Get(l.chain.Status(t.Context(), []chains.Signed{first[0], second[0], third[0], fourth[0], next[0]}))(t)
 	for i, want := range []chains.TxState{chains.TxReplaced, chains.TxReplaced, chains.TxReplaced, chains.TxConfirmed, chains.TxConfirmed} {
 		if all[i].State != want {
@@ -113,7 +113,7 @@ func TestClaimGoesBeforeWhatWaits(t *testing.T) {
 		t.Helper()
 		u := must.Get(k.Build(t.Context(), plan))(t)
 		txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-		l.must(l.chain.Send(t.Context(), txs[0]))
+		must.Do(t, l.chain.Send(t.Context(), txs[0]))
 		return txs
 	}
 	l.SetMining(false)
@@ -131,9 +131,9 @@ func TestClaimGoesBeforeWhatWaits(t *testing.T) {
 		t.Errorf("an opening has nonce %d, must have %d", n, behind[0].Nonce)
 	}
 	l.SetMining(true)
-	l.must(l.Net.Mine(2))
+	must.Do(t, l.Net.Mine(2))
 	_, err := l.Wait(t.Context(), common.HexToHash(before[0].ID))
-	l.must(err)
+	must.Do(t, err)
 	all := must.Get(l.chain.Status(t.Context(), append(waits, before...)))(t)
 	if all[0].State != chains.TxReplaced || all[1].State != chains.TxConfirmed {
 		t.Errorf("%s and %s", all[0].State, all[1].State)
@@ -193,21 +193,21 @@ func TestAdmit(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	l.must(admit(l.signAs(u.Txs[0], same), last))
+	must.Do(t, admit(l.signAs(u.Txs[0], same), last))
 	// The wallet sent the first by itself.
 	l.SetMining(false)
 	txs := must.Get(k.Check(plan, []string{l.signAs(u.Txs[0], same), last}))(l.t)
-	l.must(l.chain.Send(t.Context(), txs[0]))
-	l.must(admit(last))
+	must.Do(t, l.chain.Send(t.Context(), txs[0]))
+	must.Do(t, admit(last))
 	l.SetMining(true)
-	l.must(l.Net.Mine(1))
+	must.Do(t, l.Net.Mine(1))
 	_, err := l.Wait(t.Context(), common.HexToHash(txs[0].ID))
-	l.must(err)
-	l.must(admit(last))
-	l.must(l.chain.Send(t.Context(), txs[1]))
+	must.Do(t, err)
+	must.Do(t, admit(last))
+	must.Do(t, l.chain.Send(t.Context(), txs[1]))
 	_, err = l.Wait(t.Context(), common.HexToHash(txs[1].ID))
-	l.must(err)
-	l.must(admit(last)) // it is done
+	must.Do(t, err)
+	must.Do(t, admit(last)) // it is done
 	if err := admit(l.signAs(u.Txs[1], func(tx *types.DynamicFeeTx) { tx.Nonce, tx.Gas = n+2, tx.Gas+1 })); fault.CodeOf(err) != fault.InvalidInput && fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("what the contract would refuse: %v", err)
 	}
@@ -226,7 +226,7 @@ func TestAdmitShowsNoSecret(t *testing.T) {
 	u := must.Get(k.Build(t.Context(), claim))(t)
 	txs := must.Get(k.Check(claim, sign(t, l.User, u.Txs)))(t)
 	l.Server().Requests()
-	l.must(k.Admit(t.Context(), claim, txs))
+	must.Do(t, k.Admit(t.Context(), claim, txs))
 	for _, batch := range l.Server().Requests() {
 		for _, method := range batch {
 			if method == "eth_call" {

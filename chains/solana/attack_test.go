@@ -77,7 +77,7 @@ func TestSpoiltDataAccounts(t *testing.T) {
 		plan := s.plan(s.user, chains.Step{Kind: chains.StepClaimBitcoin, Escrow: e, Payment: s.payment(op, c)})
 		before := s.check(s.user, plan, s.build(plan))
 		key := func(n int) wire.SecretKey { return wire.ClaimDataKey(plan.Seed, op.Hash, s.user.Account.Address, n) }
-		s.must(s.Fund(t.Context(), key(0).PublicKey(), devnet.SOL(1)))
+		must.Do(t, s.Fund(t.Context(), key(0).PublicKey(), devnet.SOL(1)))
 		// The second is a stranger's, with the right size.
 		stranger := s.poor()
 		tx := must.Get(single.Tx(t.Context(), s.backend, op.Hash))(s.t)
@@ -85,7 +85,7 @@ func TestSpoiltDataAccounts(t *testing.T) {
 		payload := must.Get(wire.Payload(op.Index, stripped))(t)
 		txs := must.Get(s.program.DataTxs(stranger.Account.Address, key(1), p.data, payload, nil, wire.FeeRate{Price: 1}))(t)
 		_, err := stranger.SendAll(t.Context(), txs)
-		s.must(err)
+		must.Do(t, err)
 		after := s.check(s.user, plan, s.build(plan))
 		if after[len(after)-1].ID == before[len(before)-1].ID {
 			t.Error("the claim uses a data account that somebody has spoilt")
@@ -148,7 +148,7 @@ func TestTokenAccountsThatAreNone(t *testing.T) {
 	for _, version := range []string{wire.V1, wire.V2} {
 		s := newScene(t, version)
 		user := s.poor()
-		s.must(s.Fund(t.Context(), wire.ATA(user.Account.Address, devnet.WBTC), devnet.SOL(1)))
+		must.Do(t, s.Fund(t.Context(), wire.ATA(user.Account.Address, devnet.WBTC), devnet.SOL(1)))
 		e := s.out(user, lock(5), devnet.WBTC)
 		plan := s.opening(user, e)
 		plan.Steps = append(plan.Steps, chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret(5)})
@@ -181,7 +181,7 @@ func TestWrapThatIsLeftOut(t *testing.T) {
 	if fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("code %s", fault.CodeOf(err))
 	}
-	s.must(s.k.Admit(t.Context(), plan, txs))
+	must.Do(t, s.k.Admit(t.Context(), plan, txs))
 	s.send(txs...)
 	s.want(e, chains.EscrowOpen)
 	balanceBefore := s.Lamports(user.Account.Address)
@@ -216,7 +216,7 @@ func TestForeignPayees(t *testing.T) {
 	s := newScene(t, wire.V1)
 	e := s.out(s.user, lock(8), devnet.WBTC)
 	var members map[string]any
-	s.must(json.Unmarshal(e.Data, &members))
+	must.Do(t, json.Unmarshal(e.Data, &members))
 	members["claimerAta"] = wire.ATA(s.LP().(account).Account.Address, devnet.WBTC).String()
 	text := must.Get(json.Marshal(members))(s.t)
 	stolen := must.Get(s.k.Decode(text))(t)
@@ -394,7 +394,7 @@ func TestClocksThatDiffer(t *testing.T) {
 	s.skew = -20 * time.Minute
 	for range 3 {
 		_, err := c.Heads(t.Context())
-		s.must(err)
+		must.Do(t, err)
 	}
 	if n := strings.Count(log.String(), "far apart"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, log.String())
@@ -404,8 +404,8 @@ func TestClocksThatDiffer(t *testing.T) {
 	}
 	s.skew = 0
 	_, err := c.Heads(t.Context())
-	s.must(err)
-	s.must(c.(interface{ Close() error }).Close())
+	must.Do(t, err)
+	must.Do(t, c.(interface{ Close() error }).Close())
 }
 
 // Transactions that failed, and what calls the program with nonsense, do not end the

@@ -82,9 +82,9 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
-			l.must(c.Close())
+			must.Do(t, c.Close())
 		}
-		l.must(n.Close())
+		must.Do(t, n.Close())
 	})
 	second := must.Get(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
@@ -96,7 +96,7 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	}
 	l.lp = account{l, n.LP}
 	for _, mint := range []wire.Key{wire.WSOL, devnet.WBTC} {
-		l.must(n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))
+		must.Do(t, n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))
 	}
 	return l
 }
@@ -104,7 +104,7 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 func (l *localNet) Listening(t *testing.T) chains.Chain {
 	t.Helper()
 	c := l.open(t, l.program.Version, []string{l.nodes[1].SocketURL()}, l.nodes[0].URL(), l.nodes[1].URL())
-	t.Cleanup(func() { l.must(c.(io.Closer).Close()) })
+	t.Cleanup(func() { must.Do(t, c.(io.Closer).Close()) })
 	return c
 }
 
@@ -138,13 +138,6 @@ func (d *draws) Read(p []byte) (int, error) {
 	return d.r.Read(p)
 }
 
-func (l *localNet) must(err error) {
-	l.t.Helper()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
 func (l *localNet) Chain() chains.Chain      { return l.chain }
 func (l *localNet) Backend() bitcoin.Backend { return l.backend }
 func (l *localNet) LP() chaintest.Account    { return l.lp }
@@ -153,22 +146,25 @@ func (l *localNet) LP() chaintest.Account    { return l.lp }
 func (l *localNet) Account(t *testing.T) chaintest.Account {
 	t.Helper()
 	a := l.NewAccount()
-	l.must(l.Fund(t.Context(), a.Address, devnet.SOL(10)))
-	l.must(l.Net.Mint(t.Context(), wire.WSOL, a.Address, devnet.SOL(10)))
-	l.must(l.Net.Mint(t.Context(), devnet.WBTC, a.Address, devnet.SOL(10)))
+	must.Do(t, l.Fund(t.Context(), a.Address, devnet.SOL(10)))
+	must.Do(t, l.Net.Mint(t.Context(), wire.WSOL, a.Address, devnet.SOL(10)))
+	must.Do(t, l.Net.Mint(t.Context(), devnet.WBTC, a.Address, devnet.SOL(10)))
 	return account{l, a}
 }
 
-func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.t.Helper(); l.must(l.Net.Advance(d)) }
-func (l *localNet) Mine(_ *testing.T, blocks int)         { l.Net.Mine(blocks) }
-func (l *localNet) Hold(_ *testing.T, on bool)            { l.SetMining(!on) }
-func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(blocks)) }
-func (l *localNet) SyncRelay(t *testing.T)                { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+func (l *localNet) Advance(_ *testing.T, d time.Duration) {
+	l.t.Helper()
+	must.Do(l.t, l.Net.Advance(d))
+}
+func (l *localNet) Mine(_ *testing.T, blocks int)  { l.Net.Mine(blocks) }
+func (l *localNet) Hold(_ *testing.T, on bool)     { l.SetMining(!on) }
+func (l *localNet) Reorg(_ *testing.T, blocks int) { l.t.Helper(); must.Do(l.t, l.Net.Reorg(blocks)) }
+func (l *localNet) SyncRelay(t *testing.T)         { l.t.Helper(); must.Do(t, l.Net.SyncRelay(t.Context())) }
 
 // Spoil lets the transaction's block hash grow too old.
 func (l *localNet) Spoil(t *testing.T, _ chaintest.Account, _ chains.Signed) {
 	t.Helper()
-	l.must(l.Expire())
+	must.Do(t, l.Expire())
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {

@@ -66,7 +66,7 @@ func newPlayed(t *testing.T, p played) *scene {
 func (s *scene) poor() account {
 	s.t.Helper()
 	a := s.NewAccount()
-	s.must(s.Fund(s.t.Context(), a.Address, devnet.SOL(10)))
+	must.Do(s.t, s.Fund(s.t.Context(), a.Address, devnet.SOL(10)))
 	return account{s.localNet, a}
 }
 
@@ -133,7 +133,7 @@ func (s *scene) check(by account, plan chains.Plan, u chains.Unsigned) []chains.
 func (s *scene) send(txs ...chains.Signed) {
 	s.t.Helper()
 	for _, tx := range txs {
-		s.must(s.chain.Send(s.t.Context(), tx))
+		must.Do(s.t, s.chain.Send(s.t.Context(), tx))
 		s.settle(tx, chains.TxConfirmed)
 	}
 }
@@ -142,7 +142,7 @@ func (s *scene) send(txs ...chains.Signed) {
 func (s *scene) run(by account, plan chains.Plan) []chains.Signed {
 	s.t.Helper()
 	txs := s.check(by, plan, s.build(plan))
-	s.must(s.k.Admit(s.t.Context(), plan, txs))
+	must.Do(s.t, s.k.Admit(s.t.Context(), plan, txs))
 	s.send(txs...)
 	return txs
 }
@@ -168,7 +168,7 @@ func (s *scene) settle(tx chains.Signed, want chains.TxState) {
 func (s *scene) state(e chains.Escrow) chains.EscrowState {
 	s.t.Helper()
 	facts := must.Get(s.k.Escrows(s.t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(s.t)
-	s.must(facts[0].Err)
+	must.Do(s.t, facts[0].Err)
 	return facts[0].State
 }
 

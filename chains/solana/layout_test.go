@@ -42,9 +42,9 @@ func (s *scene) openUnasked(e chains.Escrow) {
 	s.t.Helper()
 	tx := must.Get(s.program.InitTx(s.lp.data(e), s.user.Account.Address, uint64(s.Time().Add(time.Minute).Unix()), wire.FeeRate{Price: 1}))(s.t)
 	tx.Blockhash = s.Head().Hash
-	s.must(tx.Sign(s.lp.Key))
+	must.Do(s.t, tx.Sign(s.lp.Key))
 	_, err := s.user.SendTx(s.t.Context(), tx)
-	s.must(err)
+	must.Do(s.t, err)
 	s.Mine(s.t, 1)
 }
 
@@ -165,12 +165,12 @@ func TestAccountsOfAnotherLayout(t *testing.T) {
 		begin := func(plan chains.Plan) {
 			txs := must.Get(s.program.DataTxs(s.user.Account.Address, s.key(plan, 0), other, s.payload(plan), nil, wire.FeeRate{Price: 1}))(s.t)
 			_, err := s.user.SendAll(t.Context(), txs[:1])
-			s.must(err)
+			must.Do(t, err)
 		}
 		begin(plan)
 		restarted := s.open(t, p.version, nil, s.nodes[0].URL(), s.nodes[1].URL())
 		closer := restarted.(interface{ Close() error })
-		defer func() { s.must(closer.Close()) }()
+		defer func() { must.Do(t, closer.Close()) }()
 		s.k, _ = restarted.Contract(p.version)
 		s.run(s.user, plan)
 		s.want(e, chains.EscrowClaimed)
@@ -275,7 +275,7 @@ func TestSmallPaymentsNeedNoDataAccount(t *testing.T) {
 			}
 		}
 		before := s.Lamports(s.user.Account.Address)
-		s.must(s.k.Admit(t.Context(), plan, txs))
+		must.Do(t, s.k.Admit(t.Context(), plan, txs))
 		s.send(txs...)
 		s.want(e, chains.EscrowClaimed)
 		if cost := int64(before) - int64(s.Lamports(s.user.Account.Address)); cost > 100_000 {

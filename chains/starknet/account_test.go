@@ -19,7 +19,7 @@ func TestAnAccountThatDoesNotSayYes(t *testing.T) {
 	lp, data := wire.Hex64(s.lp.Address()), []byte(`{"nonce":"17"}`)
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
 	signature := must.Get(s.lp.SignMessage(n.DataMessage(data)))(t)
-	s.must(s.chain.VerifyData(t.Context(), lp, data, signature))
+	must.Do(t, s.chain.VerifyData(t.Context(), lp, data, signature))
 	reverted := func(reason string) any { return refusal{40, map[string]any{"revert_error": reason}} }
 	for name, c := range map[string]struct {
 		says any

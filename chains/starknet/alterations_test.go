@@ -71,7 +71,7 @@ func TestAWalletThatChangesMore(t *testing.T) {
 		_, err := s.k.Check(plan, s.sign(tx))
 		return err
 	}
-	s.must(check(u.Txs[0]))
+	must.Do(t, check(u.Txs[0]))
 	for name, alter := range alterations() {
 		if err := check(alter(t, u.Txs[0])); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("%s passes: %v", name, err)

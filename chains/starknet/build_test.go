@@ -35,13 +35,13 @@ func TestTheAccountIsNotDeployed(t *testing.T) {
 	_, err = s.k.Check(plan, s.sign(txs[0]))
 	wants(t, "a deployment alone", err, "missing")
 	_, err = s.k.Check(plan, s.sign(txs[1]))
-	s.must(err) // it may have been deployed meanwhile
+	must.Do(t, err) // it may have been deployed meanwhile
 	_, err = s.k.Check(plan, s.sign(txs[1], txs[0]))
 	wants(t, "the deployment at last", err, "signedTxs[1]")
 	stranger := contracts.KeyOf("stranger")
 	other := *txs[0]
 	other.Sender = stranger.Address()
-	s.must(stranger.SignTransaction(&other))
+	must.Do(t, stranger.SignTransaction(&other))
 	_, err = s.k.Check(plan, []string{other.String(), s.sign(txs[1])[0]})
 	wants(t, "the deployment of another account", err, "signedTxs[0]")
 	mine := *txs[0]
@@ -72,7 +72,7 @@ func TestADeploymentThatWaits(t *testing.T) {
 	s := newScene(t)
 	s.node.absent[wire.Hex64(s.user.Address())] = true
 	plan := s.opening(s.in(1))
-	s.must(s.chain.Send(t.Context(), s.ready(plan)[0]))
+	must.Do(t, s.chain.Send(t.Context(), s.ready(plan)[0]))
 	other := s.opening(s.in(2))
 	other.SwapID = "other"
 	if txs := s.build(other); len(txs) != 1 || txs[0].Nonce != 1 {
@@ -132,11 +132,11 @@ func TestNoncesOfSeveralSwaps(t *testing.T) {
 	if n := s.build(two)[0].Nonce; n != 7 || first[0].Nonce != 7 {
 		t.Errorf("before anything is sent: %d and %d", first[0].Nonce, n)
 	}
-	s.must(s.chain.Send(t.Context(), first[0]))
+	must.Do(t, s.chain.Send(t.Context(), first[0]))
 	if n := s.build(two)[0].Nonce; n != 8 {
 		t.Errorf("after a transaction with the nonce 7: %d", n)
 	}
-	s.must(s.chain.Send(t.Context(), s.ready(two)[0]))
+	must.Do(t, s.chain.Send(t.Context(), s.ready(two)[0]))
 	if n := s.build(one)[0].Nonce; n != 7 {
 		t.Errorf("of the first again: %d", n)
 	}
@@ -160,7 +160,7 @@ func TestAResubmissionReplacesTheFirst(t *testing.T) {
 	s.node.mined[wire.Hex64(s.user.Address())] = 7
 	plan := s.opening(s.in(1))
 	first := s.ready(plan)
-	s.must(s.chain.Send(t.Context(), first[0]))
+	must.Do(t, s.chain.Send(t.Context(), first[0]))
 	plan.Replaces = first
 	again := s.build(plan)
 	old := must.Get(wire.ParseTransaction(string(first[0].Raw)))(s.t)
@@ -168,7 +168,7 @@ func TestAResubmissionReplacesTheFirst(t *testing.T) {
 		t.Fatalf("nonce %d at %s", again[0].Nonce, again[0].Bounds.L2.MaxPrice)
 	}
 	_, err := s.k.Check(plan, s.sign(again...))
-	s.must(err)
+	must.Do(t, err)
 	same := *again[0]
 	same.Bounds = old.Bounds
 	_, err = s.k.Check(plan, s.sign(&same))
@@ -198,7 +198,7 @@ func TestAClaimPassesWhatHangs(t *testing.T) {
 	s.node.mined[wire.Hex64(s.user.Address())] = 7
 	hangs := s.opening(s.in(1))
 	hangs.SwapID = "hangs"
-	s.must(s.chain.Send(t.Context(), s.ready(hangs)[0]))
+	must.Do(t, s.chain.Send(t.Context(), s.ready(hangs)[0]))
 	e := s.out(2)
 	s.setState(e, chains.EscrowOpen)
 	claim := s.claim(e, 2)
@@ -212,7 +212,7 @@ func TestAClaimPassesWhatHangs(t *testing.T) {
 		t.Errorf("nonce %d at %s", txs[0].Nonce, txs[0].Bounds.L2.MaxPrice)
 	}
 	_, err := s.k.Check(claim, s.sign(txs...))
-	s.must(err)
+	must.Do(t, err)
 }
 
 // What the contract is bound to refuse is not handed out.

@@ -66,9 +66,9 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, opened: map[string]wire.Vault{}, counts: map[string]uint32{}}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
-			l.must(c.Close())
+			must.Do(t, c.Close())
 		}
-		l.must(n.Close())
+		must.Do(t, n.Close())
 	})
 	second := must.Get(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
@@ -79,7 +79,7 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 	}
 	l.lp = account{l, n.LP}
 	for token, amount := range map[wire.Felt]*big.Int{wire.STRK: devnet.STRK(1000), devnet.WBTC: big.NewInt(1e14)} {
-		l.must(n.Deposit(t.Context(), n.LP, token, amount))
+		must.Do(t, n.Deposit(t.Context(), n.LP, token, amount))
 	}
 	return l
 }
@@ -104,7 +104,7 @@ func (l *localNet) network() starknet.Network {
 func (l *localNet) Listening(t *testing.T) chains.Chain {
 	t.Helper()
 	c := l.open(t, []string{l.nodes[1].SocketURL()}, l.nodes[0].URL(), l.nodes[1].URL())
-	t.Cleanup(func() { l.must(c.(io.Closer).Close()) })
+	t.Cleanup(func() { must.Do(t, c.(io.Closer).Close()) })
 	return c
 }
 
@@ -121,13 +121,6 @@ func (l *localNet) open(t *testing.T, sockets []string, urls ...string) chains.C
 	return c
 }
 
-func (l *localNet) must(err error) {
-	l.t.Helper()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
 func (l *localNet) Chain() chains.Chain      { return l.chain }
 func (l *localNet) Backend() bitcoin.Backend { return l.backend }
 func (l *localNet) LP() chaintest.Account    { return l.lp }
@@ -141,29 +134,29 @@ func (l *localNet) Account(t *testing.T) chaintest.Account {
 		defer l.Net.Hold(true)
 	}
 	a := l.NewAccount()
-	l.must(l.Fund(t.Context(), a.Address, devnet.STRK(1000)))
-	l.must(a.Deploy(t.Context()))
-	l.must(l.Mint(t.Context(), devnet.WBTC, a.Address, big.NewInt(1e12)))
+	must.Do(t, l.Fund(t.Context(), a.Address, devnet.STRK(1000)))
+	must.Do(t, a.Deploy(t.Context()))
+	must.Do(t, l.Mint(t.Context(), devnet.WBTC, a.Address, big.NewInt(1e12)))
 	return account{l, a}
 }
 
 func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.Net.Advance(d) }
 func (l *localNet) Mine(_ *testing.T, blocks int)         { l.Net.Mine(blocks) }
-func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(blocks)) }
+func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); must.Do(l.t, l.Net.Reorg(blocks)) }
 func (l *localNet) Hold(_ *testing.T, on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = on
 	l.Net.Hold(on)
 }
-func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); must.Do(t, l.Net.SyncRelay(t.Context())) }
 
 // Spoil uses the transaction's nonce for another one.
 func (l *localNet) Spoil(t *testing.T, by chaintest.Account, _ chains.Signed) {
 	t.Helper()
 	call := must.Get(wire.Transfer(wire.STRK, l.Net.LP.Address, big.NewInt(1)))(l.t)
 	_, err := by.(account).Account.Send(t.Context(), call)
-	l.must(err)
+	must.Do(t, err)
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
@@ -240,7 +233,7 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	w := must.Get(wire.ParseWithdrawal(found.Msg))(t)
 	calls := must.Get(contracts.FrontVault(l.Deployment(), v, w, count-1))(t)
 	_, err := l.Net.LP.Send(t.Context(), calls...)
-	l.must(err)
+	must.Do(t, err)
 }
 
 // account is a key as the suite wants it.
@@ -258,7 +251,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 	for i, text := range u.Txs {
 		tx := must.Get(wire.ParseTransaction(text))(t)
 		tx.Sender = a.Account.Address
-		a.net.must(a.Key.SignTransaction(tx))
+		must.Do(t, a.Key.SignTransaction(tx))
 		out[i] = tx.String()
 	}
 	return out
@@ -266,7 +259,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 
 func (a account) message(m wire.TypedData, err error) string {
 	a.net.t.Helper()
-	a.net.must(err)
+	must.Do(a.net.t, err)
 	signature := must.Get(a.Key.SignMessage(m))(a.net.t)
 	return signature
 }

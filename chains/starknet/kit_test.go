@@ -232,13 +232,6 @@ func (s *scene) now() time.Time {
 	return time.Unix(s.node.time, 0).Add(s.skew)
 }
 
-func (s *scene) must(err error) {
-	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
-
 // noNotes keeps nothing: the chain does without.
 type noNotes struct{}
 
@@ -311,12 +304,12 @@ func (s *scene) sign(txs ...*wire.Transaction) []string {
 	s.t.Helper()
 	all := make([]string, len(txs))
 	for i, tx := range txs {
-		s.must(s.user.SignTransaction(tx))
+		must.Do(s.t, s.user.SignTransaction(tx))
 		all[i] = tx.String()
 		_, _, body, err := tx.Broadcast()
-		s.must(err)
+		must.Do(s.t, err)
 		var canonical any
-		s.must(json.Unmarshal(body, &canonical))
+		must.Do(s.t, json.Unmarshal(body, &canonical))
 		body = must.Get(json.Marshal(canonical))(s.t)
 		h := must.Get(tx.Hash())(s.t)
 		s.node.mu.Lock()

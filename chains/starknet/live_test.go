@@ -87,9 +87,9 @@ func (l *live) run(by account, plan chains.Plan) []chains.Signed {
 	l.t.Helper()
 	txs := l.ready(by, plan)
 	plan.Signer = by.Address()
-	l.must(l.k.Admit(l.t.Context(), plan, txs))
+	must.Do(l.t, l.k.Admit(l.t.Context(), plan, txs))
 	for _, tx := range txs {
-		l.must(l.chain.Send(l.t.Context(), tx))
+		must.Do(l.t, l.chain.Send(l.t.Context(), tx))
 		if s := l.status(tx); s.State != chains.TxConfirmed {
 			l.t.Fatalf("%+v", s)
 		}
@@ -106,7 +106,7 @@ func (l *live) status(tx chains.Signed) chains.TxStatus {
 func (l *live) state(e chains.Escrow) chains.EscrowState {
 	l.t.Helper()
 	facts := must.Get(l.k.Escrows(l.t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(l.t)
-	l.must(facts[0].Err)
+	must.Do(l.t, facts[0].Err)
 	return facts[0].State
 }
 
@@ -116,8 +116,8 @@ func TestTheFirstTransactionOfAnAccount(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	fresh := account{l.localNet, l.NewAccount()}
-	l.must(l.Fund(t.Context(), fresh.Account.Address, devnet.STRK(1000)))
-	l.must(l.Mint(t.Context(), devnet.WBTC, fresh.Account.Address, big.NewInt(1e9)))
+	must.Do(t, l.Fund(t.Context(), fresh.Account.Address, devnet.STRK(1000)))
+	must.Do(t, l.Mint(t.Context(), devnet.WBTC, fresh.Account.Address, big.NewInt(1e9)))
 	e := l.escrow(lock(1), func(s *chains.Spec) { s.Offerer = fresh.Address() })
 	plan := l.opening(fresh, e)
 	u := l.build(plan)
@@ -143,7 +143,7 @@ func TestAnLPWithAnArgentAccount(t *testing.T) {
 	owner := l.lp.Key
 	args := []wire.Felt{{}, owner.Public(), wire.FeltOf(1)} // a Stark key, and no guardian
 	deploy := wire.Deploy{ClassHash: contracts.ClassArgent, Salt: owner.Public(), ConstructorCalldata: args}
-	l.must(l.Net.Chain().Place(deploy.Address(), contracts.ClassArgent, args...))
+	must.Do(t, l.Net.Chain().Place(deploy.Address(), contracts.ClassArgent, args...))
 	at := wire.Hex64(deploy.Address())
 	data := []byte("x")
 	sign := func(by account) string {
@@ -152,7 +152,7 @@ func TestAnLPWithAnArgentAccount(t *testing.T) {
 		return wire.FormatSignature(s)
 	}
 	l.Mine(t, 1)
-	l.must(l.chain.VerifyData(t.Context(), at, data, sign(l.lp)))
+	must.Do(t, l.chain.VerifyData(t.Context(), at, data, sign(l.lp)))
 	for name, text := range map[string]string{"a stranger's": sign(l.user), "one felt": `["0x1"]`, "many felts": `["0x1","0x2","0x3","0x4","0x5","0x6","0x7"]`} {
 		if _, ok := errors.AsType[*chains.AuthError](l.chain.VerifyData(t.Context(), at, data, text)); !ok {
 			t.Errorf("%s: %v", name, l.chain.VerifyData(t.Context(), at, data, text))
@@ -277,7 +277,7 @@ func TestAPreConfirmedTransactionVanishes(t *testing.T) {
 	plan := l.opening(l.user, e)
 	txs := l.ready(l.user, plan)
 	l.SetMining(false)
-	l.must(l.chain.Send(t.Context(), txs[0]))
+	must.Do(t, l.chain.Send(t.Context(), txs[0]))
 	if s := l.status(txs[0]); s.State != chains.TxPending || s.Final || s.Block.Height != 0 {
 		t.Errorf("pre-confirmed: %+v", s)
 	}
@@ -292,7 +292,7 @@ func TestAPreConfirmedTransactionVanishes(t *testing.T) {
 		t.Errorf("after it vanished: %+v", s)
 	}
 	l.SetMining(true)
-	l.must(l.chain.Send(t.Context(), txs[0])) // the same one again
+	must.Do(t, l.chain.Send(t.Context(), txs[0])) // the same one again
 	if l.status(txs[0]).State != chains.TxConfirmed || l.state(e) != chains.EscrowOpen {
 		t.Error("it is not there")
 	}
@@ -319,9 +319,9 @@ func TestAWalletSpendsAllButTheReserve(t *testing.T) {
 	l := newLive(t, devnet.Options{})
 	for _, deployed := range []bool{true, false} {
 		poor := account{l.localNet, l.NewAccount()}
-		l.must(l.Fund(t.Context(), poor.Account.Address, devnet.STRK(100)))
+		must.Do(t, l.Fund(t.Context(), poor.Account.Address, devnet.STRK(100)))
 		if deployed {
-			l.must(poor.Deploy(t.Context()))
+			must.Do(t, poor.Deploy(t.Context()))
 		}
 		strk := wire.Hex64(wire.STRK)
 		balance := must.Get(l.chain.Balance(t.Context(), poor.Address(), strk))(t)
@@ -376,7 +376,7 @@ func TestOutbiddingAWaitingTransaction(t *testing.T) {
 	plan := l.opening(l.user, e)
 	first := l.ready(l.user, plan)
 	l.Hold(t, true)
-	l.must(l.chain.Send(t.Context(), first[0]))
+	must.Do(t, l.chain.Send(t.Context(), first[0]))
 	tx := must.Get(wire.ParseTransaction(l.build(plan).Txs[0]))(t)
 	old := must.Get(wire.ParseTransaction(string(first[0].Raw)))(t)
 	tx.Bounds.L2.MaxPrice = new(big.Int).Add(old.Bounds.L2.MaxPrice, big.NewInt(1))
@@ -386,7 +386,7 @@ func TestOutbiddingAWaitingTransaction(t *testing.T) {
 	}
 	plan.Replaces = first
 	second := l.ready(l.user, plan)
-	l.must(l.chain.Send(t.Context(), second[0]))
+	must.Do(t, l.chain.Send(t.Context(), second[0]))
 	l.Hold(t, false)
 	l.Mine(t, 1)
 	if s := l.status(second[0]); s.State != chains.TxConfirmed {
@@ -411,7 +411,7 @@ func TestAWithdrawalBehindOneWithACall(t *testing.T) {
 	second := l.Withdraw(t, id, advanced, bitcoin.FeeShares{Fronting: 50})
 	l.Front(t, id, second)
 	own, err := l.k.WithdrawalData(l.user.Address(), [2]uint64{40_000, 1000}) // with a gas drop
-	l.must(err)
+	must.Do(t, err)
 	third := l.Withdraw(t, id, own, bitcoin.FeeShares{Caller: 100})
 	l.MineBitcoin(t, 1)
 	l.run(l.user, chains.Plan{SwapID: "call", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: third}}}})

@@ -74,7 +74,7 @@ func TestOpening(t *testing.T) {
 	open := func(f chains.Factory, env chains.Env) error {
 		c, err := f.Open(t.Context(), env)
 		if err == nil {
-			s.must(c.(interface{ Close() error }).Close())
+			must.Do(t, c.(interface{ Close() error }).Close())
 		}
 		return err
 	}

@@ -22,7 +22,7 @@ func TestSigningWithThePublicFunctions(t *testing.T) {
 	var texts []string
 	for i, text := range u.Txs {
 		tx, err := starknet.UnsignedTransaction(text)
-		s.must(err)
+		must.Do(t, err)
 		if (tx.Deploy != nil) != (i == 0) || (tx.Invoke != nil) != (i == 1) || *tx.Sender != s.user.Address() || *tx.ChainID != wire.ShortString("SN_MAIN") {
 			t.Fatalf("%+v", tx)
 		}
