@@ -94,11 +94,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	known := f.o.Tokens
-	if known == nil {
-		known = tokens.Known(ChainID)
-	}
-	native, err := nativeOf(known)
+	known, native, err := settle.Tokens(ChainID, f.o.Tokens, func(at string) bool { return at == wire.WSOL.String() }, "the address of wrapped SOL, "+wire.WSOL.String())
 	if err != nil {
 		return nil, err
 	}
@@ -152,15 +148,6 @@ func (c *chain) greet(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func nativeOf(known []tokens.Token) (tokens.Token, error) {
-	for _, t := range known {
-		if t.Address == wire.WSOL.String() {
-			return t, nil
-		}
-	}
-	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token, which must have the address of wrapped SOL, %s", ChainID, wire.WSOL)
 }
 
 // chain is a [chains.Chain].

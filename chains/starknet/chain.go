@@ -85,11 +85,10 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	known := f.o.Tokens
-	if known == nil {
-		known = tokens.Known(ChainID)
-	}
-	native, err := nativeOf(known)
+	known, native, err := settle.Tokens(ChainID, f.o.Tokens, func(at string) bool {
+		felt, err := wire.ParseAddress(at)
+		return err == nil && felt == wire.STRK
+	}, "the address of STRK, "+wire.Hex64(wire.STRK))
 	if err != nil {
 		return nil, err
 	}
@@ -136,15 +135,6 @@ func (c *chain) greet(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func nativeOf(known []tokens.Token) (tokens.Token, error) {
-	for _, t := range known {
-		if at, err := wire.ParseAddress(t.Address); err == nil && at == wire.STRK {
-			return t, nil
-		}
-	}
-	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token, which must have the address of STRK, %s", ChainID, wire.Hex64(wire.STRK))
 }
 
 // chain is a [chains.Chain].

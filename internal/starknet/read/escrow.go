@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/swapper-go/swapper/chains"
@@ -67,10 +68,7 @@ func (r *Reader) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 	var asked []wire.Felt                      // each once
 	at, since := map[wire.Felt]int{}, map[wire.Felt]uint64{}
 	for i, q := range queries {
-		e := q.Escrow
-		if e == nil {
-			e = facts[i].Escrow
-		}
+		e := cmp.Or(q.Escrow, facts[i].Escrow)
 		if e == nil || facts[i].Err != nil {
 			continue
 		}
