@@ -1,7 +1,6 @@
 package noderpc
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -35,7 +34,10 @@ func sats(btc json.Number) (int64, error) {
 		all, shift = all[:cut], 0
 	}
 	all = strings.TrimLeft(all+strings.Repeat("0", shift), "0")
-	v, err := strconv.ParseUint(cmp.Or(all, "0"), 10, 63)
+	if all == "" {
+		all = "0"
+	}
+	v, err := strconv.ParseUint(all, 10, 63)
 	if whole == "" || err != nil {
 		return 0, fmt.Errorf("%.40q is not a valid amount of bitcoin", btc)
 	}
