@@ -2,6 +2,7 @@ package bitcoin
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/btcsuite/btcd/wire"
 )
@@ -57,12 +58,7 @@ func (t *Tx) Fee() (int64, bool) {
 
 // Spends reports whether the transaction spends op.
 func (t *Tx) Spends(op OutPoint) bool {
-	for _, in := range t.Msg.TxIn {
-		if in.PreviousOutPoint == op {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Msg.TxIn, func(in *wire.TxIn) bool { return in.PreviousOutPoint == op })
 }
 
 // Output returns output i, and false if the transaction has none of that index.

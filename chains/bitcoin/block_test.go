@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/wire"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // blockOf makes a block with some transactions, and with work for regtest.
@@ -15,10 +17,7 @@ func blockOf(t testing.TB, txs ...*wire.MsgTx) (raw []byte, id Hash) {
 	for i, tx := range txs {
 		ids[i] = tx.TxHash()
 	}
-	root, err := treeRoot(ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(treeRoot(ids))(t)
 	b := wire.MsgBlock{Header: wire.BlockHeader{Version: 2, PrevBlock: Hash{7}, MerkleRoot: root, Timestamp: time.Unix(1_700_000_000, 0), Bits: 0x207fffff}, Transactions: txs}
 	for h := (Header{Bits: 0x207fffff}); ; b.Header.Nonce++ {
 		if h.checkWork(Regtest, b.BlockHash()) == nil {
@@ -26,9 +25,7 @@ func blockOf(t testing.TB, txs ...*wire.MsgTx) (raw []byte, id Hash) {
 		}
 	}
 	var w bytes.Buffer
-	if err := b.Serialize(&w); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Serialize(&w))
 	return w.Bytes(), b.BlockHash()
 }
 

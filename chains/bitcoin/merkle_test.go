@@ -7,6 +7,7 @@ import (
 
 	"github.com/btcsuite/btcd/chaincfg/chainhash"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -14,10 +15,7 @@ func parseHashes(t testing.TB, texts []string) []Hash {
 	t.Helper()
 	hashes := make([]Hash, len(texts))
 	for i, s := range texts {
-		h, err := ParseHash(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(ParseHash(s))(t)
 		hashes[i] = h
 	}
 	return hashes
@@ -139,9 +137,7 @@ func FuzzMerkleProof(f *testing.F) {
 			t.Fatal("not found")
 		}
 		header := Header{Height: 5, MerkleRoot: merkleRoot(txids)}
-		if err := proof.Verify(header); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, proof.Verify(header))
 		changed := false
 		for i := 0; i+1 < len(change); i += 2 {
 			if at := int(change[i]); at < 32*len(proof.Hashes) && change[i+1] != 0 {

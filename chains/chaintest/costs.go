@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func testFunds(k *kit) {
@@ -44,8 +45,7 @@ func testFunds(k *kit) {
 
 func (k *kit) reputation() chains.Reputation {
 	k.Helper()
-	f, err := k.k.Liquidity(k.Context(), k.lp.Address(), k.facts.Token)
-	k.must(err)
+	f := must.Get(k.k.Liquidity(k.Context(), k.lp.Address(), k.facts.Token))(k)
 	r, ok := f.Reputation[chains.HTLC]
 	if !ok || r.SuccessVolume == nil || r.CoopCloseVolume == nil || r.FailureVolume == nil {
 		k.Fatalf("reputation: %+v", f.Reputation)
@@ -54,8 +54,7 @@ func (k *kit) reputation() chains.Reputation {
 }
 
 func (k *kit) estimates() {
-	rate, err := k.chain.FeeRate(k.Context())
-	k.must(err)
+	rate := must.Get(k.chain.FeeRate(k.Context()))(k)
 	kinds := []chains.StepKind{chains.StepInit, chains.StepClaimSecret, chains.StepClaimBitcoin, chains.StepRelayHeader}
 	if _, ok := k.k.(chains.VaultContract); ok {
 		kinds = append(kinds, chains.StepVaultClaim)
@@ -63,10 +62,8 @@ func (k *kit) estimates() {
 	for _, kind := range kinds {
 		for _, token := range []string{k.chain.Info().Native.Address, k.facts.Token} {
 			cost := chains.Cost{Kind: kind, Token: token, Payer: k.user.Address()}
-			fixed, err := k.k.Estimate(k.Context(), cost, rate)
-			k.must(err)
-			now, err := k.k.Estimate(k.Context(), cost, "")
-			k.must(err)
+			fixed := must.Get(k.k.Estimate(k.Context(), cost, rate))(k)
+			now := must.Get(k.k.Estimate(k.Context(), cost, ""))(k)
 			if fixed.Sign() <= 0 || now.Sign() <= 0 {
 				k.Errorf("cost %d of %s: %s and %s", kind, token, fixed, now)
 			}
@@ -83,8 +80,7 @@ func (k *kit) estimates() {
 	}
 	// What an estimate of opening says covers what it takes.
 	e := k.expect(k.payIn(lock(secret(142)), k.facts.Token))
-	cost, err := k.k.Estimate(k.Context(), chains.Cost{Kind: chains.StepInit, Token: k.facts.Token, Payer: k.user.Address()}, "")
-	k.must(err)
+	cost := must.Get(k.k.Estimate(k.Context(), chains.Cost{Kind: chains.StepInit, Token: k.facts.Token, Payer: k.user.Address()}, ""))(k)
 	native := k.chain.Info().Native.Address
 	before := k.balance(k.user.Address(), native)
 	k.open(e)

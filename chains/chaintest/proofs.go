@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // script is an output script; each number is another one.
@@ -22,10 +23,8 @@ func script(n byte) []byte {
 // payment reads a mined Bitcoin transaction as the engine does.
 func (k *kit) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
 	k.Helper()
-	tx, err := single.Tx(k.Context(), k.net.Backend(), op.Hash)
-	k.must(err)
-	raw, err := rawtx.Encode(tx.Msg)
-	k.must(err)
+	tx := must.Get(single.Tx(k.Context(), k.net.Backend(), op.Hash))(k)
+	raw := must.Get(rawtx.Encode(tx.Msg))(k)
 	return &chains.Payment{Raw: raw, TxID: tx.ID, Vout: op.Index, Block: tx.BlockHash, Height: tx.Height, Confirmations: c.Confirmations, Condition: c}
 }
 
@@ -175,8 +174,7 @@ func testRelayFork(k *kit) {
 // otherProof hands back the claim of an escrow with another condition.
 func (k *kit) otherProof(plan chains.Plan, c chains.Condition) {
 	k.Helper()
-	u, err := k.k.Build(k.Context(), plan)
-	k.must(err)
+	u := must.Get(k.k.Build(k.Context(), plan))(k)
 	c.Sats++
 	c.TxID[0] ^= 1
 	other := plan

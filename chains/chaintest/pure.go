@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func testInfo(k *kit) {
@@ -42,8 +43,7 @@ func testInfo(k *kit) {
 	}
 
 	f := k.facts
-	canonical, err := k.chain.Address(f.SameAddress[0])
-	k.must(err)
+	canonical := must.Get(k.chain.Address(f.SameAddress[0]))(k)
 	for _, form := range append([]string{canonical}, f.SameAddress...) {
 		if got, err := k.chain.Address(form); err != nil || got != canonical {
 			k.Errorf("address %s: %s, %v; want %s", form, got, err, canonical)
@@ -94,8 +94,7 @@ func testEscrowData(k *kit) {
 			k.Errorf("%s and %s have the same escrow hash", name, other)
 		}
 		hashes[string(e.Hash)] = name
-		back, err := k.k.Decode(e.Data)
-		k.must(err)
+		back := must.Get(k.k.Decode(e.Data))(k)
 		k.must(k.k.Diff(e, back, chains.Tolerance{}))
 		if !bytes.Equal(back.Hash, e.Hash) || !bytes.Equal(back.Data, e.Data) {
 			k.Errorf("%s: read back as %s", name, back.Data)
@@ -148,8 +147,7 @@ func (k *kit) testMembers() {
 		}
 	}
 	for _, free := range k.facts.Free {
-		got, err := k.k.Decode(k.change(e, free.Member, free.Value))
-		k.must(err)
+		got := must.Get(k.k.Decode(k.change(e, free.Member, free.Value)))(k)
 		if k.k.Diff(e, got, chains.Tolerance{}) == nil {
 			k.Errorf("another %s is not found", free.Member)
 		}
@@ -195,8 +193,7 @@ func testConditions(k *kit) {
 	base := chains.Condition{Kind: chains.OnchainNonced, Script: script, Sats: 5000, Nonce: 9, Confirmations: 2}
 	texts := map[string]string{}
 	note := func(name string, c chains.Condition) {
-		hash, err := k.k.ClaimHash(c)
-		k.must(err)
+		hash := must.Get(k.k.ClaimHash(c))(k)
 		text := k.k.ClaimHashText(hash)
 		if text == "" || strings.HasPrefix(text, "0x") || strings.ToLower(text) != text {
 			k.Errorf("%s: claim hash text %q", name, text)

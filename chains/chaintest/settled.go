@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // settledFact asks one node about one escrow, whose word must be marked as such, and then all.
@@ -16,8 +17,7 @@ func (k *kit) settledFact(q chains.EscrowQuery) chains.EscrowFact {
 	// One after the other: a contradiction sends the plain question's second round to another
 	// node, which need not know what the first has said.
 	ask := func(q chains.EscrowQuery) chains.EscrowFact {
-		facts, err := k.k.Escrows(k.Context(), []chains.EscrowQuery{q})
-		k.must(err)
+		facts := must.Get(k.k.Escrows(k.Context(), []chains.EscrowQuery{q}))(k)
 		return facts[0]
 	}
 	plain := ask(q)
@@ -50,8 +50,7 @@ func (k *kit) contradicted(what string, err error, open bool) {
 
 // testSettled asks what must not be decided by one node, with each of the two lying in turn.
 func testSettled(k *kit) {
-	heads, err := k.chain.Heads(k.Context())
-	k.must(err)
+	heads := must.Get(k.chain.Heads(k.Context()))(k)
 	s := secret(700)
 	e := k.expect(k.payOut(lock(s), k.facts.Token))
 	never := k.expect(k.payOut(lock(secret(701)), k.facts.Token))
@@ -117,8 +116,7 @@ func testSettledNoNode(k *kit) {
 	for node := range 2 {
 		k.net.Misbehave(k.T, node, Trouble{Down: true})
 	}
-	facts, err := k.k.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e, Settled: true}})
-	k.must(err)
+	facts := must.Get(k.k.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e, Settled: true}}))(k)
 	if err := facts[0].Err; fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "0 of 2") || strings.Contains(err.Error(), k.net.NodeName(0)) {
 		k.Errorf("no node answers: %v", err)
 	}
@@ -184,8 +182,7 @@ func (k *kit) settledVaults() {
 	id := net.OpenVault(k.T, [2]uint64{1_000_000, 500}, 1)
 	ask := func(what string) chains.VaultFact {
 		k.Helper()
-		facts, err := v.Vaults(k.Context(), []chains.VaultID{id})
-		k.must(err)
+		facts := must.Get(v.Vaults(k.Context(), []chains.VaultID{id}))(k)
 		if len(facts) != 1 {
 			k.Fatalf("%s: %+v", what, facts)
 		}
@@ -196,8 +193,7 @@ func (k *kit) settledVaults() {
 		k.Helper()
 		settled := w
 		settled.Settled = true
-		facts, err := v.Withdrawals(k.Context(), []chains.WithdrawalQuery{w, settled})
-		k.must(err)
+		facts := must.Get(v.Withdrawals(k.Context(), []chains.WithdrawalQuery{w, settled}))(k)
 		if facts[0].Err != nil || !facts[0].Unsettled || facts[0].Final || facts[1].Unsettled {
 			k.Errorf("%s: %+v", what, facts)
 		}
@@ -209,8 +205,7 @@ func (k *kit) settledVaults() {
 	if f := payout("nothing"); f.Err != nil || f.State != chains.WithdrawalNone || f.Final {
 		k.Errorf("a withdrawal that does not exist: %+v", f)
 	}
-	data, err := v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0})
-	k.must(err)
+	data := must.Get(v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0}))(k)
 	w.TxID = net.Withdraw(k.T, id, data, bitcoin.FeeShares{})
 	k.net.MineBitcoin(k.T, 1)
 	k.net.SyncRelay(k.T)

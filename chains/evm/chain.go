@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -78,11 +79,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	known := f.o.Tokens
-	if known == nil {
-		known = tokens.Known(f.id)
-	}
-	native, err := nativeOf(f.id, known)
+	known, native, err := settle.Tokens(f.id, f.o.Tokens, func(at string) bool { return common.HexToAddress(at) == wire.Native }, "the zero address")
 	if err != nil {
 		return nil, err
 	}
@@ -123,15 +120,6 @@ func (f factory) network(on bitcoin.Network) (wire.Network, error) {
 		return wire.Network{}, fault.Invalid("network", "%s is configured for Bitcoin %s instead of %s", f.id, n.Bitcoin, on)
 	}
 	return n, n.Validate()
-}
-
-func nativeOf(id string, known []tokens.Token) (tokens.Token, error) {
-	for _, t := range known {
-		if common.HexToAddress(t.Address) == wire.Native {
-			return t, nil
-		}
-	}
-	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token, which must have the zero address", id)
 }
 
 // chain is a [chains.Chain].
@@ -221,15 +209,12 @@ func (c *chain) CheckFeeRate(s string) error {
 }
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
-	if version == "" {
-		version = wire.DefaultVersion
+	version = cmp.Or(version, wire.DefaultVersion)
+	i := slices.IndexFunc(c.contracts, func(k *contracts) bool { return k.Version() == version })
+	if i < 0 {
+		return nil, false
 	}
-	for _, k := range c.contracts {
-		if k.Version() == version {
-			return k, true
-		}
-	}
-	return nil, false
+	return c.contracts[i], true
 }
 
 // VerifyData takes no round trip.

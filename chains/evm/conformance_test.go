@@ -30,6 +30,7 @@ import (
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -64,22 +65,17 @@ var (
 
 func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *localNet {
 	t.Helper()
-	n, err := devnet.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(devnet.Start(o))(t)
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, opened: map[string]evmwire.Vault{}, counts: map[string]uint32{}}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
-			l.must(c.Close())
+			must.Do(t, c.Close())
 		}
-		l.must(n.Close())
+		must.Do(t, n.Close())
 	})
-	second, err := n.Serve("")
-	l.must(err)
+	second := must.Get(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
-	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
-	l.must(err)
+	l.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
 	network := n.Config()
 	for _, change := range changes {
 		change(&network)
@@ -93,16 +89,15 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	}
 	l.lp = account{l, n.LP}
 	for _, at := range []common.Address{evmwire.Native, n.Contracts().Token} {
-		l.must(n.Deposit(t.Context(), n.LP, at, devnet.Coins(100)))
+		must.Do(t, n.Deposit(t.Context(), n.LP, at, devnet.Coins(100)))
 	}
 	return l
 }
 
 func (l *localNet) open(t *testing.T, o evm.Options) chains.Chain {
 	t.Helper()
-	c, err := evm.Custom(o).Open(t.Context(), chains.Env{Network: o.Network.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
-		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}})
-	l.must(err)
+	c := must.Get(evm.Custom(o).Open(t.Context(), chains.Env{Network: o.Network.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}}))(t)
 	return c
 }
 
@@ -111,7 +106,7 @@ func (l *localNet) Listening(t *testing.T) chains.Chain {
 	o := l.options
 	o.WebSocket = []string{l.nodes[1].SocketURL()}
 	c := l.open(t, o)
-	t.Cleanup(func() { l.must(c.(io.Closer).Close()) })
+	t.Cleanup(func() { must.Do(t, c.(io.Closer).Close()) })
 	return c
 }
 
@@ -121,36 +116,34 @@ type noNotes struct{}
 func (noNotes) Note(context.Context, string) ([]byte, uint64, error)  { return nil, 0, nil }
 func (noNotes) SetNote(context.Context, string, []byte, uint64) error { return storage.ErrConflict }
 
-func (l *localNet) must(err error) {
-	l.t.Helper()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
 func (l *localNet) Chain() chains.Chain      { return l.chain }
 func (l *localNet) Backend() bitcoin.Backend { return l.backend }
 func (l *localNet) LP() chaintest.Account    { return l.lp }
 
 func (l *localNet) Account(t *testing.T) chaintest.Account {
 	t.Helper()
-	a, err := l.NewAccount()
-	l.must(err)
-	l.must(l.Fund(t.Context(), a.Address, devnet.Coins(10)))
-	l.must(l.Mint(t.Context(), l.Contracts().Token, a.Address, devnet.Coins(10)))
+	a := must.Get(l.NewAccount())(t)
+	must.Do(t, l.Fund(t.Context(), a.Address, devnet.Coins(10)))
+	must.Do(t, l.Mint(t.Context(), l.Contracts().Token, a.Address, devnet.Coins(10)))
 	return account{l, a}
 }
 
-func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.t.Helper(); l.must(l.Net.Advance(d)) }
-func (l *localNet) Mine(_ *testing.T, blocks int)         { l.t.Helper(); l.must(l.Net.Mine(blocks)) }
-func (l *localNet) Hold(_ *testing.T, on bool)            { l.SetMining(!on) }
-func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(uint64(blocks))) }
-func (l *localNet) SyncRelay(t *testing.T)                { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+func (l *localNet) Advance(_ *testing.T, d time.Duration) {
+	l.t.Helper()
+	must.Do(l.t, l.Net.Advance(d))
+}
+func (l *localNet) Mine(_ *testing.T, blocks int) { l.t.Helper(); must.Do(l.t, l.Net.Mine(blocks)) }
+func (l *localNet) Hold(_ *testing.T, on bool)    { l.SetMining(!on) }
+func (l *localNet) Reorg(_ *testing.T, blocks int) {
+	l.t.Helper()
+	must.Do(l.t, l.Net.Reorg(uint64(blocks)))
+}
+func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); must.Do(t, l.Net.SyncRelay(t.Context())) }
 
 func (l *localNet) Spoil(t *testing.T, by chaintest.Account, tx chains.Signed) {
 	t.Helper()
 	_, err := by.(account).Send(t.Context(), evmwire.Call{To: common.Address{9}, Gas: 21_000})
-	l.must(err)
+	must.Do(t, err)
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
@@ -200,8 +193,7 @@ func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) cha
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	number := int64(len(l.opened) + 1)
-	v, err := l.Net.OpenVault(t.Context(), l.Net.LP, number, l.VaultParams(l.Contracts().Token, 10, int64(confirmations)), utxo, raw)
-	l.must(err)
+	v := must.Get(l.Net.OpenVault(t.Context(), l.Net.LP, number, l.VaultParams(l.Contracts().Token, 10, int64(confirmations)), utxo, raw))(t)
 	l.opened[v.ID.String()] = v
 	return chains.VaultID{Owner: v.Owner.Hex(), ID: v.ID}
 }
@@ -223,14 +215,11 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Lock()
 	v, count := l.opened[id.ID.String()], l.counts[id.ID.String()]
 	l.mu.Unlock()
-	found, err := single.Tx(t.Context(), l.backend, tx)
-	l.must(err)
-	w, err := evmwire.ParseWithdrawal(found.Msg)
-	l.must(err)
-	calls, err := l.Net.FrontVault(v, w, count-1)
-	l.must(err)
-	_, err = l.Net.LP.SendAll(t.Context(), calls)
-	l.must(err)
+	found := must.Get(single.Tx(t.Context(), l.backend, tx))(l.t)
+	w := must.Get(evmwire.ParseWithdrawal(found.Msg))(t)
+	calls := must.Get(l.Net.FrontVault(v, w, count-1))(t)
+	_, err := l.Net.LP.SendAll(t.Context(), calls)
+	must.Do(t, err)
 }
 
 // account is a key as the suite wants it.
@@ -248,16 +237,13 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 
 func (a account) digest(t *testing.T, digest common.Hash, err error) string {
 	t.Helper()
-	a.net.must(err)
-	signature, err := a.SignDigest(digest)
-	a.net.must(err)
-	return signature
+	must.Do(t, err)
+	return must.Get(a.SignDigest(digest))(t)
 }
 
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until time.Time) chains.Auth {
 	t.Helper()
-	s, err := evmwire.SwapDataOf(e)
-	a.net.must(err)
+	s := must.Get(evmwire.SwapDataOf(e))(t)
 	auth := chains.Auth{Prefix: "initialize", Timeout: until.Unix()}
 	if e.PayIn {
 		auth.Prefix = "claim_initialize"
@@ -269,8 +255,7 @@ func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until
 
 func (a account) AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth {
 	t.Helper()
-	s, err := evmwire.SwapDataOf(e)
-	a.net.must(err)
+	s := must.Get(evmwire.SwapDataOf(e))(t)
 	auth := chains.Auth{Prefix: "refund", Timeout: until.Unix()}
 	digest, err := a.net.Network().RefundDigest(a.net.Deployment(), s, auth.Timeout)
 	auth.Signature = a.digest(t, digest, err)
@@ -350,16 +335,10 @@ func alterations() map[string]func(*testing.T, string) string {
 	} {
 		all[name] = func(t *testing.T, text string) string {
 			t.Helper()
-			tx, err := evmwire.ParseTransaction(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tx := must.Get(evmwire.ParseTransaction(text))(t)
 			u := unsigned{tx.ChainID, tx.Nonce, tx.TipCap, tx.FeeCap, tx.Gas, *tx.To, tx.Value, bytes.Clone(tx.Data), nil}
 			change(&u)
-			raw, err := rlp.EncodeToBytes(&u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(rlp.EncodeToBytes(&u))(t)
 			return hexutil.Encode(append([]byte{2}, raw...))
 		}
 	}

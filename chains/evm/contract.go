@@ -2,6 +2,7 @@ package evm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -180,10 +181,7 @@ func (k *contracts) escrows(ctx context.Context, queries []chains.EscrowQuery) (
 	var asked []common.Hash // each once
 	place, since := map[common.Hash]int{}, map[common.Hash]uint64{}
 	for i, q := range queries {
-		e := q.Escrow
-		if e == nil {
-			e = facts[i].Escrow
-		}
+		e := cmp.Or(q.Escrow, facts[i].Escrow)
 		if e == nil || facts[i].Err != nil {
 			continue
 		}

@@ -22,26 +22,20 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // presetOf returns the network that a vector names as in CITREA/MAINNET.
 func presetOf(t testing.TB, name string) wire.Network {
 	t.Helper()
 	chain, on, _ := strings.Cut(name, "/")
-	n, err := Preset(chain, bitcoinNetwork(t, on))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(Preset(chain, bitcoinNetwork(t, on)))(t)
 	return n.wire()
 }
 
 func bitcoinNetwork(t testing.TB, name string) bitcoin.Network {
 	t.Helper()
-	n, err := bitcoin.ParseNetwork(strings.ToLower(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must.Get(bitcoin.ParseNetwork(strings.ToLower(name)))(t)
 }
 
 func deploymentOf(t testing.TB, name string) wire.Deployment {
@@ -54,20 +48,11 @@ const userKey = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f36231
 
 func keyOf(t testing.TB, key string) (address common.Address, sign func(types.TxData) string) {
 	t.Helper()
-	k, err := crypto.HexToECDSA(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(crypto.HexToECDSA(key))(t)
 	return crypto.PubkeyToAddress(k.PublicKey), func(inner types.TxData) string {
 		tx := types.NewTx(inner)
-		signed, err := types.SignTx(tx, types.LatestSignerForChainID(tx.ChainId()), k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := signed.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		signed := must.Get(types.SignTx(tx, types.LatestSignerForChainID(tx.ChainId()), k))(t)
+		raw := must.Get(signed.MarshalBinary())(t)
 		return hexutil.Encode(raw)
 	}
 }
@@ -88,12 +73,9 @@ func signTx(t testing.TB, key string, inner types.TxData) string {
 // payInSwap is an escrow that user pays for with a token.
 func payInSwap(t testing.TB, d wire.Deployment, user common.Address) wire.SwapData {
 	t.Helper()
-	s, err := d.NewSwapData(wire.Terms{Kind: chains.HTLC, Offerer: user, Claimer: common.HexToAddress("0x00000000000000000000000000000000000000aa"),
+	s := must.Get(d.NewSwapData(wire.Terms{Kind: chains.HTLC, Offerer: user, Claimer: common.HexToAddress("0x00000000000000000000000000000000000000aa"),
 		Token: common.HexToAddress("0x00000000000000000000000000000000000000bb"), Amount: big.NewInt(1_000_000), PayIn: true,
-		ClaimData: common.HexToHash("0x01"), Sequence: big.NewInt(9), Expiry: 2_000_000_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+		ClaimData: common.HexToHash("0x01"), Sequence: big.NewInt(9), Expiry: 2_000_000_000}))(t)
 	return s
 }
 
@@ -104,11 +86,7 @@ func anyAuth() chains.Auth {
 
 func pack(t testing.TB, m *abi.Method, values ...any) []byte {
 	t.Helper()
-	data, err := m.Outputs.Pack(values...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(m.Outputs.Pack(values...))(t)
 }
 
 // nodeError is an error that a node answers a call with.
@@ -122,10 +100,7 @@ func (e *nodeError) ErrorCode() int { return e.code }
 
 func newTestNodes(t *testing.T, urls ...string) *rpc.Nodes {
 	t.Helper()
-	n, err := rpc.Dial(rpctest.EVMChainID, urls, http.DefaultTransport, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(rpc.Dial(rpctest.EVMChainID, urls, http.DefaultTransport, time.Now))(t)
 	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n

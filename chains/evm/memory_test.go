@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	evmread "github.com/swapper-go/swapper/internal/evm/read"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // What is remembered of an escrow's text is what reading it gives, for that text alone.
@@ -26,22 +27,13 @@ func TestEscrowsAreReadOnce(t *testing.T) {
 			s.Kind = chains.Onchain
 			s.ClaimHandler = d.ClaimHandlers[chains.Onchain]
 		}
-		text, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(s))(t)
 		first, err := k.Decode(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		parsed, err := wire.ParseSwapData(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := d.Escrow(parsed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(wire.ParseSwapData(text))(t)
+		want := must.Get(d.Escrow(parsed))(t)
 		again, err := k.Decode(bytes.Clone(text))
 		if err != nil || !reflect.DeepEqual(first, want) || !reflect.DeepEqual(again, want) {
 			t.Errorf("%s: read as %+v, then %+v, %v; it is %+v", name, first, again, err, want)
@@ -83,18 +75,9 @@ func TestShownEscrowsAndTheirOpeningsAreMadeOnce(t *testing.T) {
 	k := &contracts{chain: &chain{}, Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()}
 	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
 	s := payInSwap(t, d, user)
-	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := k.Decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := s.Public()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(s))(t)
+	e := must.Get(k.Decode(text))(t)
+	want := must.Get(s.Public())(t)
 	for range 3 {
 		got, err := k.Public(e)
 		if err != nil || !bytes.Equal(got, want) {
@@ -111,14 +94,8 @@ func TestShownEscrowsAndTheirOpeningsAreMadeOnce(t *testing.T) {
 	auth := chains.Auth{Timeout: 1_900_000_000, Signature: "0x" + strings.Repeat("11", 65)}
 	of := func(e chains.Escrow, sender common.Address, auth chains.Auth) []wire.Call {
 		t.Helper()
-		calls, err := k.calls(t.Context(), chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth}, sender, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := wire.SwapDataOf(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		calls := must.Get(k.calls(t.Context(), chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth}, sender, true))(t)
+		s := must.Get(wire.SwapDataOf(e))(t)
 		if plain, err := d.Init(s, sender, auth); err != nil || !reflect.DeepEqual(calls, plain) {
 			t.Errorf("opened by %+v, not %+v, %v", calls, plain, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
 )
 
@@ -48,21 +49,14 @@ func zeros(n int) string {
 // is paid, wherever it stands in the list.
 func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
 	t.Parallel()
-	network, err := wire.Preset(wire.ChainCitrea, bitcoin.Mainnet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	network := must.Get(wire.Preset(wire.ChainCitrea, bitcoin.Mainnet))(t)
 	network.ChainID = 7
 	honest, liar := func() string { return feeNode(t, 10_000_000, 100, 0).URL }, func() string { return feeNode(t, 10_000_000_000, 100_000, 0).URL }
 	dead := "http://127.0.0.1:1"
 	silent := func() string { return feeNode(t, 10_000_000_000, 100, time.Minute).URL }
 	estimate := func(kind chains.StepKind, urls ...string) *big.Int {
 		c := &chain{net: network, node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}}
-		cost, err := (&contracts{chain: c}).Estimate(t.Context(), chains.Cost{Kind: kind}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return cost
+		return must.Get((&contracts{chain: c}).Estimate(t.Context(), chains.Cost{Kind: kind}, ""))(t)
 	}
 	for _, kind := range []chains.StepKind{chains.StepClaimSecret, chains.StepVaultClaim, chains.StepRelayHeader} {
 		want := estimate(kind, honest())

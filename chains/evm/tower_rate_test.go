@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
 )
 
@@ -74,15 +75,9 @@ func TestWhatIsLeftOut(t *testing.T) {
 	user := addressOf(t, userKey)
 	s := payInSwap(t, k.Deployment, user)
 	s.DepositToken, s.SecurityDeposit = common.HexToAddress("0x00000000000000000000000000000000000000cc"), big.NewInt(5)
-	e, err := k.Deployment.Escrow(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(k.Deployment.Escrow(s))(t)
 	plan := chains.Plan{Signer: user.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}
-	calls, err := k.Deployment.Init(s, user, anyAuth())
-	if err != nil {
-		t.Fatal(err)
-	}
+	calls := must.Get(k.Deployment.Init(s, user, anyAuth()))(t)
 	as := func(c wire.Call) *wire.Transaction {
 		return &wire.Transaction{From: user, To: &c.To, Value: bigs.OrZero(c.Value), Data: c.Data}
 	}

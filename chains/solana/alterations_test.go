@@ -9,6 +9,7 @@ import (
 
 	sol "github.com/gagliardetto/solana-go"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -51,15 +52,8 @@ func alterations() map[string]func(*testing.T, string) string {
 		return func(t *testing.T, text string) string {
 			t.Helper()
 			return altered(t, text, func(m *sol.Message) sol.Message {
-				payer, instructions, err := wire.Decompile(m)
-				if err != nil {
-					t.Fatal(err)
-				}
-				out, err := wire.Compile(payer, m.RecentBlockhash, change(payer, instructions))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return out
+				payer, instructions := must.Two(wire.Decompile(m))(t)
+				return must.Get(wire.Compile(payer, m.RecentBlockhash, change(payer, instructions)))(t)
 			})
 		}
 	}
@@ -85,19 +79,11 @@ func alterations() map[string]func(*testing.T, string) string {
 func altered(t *testing.T, text string, change func(*sol.Message) sol.Message) string {
 	t.Helper()
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(text), &members); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &members))
 	tx, _ := unsigned(t, text)
 	tx.Message = change(&tx.Message)
-	raw, err := tx.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(tx.MarshalBinary())(t)
 	members["tx"], _ = json.Marshal(hex.EncodeToString(raw))
-	out, err := json.Marshal(members)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(json.Marshal(members))(t)
 	return string(out)
 }

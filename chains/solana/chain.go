@@ -1,9 +1,11 @@
 package solana
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/bounds"
+	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -92,11 +95,7 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	known := f.o.Tokens
-	if known == nil {
-		known = tokens.Known(ChainID)
-	}
-	native, err := nativeOf(known)
+	known, native, err := settle.Tokens(ChainID, f.o.Tokens, func(at string) bool { return at == wire.WSOL.String() }, "the address of wrapped SOL, "+wire.WSOL.String())
 	if err != nil {
 		return nil, err
 	}
@@ -150,15 +149,6 @@ func (c *chain) greet(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func nativeOf(known []tokens.Token) (tokens.Token, error) {
-	for _, t := range known {
-		if t.Address == wire.WSOL.String() {
-			return t, nil
-		}
-	}
-	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token, which must have the address of wrapped SOL, %s", ChainID, wire.WSOL)
 }
 
 // chain is a [chains.Chain].
@@ -246,15 +236,12 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) {
 }
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
-	if version == "" {
-		version = defaultVersion
+	version = cmp.Or(version, defaultVersion)
+	i := slices.IndexFunc(c.contracts, func(k *contract) bool { return k.Version() == version })
+	if i < 0 {
+		return nil, false
 	}
-	for _, k := range c.contracts {
-		if k.Version() == version {
-			return k, true
-		}
-	}
-	return nil, false
+	return c.contracts[i], true
 }
 
 // VerifyData takes no round trip.

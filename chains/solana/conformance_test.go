@@ -29,6 +29,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -77,31 +78,25 @@ var _ chaintest.SocketNet = (*localNet)(nil)
 
 func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	t.Helper()
-	n, err := devnet.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(devnet.Start(o))(t)
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
-			l.must(c.Close())
+			must.Do(t, c.Close())
 		}
-		l.must(n.Close())
+		must.Do(t, n.Close())
 	})
-	second, err := n.Serve("")
-	l.must(err)
+	second := must.Get(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
-	l.backend, err = mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1})
-	l.must(err)
-	l.program, err = n.Network().Version(version)
-	l.must(err)
+	l.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
+	l.program = must.Get(n.Network().Version(version))(t)
 	l.chain = l.open(t, version, nil, l.nodes[0].URL(), l.nodes[1].URL())
 	if !depth.Full() {
 		solana.Hasten(l.chain)
 	}
 	l.lp = account{l, n.LP}
 	for _, mint := range []wire.Key{wire.WSOL, devnet.WBTC} {
-		l.must(n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))
+		must.Do(t, n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))
 	}
 	return l
 }
@@ -109,7 +104,7 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 func (l *localNet) Listening(t *testing.T) chains.Chain {
 	t.Helper()
 	c := l.open(t, l.program.Version, []string{l.nodes[1].SocketURL()}, l.nodes[0].URL(), l.nodes[1].URL())
-	t.Cleanup(func() { l.must(c.(io.Closer).Close()) })
+	t.Cleanup(func() { must.Do(t, c.(io.Closer).Close()) })
 	return c
 }
 
@@ -125,9 +120,8 @@ func (l *localNet) open(t *testing.T, version string, sockets []string, urls ...
 		{Chain: solana.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: devnet.WBTC.String()},
 	}
 	f := solana.Custom(solana.Options{RPC: urls, WebSocket: sockets, Version: version, Network: &network, Tokens: known})
-	c, err := f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: func() time.Time { return l.Time().Add(l.skew) }, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
-		HTTP: http.DefaultTransport, Log: l.log, Notes: &l.notes})
-	l.must(err)
+	c := must.Get(f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: func() time.Time { return l.Time().Add(l.skew) }, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
+		HTTP: http.DefaultTransport, Log: l.log, Notes: &l.notes}))(t)
 	return c
 }
 
@@ -144,13 +138,6 @@ func (d *draws) Read(p []byte) (int, error) {
 	return d.r.Read(p)
 }
 
-func (l *localNet) must(err error) {
-	l.t.Helper()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
 func (l *localNet) Chain() chains.Chain      { return l.chain }
 func (l *localNet) Backend() bitcoin.Backend { return l.backend }
 func (l *localNet) LP() chaintest.Account    { return l.lp }
@@ -159,22 +146,25 @@ func (l *localNet) LP() chaintest.Account    { return l.lp }
 func (l *localNet) Account(t *testing.T) chaintest.Account {
 	t.Helper()
 	a := l.NewAccount()
-	l.must(l.Fund(t.Context(), a.Address, devnet.SOL(10)))
-	l.must(l.Net.Mint(t.Context(), wire.WSOL, a.Address, devnet.SOL(10)))
-	l.must(l.Net.Mint(t.Context(), devnet.WBTC, a.Address, devnet.SOL(10)))
+	must.Do(t, l.Fund(t.Context(), a.Address, devnet.SOL(10)))
+	must.Do(t, l.Net.Mint(t.Context(), wire.WSOL, a.Address, devnet.SOL(10)))
+	must.Do(t, l.Net.Mint(t.Context(), devnet.WBTC, a.Address, devnet.SOL(10)))
 	return account{l, a}
 }
 
-func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.t.Helper(); l.must(l.Net.Advance(d)) }
-func (l *localNet) Mine(_ *testing.T, blocks int)         { l.Net.Mine(blocks) }
-func (l *localNet) Hold(_ *testing.T, on bool)            { l.SetMining(!on) }
-func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); l.must(l.Net.Reorg(blocks)) }
-func (l *localNet) SyncRelay(t *testing.T)                { l.t.Helper(); l.must(l.Net.SyncRelay(t.Context())) }
+func (l *localNet) Advance(_ *testing.T, d time.Duration) {
+	l.t.Helper()
+	must.Do(l.t, l.Net.Advance(d))
+}
+func (l *localNet) Mine(_ *testing.T, blocks int)  { l.Net.Mine(blocks) }
+func (l *localNet) Hold(_ *testing.T, on bool)     { l.SetMining(!on) }
+func (l *localNet) Reorg(_ *testing.T, blocks int) { l.t.Helper(); must.Do(l.t, l.Net.Reorg(blocks)) }
+func (l *localNet) SyncRelay(t *testing.T)         { l.t.Helper(); must.Do(t, l.Net.SyncRelay(t.Context())) }
 
 // Spoil lets the transaction's block hash grow too old.
 func (l *localNet) Spoil(t *testing.T, _ chaintest.Account, _ chains.Signed) {
 	t.Helper()
-	l.must(l.Expire())
+	must.Do(t, l.Expire())
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
@@ -232,8 +222,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 	out := make([]string, len(u.Txs))
 	for i, text := range u.Txs {
 		tx, more := unsigned(t, text)
-		message, err := tx.Message.MarshalBinary()
-		a.net.must(err)
+		message := must.Get(tx.Message.MarshalBinary())(t)
 		for _, key := range append(more, ed25519.PrivateKey(a.Key)) {
 			place := slices.Index(tx.Message.AccountKeys, sol.PublicKeyFromBytes(key.Public().(ed25519.PublicKey)))
 			if place < 0 || place >= len(tx.Signatures) {
@@ -241,8 +230,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 			}
 			tx.Signatures[place] = sol.SignatureFromBytes(ed25519.Sign(key, message))
 		}
-		raw, err := tx.MarshalBinary()
-		a.net.must(err)
+		raw := must.Get(tx.MarshalBinary())(t)
 		out[i] = hex.EncodeToString(raw)
 	}
 	return out
@@ -255,31 +243,19 @@ func unsigned(t *testing.T, text string) (*sol.Transaction, []ed25519.PrivateKey
 		Tx      string
 		Signers []string
 	}
-	if err := json.Unmarshal([]byte(text), &in); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := hex.DecodeString(in.Tx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx, err := sol.TransactionFromBytes(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &in))
+	raw := must.Get(hex.DecodeString(in.Tx))(t)
+	tx := must.Get(sol.TransactionFromBytes(raw))(t)
 	var keys []ed25519.PrivateKey
 	for _, s := range in.Signers {
-		key, err := hex.DecodeString(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(hex.DecodeString(s))(t)
 		keys = append(keys, key)
 	}
 	return tx, keys
 }
 
 func (a account) data(e chains.Escrow) *wire.SwapData {
-	d, err := wire.ParseSwapData(e.Data)
-	a.net.must(err)
+	d := must.Get(wire.ParseSwapData(e.Data))(a.net.t)
 	return d
 }
 
@@ -288,19 +264,14 @@ func (a account) data(e chains.Escrow) *wire.SwapData {
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, feeRate, sender string, until time.Time) chains.Auth {
 	t.Helper()
 	d := a.data(e)
-	from, err := wire.ParseKey(sender)
-	a.net.must(err)
-	rate, err := wire.ParseFeeRate(feeRate)
-	a.net.must(err)
-	tx, err := a.net.program.InitTx(d, from, uint64(until.Unix()), rate)
-	a.net.must(err)
+	from := must.Get(wire.ParseKey(sender))(t)
+	rate := must.Get(wire.ParseFeeRate(feeRate))(t)
+	tx := must.Get(a.net.program.InitTx(d, from, uint64(until.Unix()), rate))(t)
 	var block *bank.Block
 	a.net.Bank().Read(bank.Finalized, 0, func(v *bank.View) { block = v.Head() })
 	tx.Blockhash = block.Hash
-	m, err := tx.Message()
-	a.net.must(err)
-	raw, err := m.MarshalBinary()
-	a.net.must(err)
+	m := must.Get(tx.Message())(t)
+	raw := must.Get(m.MarshalBinary())(t)
 	return chains.Auth{Prefix: d.InitPrefix(), Timeout: until.Unix(), Signature: fmt.Sprintf("%d;%x", block.Slot, ed25519.Sign(ed25519.PrivateKey(a.Key), raw))}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -65,7 +66,7 @@ func newPlayed(t *testing.T, p played) *scene {
 func (s *scene) poor() account {
 	s.t.Helper()
 	a := s.NewAccount()
-	s.must(s.Fund(s.t.Context(), a.Address, devnet.SOL(10)))
+	must.Do(s.t, s.Fund(s.t.Context(), a.Address, devnet.SOL(10)))
 	return account{s.localNet, a}
 }
 
@@ -86,8 +87,7 @@ func (s *scene) expect(spec chains.Spec) chains.Escrow {
 	if spec.Expiry == 0 {
 		spec.Expiry = s.Time().Add(5 * 24 * time.Hour).Unix()
 	}
-	e, err := s.k.Expect(spec)
-	s.must(err)
+	e := must.Get(s.k.Expect(spec))(s.t)
 	return e
 }
 
@@ -118,16 +118,14 @@ func (s *scene) plan(user account, steps ...chains.Step) chains.Plan {
 
 func (s *scene) build(plan chains.Plan) chains.Unsigned {
 	s.t.Helper()
-	u, err := s.k.Build(s.t.Context(), plan)
-	s.must(err)
+	u := must.Get(s.k.Build(s.t.Context(), plan))(s.t)
 	return u
 }
 
 // check signs what was built and hands it in.
 func (s *scene) check(by account, plan chains.Plan, u chains.Unsigned) []chains.Signed {
 	s.t.Helper()
-	txs, err := s.k.Check(plan, by.Sign(s.t, u))
-	s.must(err)
+	txs := must.Get(s.k.Check(plan, by.Sign(s.t, u)))(s.t)
 	return txs
 }
 
@@ -135,7 +133,7 @@ func (s *scene) check(by account, plan chains.Plan, u chains.Unsigned) []chains.
 func (s *scene) send(txs ...chains.Signed) {
 	s.t.Helper()
 	for _, tx := range txs {
-		s.must(s.chain.Send(s.t.Context(), tx))
+		must.Do(s.t, s.chain.Send(s.t.Context(), tx))
 		s.settle(tx, chains.TxConfirmed)
 	}
 }
@@ -144,15 +142,14 @@ func (s *scene) send(txs ...chains.Signed) {
 func (s *scene) run(by account, plan chains.Plan) []chains.Signed {
 	s.t.Helper()
 	txs := s.check(by, plan, s.build(plan))
-	s.must(s.k.Admit(s.t.Context(), plan, txs))
+	must.Do(s.t, s.k.Admit(s.t.Context(), plan, txs))
 	s.send(txs...)
 	return txs
 }
 
 func (s *scene) status(c chains.Chain, tx chains.Signed) chains.TxStatus {
 	s.t.Helper()
-	all, err := c.Status(s.t.Context(), []chains.Signed{tx})
-	s.must(err)
+	all := must.Get(c.Status(s.t.Context(), []chains.Signed{tx}))(s.t)
 	return all[0]
 }
 
@@ -170,9 +167,8 @@ func (s *scene) settle(tx chains.Signed, want chains.TxState) {
 
 func (s *scene) state(e chains.Escrow) chains.EscrowState {
 	s.t.Helper()
-	facts, err := s.k.Escrows(s.t.Context(), []chains.EscrowQuery{{Escrow: &e}})
-	s.must(err)
-	s.must(facts[0].Err)
+	facts := must.Get(s.k.Escrows(s.t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(s.t)
+	must.Do(s.t, facts[0].Err)
 	return facts[0].State
 }
 
@@ -207,10 +203,8 @@ func refusedWith(t *testing.T, what string, err error, says string) {
 // payment reads a mined Bitcoin transaction as the engine does.
 func (s *scene) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
 	s.t.Helper()
-	tx, err := single.Tx(s.t.Context(), s.backend, op.Hash)
-	s.must(err)
-	raw, err := rawtx.Encode(tx.Msg)
-	s.must(err)
+	tx := must.Get(single.Tx(s.t.Context(), s.backend, op.Hash))(s.t)
+	raw := must.Get(rawtx.Encode(tx.Msg))(s.t)
 	return &chains.Payment{Raw: raw, TxID: tx.ID, Vout: op.Index, Block: tx.BlockHash, Height: tx.Height, Confirmations: c.Confirmations, Condition: c}
 }
 

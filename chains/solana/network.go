@@ -114,12 +114,7 @@ func (n Network) preferring(version string) (Network, error) {
 		p := w.Other[other]
 		first = Deployment{p.Version, p.Swap.String(), p.Relay.String()}
 	}
-	all := []Deployment{first}
-	for _, d := range n.Deployments {
-		if d.Version != version {
-			all = append(all, d)
-		}
-	}
-	n.Deployments = all
+	others := slices.DeleteFunc(slices.Clone(n.Deployments), func(d Deployment) bool { return d.Version == version })
+	n.Deployments = append([]Deployment{first}, others...)
 	return n, nil
 }

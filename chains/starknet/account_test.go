@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -17,9 +18,8 @@ func TestAnAccountThatDoesNotSayYes(t *testing.T) {
 	s := newScene(t)
 	lp, data := wire.Hex64(s.lp.Address()), []byte(`{"nonce":"17"}`)
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
-	signature, err := s.lp.SignMessage(n.DataMessage(data))
-	s.must(err)
-	s.must(s.chain.VerifyData(t.Context(), lp, data, signature))
+	signature := must.Get(s.lp.SignMessage(n.DataMessage(data)))(t)
+	must.Do(t, s.chain.VerifyData(t.Context(), lp, data, signature))
 	reverted := func(reason string) any { return refusal{40, map[string]any{"revert_error": reason}} }
 	for name, c := range map[string]struct {
 		says any

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -12,10 +13,7 @@ import (
 func change(f func(*wire.Transaction)) func(*testing.T, string) string {
 	return func(t *testing.T, text string) string {
 		t.Helper()
-		tx, err := wire.ParseTransaction(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tx := must.Get(wire.ParseTransaction(text))(t)
 		f(tx)
 		return tx.String()
 	}
@@ -67,15 +65,13 @@ func TestAWalletThatChangesMore(t *testing.T) {
 	s := newScene(t)
 	e := s.in(1)
 	plan := s.opening(e)
-	u, err := s.k.Build(t.Context(), plan)
-	s.must(err)
+	u := must.Get(s.k.Build(t.Context(), plan))(t)
 	check := func(text string) error {
-		tx, err := wire.ParseTransaction(text)
-		s.must(err)
-		_, err = s.k.Check(plan, s.sign(tx))
+		tx := must.Get(wire.ParseTransaction(text))(s.t)
+		_, err := s.k.Check(plan, s.sign(tx))
 		return err
 	}
-	s.must(check(u.Txs[0]))
+	must.Do(t, check(u.Txs[0]))
 	for name, alter := range alterations() {
 		if err := check(alter(t, u.Txs[0])); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("%s passes: %v", name, err)

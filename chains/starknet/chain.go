@@ -1,10 +1,12 @@
 package starknet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
@@ -83,11 +85,10 @@ func (f factory) Open(ctx context.Context, env chains.Env) (chains.Chain, error)
 	if err != nil {
 		return nil, err
 	}
-	known := f.o.Tokens
-	if known == nil {
-		known = tokens.Known(ChainID)
-	}
-	native, err := nativeOf(known)
+	known, native, err := settle.Tokens(ChainID, f.o.Tokens, func(at string) bool {
+		felt, err := wire.ParseAddress(at)
+		return err == nil && felt == wire.STRK
+	}, "the address of STRK, "+wire.Hex64(wire.STRK))
 	if err != nil {
 		return nil, err
 	}
@@ -134,15 +135,6 @@ func (c *chain) greet(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func nativeOf(known []tokens.Token) (tokens.Token, error) {
-	for _, t := range known {
-		if at, err := wire.ParseAddress(t.Address); err == nil && at == wire.STRK {
-			return t, nil
-		}
-	}
-	return tokens.Token{}, fault.Invalid("tokens", "%s has no native token, which must have the address of STRK, %s", ChainID, wire.Hex64(wire.STRK))
 }
 
 // chain is a [chains.Chain].
@@ -207,15 +199,12 @@ func (c *chain) RandomAddress(rand io.Reader) (string, error) { return wire.Rand
 func (c *chain) CheckFeeRate(s string) error { return wire.CheckFeeRate(s) }
 
 func (c *chain) Contract(version string) (chains.Contract, bool) {
-	if version == "" {
-		version = wire.DefaultVersion
+	version = cmp.Or(version, wire.DefaultVersion)
+	i := slices.IndexFunc(c.contracts, func(k *contract) bool { return k.Version() == version })
+	if i < 0 {
+		return nil, false
 	}
-	for _, k := range c.contracts {
-		if k.Version() == version {
-			return k, true
-		}
-	}
-	return nil, false
+	return c.contracts[i], true
 }
 
 // VerifyData takes one round trip: the account is asked.

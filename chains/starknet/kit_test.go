@@ -19,6 +19,7 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -217,8 +218,7 @@ func newScene(t *testing.T) *scene {
 
 func (s *scene) open(f chains.Factory) chains.Chain {
 	s.t.Helper()
-	c, err := f.Open(s.t.Context(), s.env())
-	s.must(err)
+	c := must.Get(f.Open(s.t.Context(), s.env()))(s.t)
 	return c
 }
 
@@ -230,13 +230,6 @@ func (s *scene) now() time.Time {
 	s.node.mu.Lock()
 	defer s.node.mu.Unlock()
 	return time.Unix(s.node.time, 0).Add(s.skew)
-}
-
-func (s *scene) must(err error) {
-	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // noNotes keeps nothing: the chain does without.
@@ -267,22 +260,18 @@ func (s *scene) escrow(n int64, change func(*chains.Spec)) chains.Escrow {
 	spec := chains.Spec{Kind: chains.HTLC, Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256(secret[:])}, Offerer: wire.Hex64(s.user.Address()), Claimer: wire.Hex64(s.lp.Address()),
 		Token: wbtc, Amount: big.NewInt(50_000), Sequence: big.NewInt(s.n), Expiry: s.now().Add(5 * 24 * time.Hour).Unix()}
 	change(&spec)
-	e, err := s.k.Expect(spec)
-	s.must(err)
+	e := must.Get(s.k.Expect(spec))(s.t)
 	return e
 }
 
 // auth is the LP's authorisation to open an escrow.
 func (s *scene) auth(e chains.Escrow) chains.Auth {
 	s.t.Helper()
-	d, err := wire.SwapDataOf(e)
-	s.must(err)
+	d := must.Get(wire.SwapDataOf(e))(s.t)
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
 	until := s.now().Add(10 * time.Minute).Unix()
-	m, err := n.InitMessage(d, until)
-	s.must(err)
-	signature, err := s.lp.SignMessage(m)
-	s.must(err)
+	m := must.Get(n.InitMessage(d, until))(s.t)
+	signature := must.Get(s.lp.SignMessage(m))(s.t)
 	return chains.Auth{Prefix: map[bool]string{true: "claim_initialize", false: "initialize"}[e.PayIn], Timeout: until, Signature: signature}
 }
 
@@ -302,12 +291,10 @@ func (s *scene) claim(e chains.Escrow, n int64) chains.Plan {
 
 func (s *scene) build(plan chains.Plan) []*wire.Transaction {
 	s.t.Helper()
-	u, err := s.k.Build(s.t.Context(), plan)
-	s.must(err)
+	u := must.Get(s.k.Build(s.t.Context(), plan))(s.t)
 	all := make([]*wire.Transaction, len(u.Txs))
 	for i, text := range u.Txs {
-		all[i], err = wire.ParseTransaction(text)
-		s.must(err)
+		all[i] = must.Get(wire.ParseTransaction(text))(s.t)
 	}
 	return all
 }
@@ -317,16 +304,14 @@ func (s *scene) sign(txs ...*wire.Transaction) []string {
 	s.t.Helper()
 	all := make([]string, len(txs))
 	for i, tx := range txs {
-		s.must(s.user.SignTransaction(tx))
+		must.Do(s.t, s.user.SignTransaction(tx))
 		all[i] = tx.String()
 		_, _, body, err := tx.Broadcast()
-		s.must(err)
+		must.Do(s.t, err)
 		var canonical any
-		s.must(json.Unmarshal(body, &canonical))
-		body, err = json.Marshal(canonical)
-		s.must(err)
-		h, err := tx.Hash()
-		s.must(err)
+		must.Do(s.t, json.Unmarshal(body, &canonical))
+		body = must.Get(json.Marshal(canonical))(s.t)
+		h := must.Get(tx.Hash())(s.t)
 		s.node.mu.Lock()
 		s.node.ids[sha256.Sum256(body)] = wire.Hex64(h)
 		s.node.mu.Unlock()
@@ -337,8 +322,7 @@ func (s *scene) sign(txs ...*wire.Transaction) []string {
 // ready builds, signs and checks a plan.
 func (s *scene) ready(plan chains.Plan) []chains.Signed {
 	s.t.Helper()
-	txs, err := s.k.Check(plan, s.sign(s.build(plan)...))
-	s.must(err)
+	txs := must.Get(s.k.Check(plan, s.sign(s.build(plan)...)))(s.t)
 	return txs
 }
 

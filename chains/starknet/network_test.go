@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -38,11 +39,7 @@ func TestPresets(t *testing.T) {
 func TestNetworksWithGaps(t *testing.T) {
 	t.Parallel()
 	preset := func() starknet.Network {
-		n, err := starknet.Preset(bitcoin.Mainnet)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return must.Get(starknet.Preset(bitcoin.Mainnet))(t)
 	}
 	for name, spoil := range map[string]func(*starknet.Network){
 		"chainId":                       func(n *starknet.Network) { n.ChainID = "" },
@@ -77,7 +74,7 @@ func TestOpening(t *testing.T) {
 	open := func(f chains.Factory, env chains.Env) error {
 		c, err := f.Open(t.Context(), env)
 		if err == nil {
-			s.must(c.(interface{ Close() error }).Close())
+			must.Do(t, c.(interface{ Close() error }).Close())
 		}
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -69,7 +70,7 @@ func TestAPreimageInVain(t *testing.T) {
 		t.Errorf("of what is executed: sent %d times, %v", len(s.node.sent), err)
 	}
 	s.node.known, s.node.mined[user] = map[string]string{}, 0
-	s.must(s.chain.Send(t.Context(), tx))
+	must.Do(t, s.chain.Send(t.Context(), tx))
 	s.node.mu.Lock()
 	defer s.node.mu.Unlock()
 	if slices.Contains(s.node.calls, "starknet_simulateTransactions") || slices.Contains(s.node.calls, "starknet_estimateFee") {
@@ -84,8 +85,7 @@ func TestANonceThatIsAhead(t *testing.T) {
 	plan := s.opening(s.in(1))
 	tx := s.build(plan)[0]
 	tx.Nonce = 5
-	signed, err := s.k.Check(plan, s.sign(tx))
-	s.must(err)
+	signed := must.Get(s.k.Check(plan, s.sign(tx)))(t)
 	if err := s.chain.Send(t.Context(), signed[0]); fault.CodeOf(err) != fault.Upstream {
 		t.Errorf("at first: %v", err)
 	}
@@ -127,8 +127,8 @@ func TestAdmission(t *testing.T) {
 		s.node.mu.Unlock()
 		return s.k.Admit(t.Context(), plan, tx)
 	}
-	s.must(admit(outcome("")))
-	s.must(admit(refusal{-32601, nil})) // a node that tries nothing
+	must.Do(t, admit(outcome("")))
+	must.Do(t, admit(refusal{-32601, nil})) // a node that tries nothing
 	wants(t, "a signature that is not the account's", admit(refusal{41, map[string]any{"transaction_index": 0, "execution_error": "0x617267656e742f696e76616c69642d7369676e6174757265"}}), "signedTxs[0]", "not signed by its account")
 	wants(t, "a balance that is too low", admit(refusal{54, nil}), "signedTxs[0]")
 	if err := admit(outcome("init: _verify_sig")); fault.CodeOf(err) != fault.InvalidState {
@@ -137,11 +137,9 @@ func TestAdmission(t *testing.T) {
 	bare := s.build(plan)[0]
 	bare.Calls = bare.Calls[1:]
 	whole := tx
-	var err error
-	tx, err = s.k.Check(plan, s.sign(bare))
-	s.must(err)
+	tx = must.Get(s.k.Check(plan, s.sign(bare)))(t)
 	wants(t, "an opening without its approval", admit(outcome("ERC20: insufficient allowance")), "signedTxs[0]", "approval")
-	s.must(admit(outcome(""))) // there may be one from before
+	must.Do(t, admit(outcome(""))) // there may be one from before
 	tx = whole
 
 	s.node.prices = [3]int64{1000, 2501, 3000}
@@ -149,7 +147,7 @@ func TestAdmission(t *testing.T) {
 	s.node.prices = [3]int64{1000, 2000, 3751}
 	wants(t, "prices below the block's", admit(outcome("")), "signedTxs[0]", "L1 data gas")
 	s.node.prices = [3]int64{9000, 2000, 3000} // of which it may use none
-	s.must(admit(outcome("")))
+	must.Do(t, admit(outcome("")))
 	has := s.node.balance
 	s.node.balance = wire.Number(wire.FeltOf(1000))
 	wants(t, "bounds beyond the balance", admit(outcome("")), "signedTxs[0]", "the account has 1000")
@@ -158,14 +156,14 @@ func TestAdmission(t *testing.T) {
 	s.node.mined[user] = 2
 	wants(t, "a used nonce", admit(outcome("")), "signedTxs[0]", "next nonce is 2")
 	s.node.known[full(tx[0].ID)] = "ACCEPTED_ON_L2"
-	s.must(admit(outcome("no"))) // it is there
+	must.Do(t, admit(outcome("no"))) // it is there
 	s.node.known, s.node.mined = map[string]string{}, map[string]uint64{}
 
 	s.node.absent[user] = true
 	wants(t, "an account that is not deployed", admit(outcome("")), "signedTxs[0]", "not deployed")
 	both := s.ready(plan)
 	tx = both
-	s.must(admit(outcome("", "")))
+	must.Do(t, admit(outcome("", "")))
 	wants(t, "the second of two that its account refuses", admit(refusal{41, map[string]any{"transaction_index": 1, "execution_error": "out of gas"}}), "signedTxs[1]")
-	s.must(s.k.Admit(t.Context(), plan, nil))
+	must.Do(t, s.k.Admit(t.Context(), plan, nil))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -35,13 +36,6 @@ func chainsNamed(ids ...string) []Chain {
 
 func parser(t testing.TB, network string, chains ...string) *Parser {
 	t.Helper()
-	n, err := bitcoin.ParseNetwork(network)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(Config{Network: n, Chains: chainsNamed(chains...)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	n := must.Get(bitcoin.ParseNetwork(network))(t)
+	return must.Get(New(Config{Network: n, Chains: chainsNamed(chains...)}))(t)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -108,10 +109,7 @@ func TestRatesThatCannotBe(t *testing.T) {
 	} {
 		s := rich(t)
 		s.MaxMinerFeePPM = 1 << 62
-		p, err := s.fund(t, &swap.Fund{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(s.fund(t, &swap.Fund{}))(t)
 		signed := s.sign(t, p)
 		s.ledger.rates = rates
 		if p, err := s.fund(t, &swap.Fund{}); fault.CodeOf(err) != fault.Upstream {
@@ -127,10 +125,7 @@ func TestRatesThatCannotBe(t *testing.T) {
 func TestRatesFallWhileTheUserSigns(t *testing.T) {
 	s := rich(t)
 	s.caller.FeeRate = 16
-	p, err := s.fund(t, &swap.Fund{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(s.fund(t, &swap.Fund{}))(t)
 	signed := s.sign(t, p)
 	s.ledger.rates.Fastest = 1
 	if in, err := s.Check(t.Context(), s.record, &swap.Fund{}, []string{signed}); fault.CodeOf(err) != fault.InvalidInput {

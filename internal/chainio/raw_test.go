@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -13,11 +14,7 @@ func TestRawTransactionsFollowTheirTerms(t *testing.T) {
 	s := newScene(t)
 	ask := func() swap.BuiltAction {
 		t.Helper()
-		todo, err := s.BuildAction(t.Context(), s.record, &swap.Fund{Vault: true}, swap.Caller{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return todo
+		return must.Get(s.BuildAction(t.Context(), s.record, &swap.Fund{Vault: true}, swap.Caller{}))(t)
 	}
 	first := ask()
 	if again := ask(); !bytes.Equal(first.Raw.PSBT, again.Raw.PSBT) || again.Raw == first.Raw {

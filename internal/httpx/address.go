@@ -3,6 +3,7 @@ package httpx
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // AddressError is the refusal to call an address that is not one of the public
@@ -42,12 +43,7 @@ func Public(a netip.Addr) bool {
 }
 
 func in(a netip.Addr, list []netip.Prefix) bool {
-	for _, p := range list {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // The special-purpose registries of IANA for IPv4 and IPv6, as far as they lie

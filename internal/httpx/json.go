@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -38,11 +39,7 @@ type StatusError struct {
 // AboutAccess reports whether a status says that access was refused. The text of such
 // an answer may repeat the access key, which is the operator's: it is not even logged.
 func AboutAccess(status int) bool {
-	switch status {
-	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests:
-		return true
-	}
-	return false
+	return slices.Contains([]int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests}, status)
 }
 
 // Error returns the status and the start of the body.

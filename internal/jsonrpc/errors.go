@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/swapper-go/swapper/fault"
@@ -88,6 +89,9 @@ func CodeOf(err error) int {
 	}
 	return 0
 }
+
+// HasCode reports whether an error has one of the codes.
+func HasCode(err error, codes ...int) bool { return slices.Contains(codes, CodeOf(err)) }
 
 // Says reports whether a text contains one of others.
 func Says(text string, any ...string) bool { return Said(text, any...) != "" }

@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // errAlone says that calls have to be sent in a request of their own.
@@ -76,12 +77,7 @@ func (e *endpoint) collect() (parts []*part, texts []string) {
 			e.waiting = e.waiting[1:]
 			continue
 		}
-		var more []string
-		for _, t := range p.texts {
-			if !place[t] {
-				more = append(more, t)
-			}
-		}
+		more := slices.DeleteFunc(slices.Clone(p.texts), func(t string) bool { return place[t] })
 		if len(parts) > 0 && len(texts)+len(more) > e.most {
 			break
 		}

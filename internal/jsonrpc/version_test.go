@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // A node that has versions is asked for its own before the first request that depends on
@@ -35,7 +36,7 @@ func TestFormOfAVersion(t *testing.T) {
 		return all
 	})
 	nodes := func() *Nodes {
-		n, err := Dial(Dialect{
+		n := must.Get(Dial(Dialect{
 			Identity: "id", Check: func(json.RawMessage) error { return nil }, Version: "version",
 			ReadVersion: func(answer json.RawMessage) (v int, err error) {
 				if err = json.Unmarshal(answer, &v); err == nil && v < 7 {
@@ -44,10 +45,7 @@ func TestFormOfAVersion(t *testing.T) {
 				return v, err
 			},
 			Judge: func(string, *Error) Verdict { return Answer },
-		}, []string{server.URL}, http.DefaultTransport, time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, []string{server.URL}, http.DefaultTransport, time.Now))(t)
 		n.Retry = httpx.RetryPolicy{Calls: 1}
 		t.Cleanup(n.Close)
 		return n

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // A node that loses a contradiction is asked last for a minute, whatever it answers
@@ -28,16 +29,11 @@ func TestContradictedNode(t *testing.T) {
 		}).URL)
 	}
 	now := time.Unix(1_800_000_000, 0)
-	n, err := Dial(Dialect{Identity: "network", Check: func(json.RawMessage) error { return nil }, Judge: func(string, *Error) Verdict { return Answer }}, urls, http.DefaultTransport, func() time.Time { return now })
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(Dial(Dialect{Identity: "network", Check: func(json.RawMessage) error { return nil }, Judge: func(string, *Error) Verdict { return Answer }}, urls, http.DefaultTransport, func() time.Time { return now }))(t)
 	who := func(node Node) int {
 		t.Helper()
 		var got int
-		if err := AskAll(t.Context(), node, []Request{{Method: "who", Result: &got}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, AskAll(t.Context(), node, []Request{{Method: "who", Result: &got}}))
 		return got
 	}
 	views, _ := n.Singles()

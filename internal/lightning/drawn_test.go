@@ -12,6 +12,7 @@ import (
 	"github.com/lightningnetwork/lnd/lnwire"
 	"github.com/lightningnetwork/lnd/zpay32"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -48,10 +49,7 @@ func FuzzInvoices(f *testing.F) {
 			options = append(options, zpay32.Expiry(time.Duration(expiry)*time.Second))
 		}
 		if d.Bool() {
-			to, err := btcutil.NewAddressWitnessPubKeyHash(d.Bytes(20), n.params)
-			if err != nil {
-				t.Fatal(err)
-			}
+			to := must.Get(btcutil.NewAddressWitnessPubKeyHash(d.Bytes(20), n.params))(t)
 			options = append(options, zpay32.FallbackAddr(to))
 		}
 		for range d.Int(3) {

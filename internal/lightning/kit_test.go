@@ -8,26 +8,18 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
 	"github.com/btcsuite/btcd/btcutil/bech32"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // invoiceOf signs an invoice of any words.
 func invoiceOf(t testing.TB, hrp string, words []byte, key *btcec.PrivateKey) string {
 	t.Helper()
-	signed, err := bech32.ConvertBits(words, 5, 8, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signed := must.Get(bech32.ConvertBits(words, 5, 8, true))(t)
 	digest := sha256.Sum256(append([]byte(hrp), signed...))
 	compact := ecdsa.SignCompact(key, digest[:], true)
-	sig, err := bech32.ConvertBits(append(compact[1:], compact[0]-31), 8, 5, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := bech32.Encode(hrp, append(append([]byte{}, words...), sig...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	sig := must.Get(bech32.ConvertBits(append(compact[1:], compact[0]-31), 8, 5, true))(t)
+	return must.Get(bech32.Encode(hrp, append(append([]byte{}, words...), sig...)))(t)
 }
 
 // wordsOf are a timestamp and fields of a number of 5-bit words each.

@@ -1,6 +1,7 @@
 package lightning
 
 import (
+	"cmp"
 	"encoding/hex"
 	"slices"
 	"time"
@@ -50,9 +51,7 @@ func HTLCWait(usual, most time.Duration, minFinalCLTV int64) (seconds int64, ext
 			usual = min(usual, most)
 		}
 	}
-	if most == 0 {
-		most = DefaultMaxHTLCTimeoutSeconds * time.Second
-	}
+	most = cmp.Or(most, DefaultMaxHTLCTimeoutSeconds*time.Second)
 	return HTLCTimeout(int64(usual/time.Second), int64(max(usual, most)/time.Second), minFinalCLTV)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -358,10 +359,7 @@ func TestVectorsLightningFlags(t *testing.T) {
 		var want, got flags
 		c.Expected(t, &want)
 		if LooksLikeInvoice(in.PR) {
-			inv, err := Decode(in.PR)
-			if err != nil {
-				t.Fatal(err)
-			}
+			inv := must.Get(Decode(in.PR))(t)
 			got = flags{inv.IsNonCustodial(), inv.WillLikelyFail(in.Confidence)}
 			if got != want && len(inv.RouteHints) > 1 {
 				c.Differ(t, "bolt11-all-route-hints")
@@ -439,10 +437,7 @@ func TestVectorsLightningTimeouts(t *testing.T) {
 				t.Errorf("fee cap %s, want %s", got, want.MaxFeeSats)
 			}
 		case "lnDefinitiveExpiry":
-			inv, err := Decode(in.PR)
-			if err != nil {
-				t.Fatal(err)
-			}
+			inv := must.Get(Decode(in.PR))(t)
 			end, err := inv.DefinitiveExpiry(in.SwapType == "FROM_BTCLN")
 			if want.Error {
 				if err == nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
+	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 )
 
@@ -122,6 +123,15 @@ func (r *Reader) Flag(name string) (b bool) {
 	}
 	r.Decode(name, &b)
 	return b
+}
+
+// Kind reads the number of a kind of escrow.
+func (r *Reader) Kind(name string) chains.Kind {
+	var n int
+	if r.Decode(name, &n) && (n < int(chains.HTLC) || n > int(chains.OnchainTxID)) {
+		r.Fail(name, "has unknown kind %d", n)
+	}
+	return chains.Kind(n)
 }
 
 // Bytes reads hexadecimal text without 0x.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/nostr"
 )
 
@@ -22,9 +23,7 @@ func BenchmarkPublish(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		msg := message()
 		msg.SwapData = fmt.Appendf(nil, `{"type":"evm","amount":"%d"}`, i)
-		if err := m.Publish(b.Context(), msg); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, m.Publish(b.Context(), msg))
 	}
 }
 
@@ -33,21 +32,13 @@ func BenchmarkPublish(b *testing.B) {
 func BenchmarkTake(b *testing.B) {
 	r := relay(b, watchtower.RelayFault{})
 	m := messenger(b, nostr.Options{Relays: []string{r.URL()}})
-	if err := m.Publish(b.Context(), message()); err != nil {
-		b.Fatal(err)
-	}
-	text, err := json.Marshal(r.Events()[0])
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, m.Publish(b.Context(), message()))
+	text := must.Get(json.Marshal(r.Events()[0]))(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		receiver, err := nostr.NewReceiver(nostr.ReceiverOptions{
+		receiver := must.Get(nostr.NewReceiver(nostr.ReceiverOptions{
 			Network: bitcoin.Regtest, Relays: []string{r.URL()}, Types: map[string]func(json.RawMessage) error{"evm": anything},
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		}))(b)
 		if _, err := receiver.Take(text); err != nil {
 			b.Fatal(err)
 		}

@@ -68,12 +68,8 @@ func New(o Options) (*Messenger, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Rand == nil {
-		o.Rand = rand.Reader
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Rand = cmp.Or(o.Rand, rand.Reader)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	key, err := newKey(o.Rand)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package nostr
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,9 +49,7 @@ func NewReceiver(o ReceiverOptions) (*Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Pause == 0 {
-		o.Pause = 15 * time.Second
-	}
+	o.Pause = cmp.Or(o.Pause, 15*time.Second)
 	return &Receiver{options: o, relays: relays, seen: newRing(remembered)}, nil
 }
 

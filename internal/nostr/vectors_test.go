@@ -15,6 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -36,31 +37,16 @@ func TestVectorsEvents(t *testing.T) {
 			IDPreimage, PublishFrame string // not in every case
 		}
 		c.Expected(t, &want)
-		n, err := bitcoin.ParseNetwork(in.Network)
-		if err != nil {
-			t.Fatal(err)
-		}
-		secret, err := hex.DecodeString(in.SecretKey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(bitcoin.ParseNetwork(in.Network))(t)
+		secret := must.Get(hex.DecodeString(in.SecretKey))(t)
 		private, _ := btcec.PrivKeyFromBytes(secret)
-		content, err := Message{SwapData: in.SwapData, Preimage: in.Witness, ChainID: in.ChainID}.content()
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := (&key{private, zeros{}}).sign(time.UnixMilli(in.NowMs), Kind(n), content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(Message{SwapData: in.SwapData, Preimage: in.Witness, ChainID: in.ChainID}.content())(t)
+		e := must.Get((&key{private, zeros{}}).sign(time.UnixMilli(in.NowMs), Kind(n), content))(t)
 		vectors.SameJSON(t, want.Event, e)
 		if got := string(e.serialized()); want.IDPreimage != "" && got != want.IDPreimage {
 			t.Errorf("id of\n%s\nwant\n%s", got, want.IDPreimage)
 		}
-		text, err := e.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(e.MarshalJSON())(t)
 		if got := `["EVENT",` + string(text) + `]`; want.PublishFrame != "" && got != want.PublishFrame {
 			t.Errorf("frame\n%s\nwant\n%s", got, want.PublishFrame)
 		}
@@ -100,10 +86,7 @@ func numbers(names ...string) func(json.RawMessage) error {
 }
 
 func TestVectorsReceive(t *testing.T) {
-	r, err := NewReceiver(ReceiverOptions{Network: bitcoin.Mainnet, Types: families()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(NewReceiver(ReceiverOptions{Network: bitcoin.Mainnet, Types: families()}))(t)
 	file := vectors.Load(t, "utilities", "nostr_receive")
 	var filter json.RawMessage
 	file.Member(t, "subscription", &filter)

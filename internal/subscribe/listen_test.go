@@ -17,6 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // node is a WebSocket server. It answers the calls, names the subscriptions "heads" and "logs",
@@ -98,10 +99,7 @@ func options(urls ...string) Options {
 // start listens until the test's end.
 func start(t *testing.T, o Options) *Nodes {
 	t.Helper()
-	n, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(o))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { n.run(ctx); close(done) }()

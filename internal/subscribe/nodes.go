@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -116,12 +117,7 @@ func (n *Nodes) run(ctx context.Context) {
 func (n *Nodes) anyAlive() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, s := range n.states {
-		if s.Alive {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.states, func(s bitcoin.Subscription) bool { return s.Alive })
 }
 
 // Heard marks what was heard so far: another mark, later, says that something was told

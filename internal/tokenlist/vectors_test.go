@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/tokenlist"
@@ -36,11 +37,7 @@ func registry(t testing.TB, ids ...string) *tokenlist.Registry {
 	for i, id := range ids {
 		chains[i] = chain(id)
 	}
-	r, err := tokenlist.New(chains...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(tokenlist.New(chains...))(t)
 }
 
 var everyChain = []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA", "ALPEN", "GOAT"}
@@ -401,9 +398,7 @@ func TestVectorsCoreDecimals(t *testing.T) {
 func checkFormat(t *testing.T, c *vectors.Case, member, raw string, decimals, places int) {
 	t.Helper()
 	var want map[string]string
-	if err := json.Unmarshal(c.Want(t), &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(c.Want(t), &want))
 	amount := integer(t, raw)
 	own := plainly(amount, decimals, places)
 	var theirs map[string]string

@@ -8,6 +8,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,10 +108,7 @@ func Open(ctx context.Context, dsn string, options Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	schema := options.Schema
-	if schema == "" {
-		schema = defaultSchema
-	}
+	schema := cmp.Or(options.Schema, defaultSchema)
 	if !isSchema(schema) {
 		return nil, fmt.Errorf("open store: schema %q must have 1 to 63 of a-z, 0-9 and _, and not begin with a digit", schema)
 	}
@@ -160,9 +158,7 @@ func configOf(dsn string, timeout time.Duration, readOnly bool) (*pgxpool.Config
 	} else if len(config.ConnConfig.Fallbacks) > 0 && config.ConnConfig.ValidateConnect == nil {
 		config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = timeout
-	}
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, timeout)
 	return config, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // Trouble is what is wrong with a server that tells of blocks; the zero value is nothing.
@@ -134,10 +135,7 @@ func (l *listening) hears() {
 func (l *listening) ask(id bitcoin.Hash) (tx *bitcoin.Tx, heard uint64) {
 	l.Helper()
 	heard = l.b.Heard()
-	tx, err := single.Tx(l.Context(), l.b, id)
-	if err != nil {
-		l.Fatal(err)
-	}
+	tx = must.Get(single.Tx(l.Context(), l.b, id))(l)
 	return tx, heard
 }
 

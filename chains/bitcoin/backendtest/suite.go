@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // Chain is a private network that the suite controls. The backend must see the
@@ -131,10 +132,7 @@ func testWholeBlocks(t *testing.T, s Setup) {
 	}
 	read := func() {
 		t.Helper()
-		whole, err := b.Block(t.Context(), hash)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must.Get(b.Block(t.Context(), hash))(t)
 		if whole.BlockHash() != hash || len(whole.Transactions) < 2 || !slices.ContainsFunc(whole.Transactions, func(tx *wire.MsgTx) bool {
 			return tx.TxHash() == paid.Hash && tx.TxOut[paid.Index].Value == 12_345
 		}) {
@@ -198,10 +196,7 @@ func testCancellation(t *testing.T, s Setup) {
 		}
 	}
 	index, indexed := s.Backend.(bitcoin.AddressIndex)
-	foreign, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	foreign := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(t)
 	for name, a := range map[string]bitcoin.Address{"of another network": foreign, "none": {}} {
 		if _, err := s.Backend.AddressUTXOs(t.Context(), a); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("address %s: %v", name, err)

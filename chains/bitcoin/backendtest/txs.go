@@ -13,15 +13,13 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // broadcast sends a transaction through the backend.
 func broadcast(t *testing.T, s Setup, tx *wire.MsgTx) bitcoin.Hash {
 	t.Helper()
-	raw, err := rawtx.Encode(tx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(rawtx.Encode(tx))(t)
 	id, err := s.Backend.Broadcast(t.Context(), raw)
 	if err != nil || id != tx.TxHash() {
 		t.Fatalf("broadcast of %s: %s, error %v", tx.TxHash(), id, err)
@@ -31,11 +29,7 @@ func broadcast(t *testing.T, s Setup, tx *wire.MsgTx) bitcoin.Hash {
 
 func getTx(t *testing.T, s Setup, id bitcoin.Hash) *bitcoin.Tx {
 	t.Helper()
-	tx, err := single.Tx(t.Context(), s.Backend, id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tx
+	return must.Get(single.Tx(t.Context(), s.Backend, id))(t)
 }
 
 func testTransactions(t *testing.T, s Setup) {
@@ -49,10 +43,7 @@ func testTransactions(t *testing.T, s Setup) {
 	if tx.Confirmed() || tx.Confirmations != 0 || tx.Height != 0 || tx.BlockHash != (bitcoin.Hash{}) || !tx.BlockTime.IsZero() {
 		t.Errorf("unconfirmed transaction: %+v", tx)
 	}
-	want, err := rawtx.Encode(msg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(rawtx.Encode(msg))(t)
 	if got, err := rawtx.Encode(tx.Msg); err != nil || !bytes.Equal(got, want) || tx.ID != id {
 		t.Errorf("transaction %s is %x, error %v; want %x", tx.ID, got, err, want)
 	}
@@ -144,10 +135,7 @@ func testMerkleProofs(t *testing.T, s Setup) {
 	height, block := s.Chain.Tip(t)
 	positions := make(map[uint32]bool)
 	for _, id := range ids {
-		p, err := s.Backend.MerkleProof(t.Context(), id, block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(s.Backend.MerkleProof(t.Context(), id, block))(t)
 		if err := p.Verify(s.Chain.Header(t, height)); err != nil || p.TxID != id || p.Height != height {
 			t.Errorf("proof %+v: %v", p, err)
 		}
@@ -186,11 +174,8 @@ func testBroadcast(t *testing.T, s Setup) {
 	broken := s.Chain.Spend(t, a, []bitcoin.OutPoint{{Hash: next.TxHash()}}, 5)
 	broken.TxIn[0].Witness[0][7] ^= 1
 	for name, tx := range map[string]*wire.MsgTx{"spends what is spent": rival, "spends nothing": orphan, "bad signature": broken} {
-		raw, err := rawtx.Encode(tx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s.Backend.Broadcast(t.Context(), raw)
+		raw := must.Get(rawtx.Encode(tx))(t)
+		_, err := s.Backend.Broadcast(t.Context(), raw)
 		rejected, ok := errors.AsType[*bitcoin.RejectedError](err)
 		if !ok || rejected.Reason == "" {
 			t.Errorf("%s: %v", name, err)

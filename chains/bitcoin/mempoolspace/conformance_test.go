@@ -7,14 +7,12 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/backendtest"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func start(t testing.TB, o devnet.Options) *devnet.Net {
 	t.Helper()
-	n, err := devnet.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(devnet.Start(o))(t)
 	t.Cleanup(func() { _ = n.Close() })
 	return n
 }
@@ -25,10 +23,7 @@ func client(t testing.TB, o mempoolspace.Options) *mempoolspace.Client {
 	if o.TipAge == 0 {
 		o.TipAge = -1
 	}
-	c, err := mempoolspace.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(mempoolspace.New(o))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -40,10 +35,7 @@ func TestConformance(t *testing.T) {
 		Chain:       devnet.NewPlayground(n),
 		MostWaiting: 50, Backend: client(t, mempoolspace.Options{URLs: []string{n.URL()}}),
 		Listening: func(t *testing.T) (bitcoin.Backend, func(backendtest.Trouble)) {
-			teller, err := n.Serve("")
-			if err != nil {
-				t.Fatal(err)
-			}
+			teller := must.Get(n.Serve(""))(t)
 			c := client(t, mempoolspace.Options{URLs: []string{n.URL()}, WebSocket: []string{teller.SocketURL()}})
 			return c, func(trouble backendtest.Trouble) {
 				teller.Misbehave(devnet.Fault{Down: trouble.Cut, Flood: trouble.Flooding, Mute: trouble.Mute, Silent: trouble.Silent})

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // anyBody answers every request with the same status and body, but shows the
@@ -46,23 +47,14 @@ func FuzzBodies(f *testing.F) {
 	}
 	f.Add(404, "Transaction not found")
 	f.Add(400, `sendrawtransaction RPC error: {"code":-27,"message":"Transaction already in block chain"}`)
-	genesis, err := json.Marshal(blockJSON{ID: bitcoin.Mainnet.Params().GenesisHash, Version: 1, Timestamp: 1231006505,
-		MerkleRoot: "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b", Nonce: 2083236893, Bits: 0x1d00ffff})
-	if err != nil {
-		f.Fatal(err)
-	}
+	genesis := must.Get(json.Marshal(blockJSON{ID: bitcoin.Mainnet.Params().GenesisHash, Version: 1, Timestamp: 1231006505,
+		MerkleRoot: "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b", Nonce: 2083236893, Bits: 0x1d00ffff}))(f)
 	f.Add(200, string(genesis))
 	f.Add(200, "["+string(genesis)+"]")
-	address, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet)
-	if err != nil {
-		f.Fatal(err)
-	}
+	address := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(f)
 	f.Fuzz(func(t *testing.T, status int, body string) {
-		c, err := New(Options{Network: bitcoin.Mainnet, URLs: []string{"https://a.example/api/"}, TipAge: -1, Attempts: 1,
-			HTTP: &http.Client{Transport: anyBody{status, body}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New(Options{Network: bitcoin.Mainnet, URLs: []string{"https://a.example/api/"}, TipAge: -1, Attempts: 1,
+			HTTP: &http.Client{Transport: anyBody{status, body}}}))(t)
 		everyCall(t, c, address)
 	})
 }

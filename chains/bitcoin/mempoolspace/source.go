@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -123,15 +124,7 @@ func (e *statusError) Public() string { return fmt.Sprintf("HTTP status %d", e.s
 // servers disagree on that.
 func says(err error, words ...string) bool {
 	e, ok := errors.AsType[*statusError](err)
-	if !ok {
-		return false
-	}
-	for _, w := range words {
-		if strings.Contains(e.text, w) {
-			return true
-		}
-	}
-	return false
+	return ok && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(e.text, w) })
 }
 
 // retryAfter reads the header in both of its forms; at most ten minutes.

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -134,9 +135,7 @@ func newAPICase(t *testing.T, c *vectors.Case) *apiCase {
 	a := &apiCase{Case: c, want: c.Want(t), base: in.BaseURLs[0], method: in.Call.Method, args: in.Call.Args}
 	a.fails = vectors.Refused(a.want)
 	var expected struct{ Result json.RawMessage }
-	if err := json.Unmarshal(a.want, &expected); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(a.want, &expected))
 	a.result = expected.Result
 	network := a.network(in.Call.Args)
 	a.http = &canned{network: network, answers: make(map[string][]answer)}
@@ -147,25 +146,17 @@ func newAPICase(t *testing.T, c *vectors.Case) *apiCase {
 		var list []answer
 		if json.Unmarshal(raw, &list) != nil {
 			list = make([]answer, 1)
-			if err := json.Unmarshal(raw, &list[0]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(raw, &list[0]))
 		}
 		a.http.answers[line] = list
 	}
-	var err error
-	a.client, err = New(Options{Network: network, URLs: in.BaseURLs, HTTP: &http.Client{Transport: a.http}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a.client = must.Get(New(Options{Network: network, URLs: in.BaseURLs, HTTP: &http.Client{Transport: a.http}}))(t)
 	return a
 }
 
 func (a *apiCase) arg(t *testing.T, i int, v any) {
 	t.Helper()
-	if err := json.Unmarshal(a.args[i], v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(a.args[i], v))
 }
 
 // hash reads an argument; a text that is no hash is refused before any request.
@@ -242,10 +233,7 @@ func checkBlockHash(t *testing.T, a *apiCase) {
 }
 
 func checkHeader(t *testing.T, a *apiCase) {
-	id, err := a.hash(t, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(a.hash(t, 0))(t)
 	h, err := a.client.Header(t.Context(), id)
 	var j blockJSON
 	if a.fails || !a.body(t, "block/"+id.String(), &j) {
@@ -270,9 +258,7 @@ func checkHeader(t *testing.T, a *apiCase) {
 		MerkleRoot                     string `json:"merkle_root"`
 		Previous                       string `json:"previousblockhash"`
 	}
-	if err := json.Unmarshal(a.result, &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(a.result, &want))
 	if decoded.Height != want.Height || decoded.Time != want.Timestamp || decoded.Nonce != want.Nonce || decoded.Bits != want.Bits ||
 		decoded.Version != want.Version || decoded.MerkleRoot.String() != want.MerkleRoot || decoded.PrevBlock.String() != want.Previous {
 		t.Errorf("decoded %+v, want %+v", decoded, want)
@@ -280,24 +266,15 @@ func checkHeader(t *testing.T, a *apiCase) {
 }
 
 func checkInMainChain(t *testing.T, a *apiCase) {
-	id, err := a.hash(t, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(a.hash(t, 0))(t)
 	in, err := a.client.InMainChain(t.Context(), id)
 	a.same(t, in, err)
 }
 
 func checkMerkleProof(t *testing.T, a *apiCase) {
-	id, err := a.hash(t, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := a.hash(t, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = a.client.MerkleProof(t.Context(), id, block)
+	id := must.Get(a.hash(t, 0))(t)
+	block := must.Get(a.hash(t, 1))(t)
+	_, err := a.client.MerkleProof(t.Context(), id, block)
 	if a.fails {
 		a.same(t, nil, err)
 		return
@@ -352,9 +329,7 @@ func checkUTXOs(t *testing.T, a *apiCase) {
 		Height    uint32 `json:"block_height"`
 		Value     string
 	}
-	if err := json.Unmarshal(a.result, &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(a.result, &want))
 	if len(utxos) != len(want) {
 		t.Fatalf("%d outputs, want %d", len(utxos), len(want))
 	}
@@ -367,10 +342,7 @@ func checkUTXOs(t *testing.T, a *apiCase) {
 }
 
 func checkCPFP(t *testing.T, a *apiCase) {
-	id, err := a.hash(t, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(a.hash(t, 0))(t)
 	got, err := single.CPFP(t.Context(), a.client, id)
 	if a.fails || err != nil {
 		a.same(t, nil, err)
@@ -380,9 +352,7 @@ func checkCPFP(t *testing.T, a *apiCase) {
 		Rate  float64 `json:"effectiveFeePerVsize"`
 		VSize float64 `json:"adjustedVsize"`
 	}
-	if err := json.Unmarshal(a.result, &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(a.result, &want))
 	if (got == nil) != (want == nil) || got != nil && *got != (bitcoin.CPFP{EffectiveFeeRate: want.Rate, AdjustedVSize: want.VSize}) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -391,10 +361,7 @@ func checkCPFP(t *testing.T, a *apiCase) {
 func checkSpent(t *testing.T, a *apiCase) {
 	var text string
 	a.arg(t, 0, &text)
-	op, err := bitcoin.ParseOutPoint(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(bitcoin.ParseOutPoint(text))(t)
 	var confirmedOnly bool
 	if len(a.args) > 1 {
 		a.arg(t, 1, &confirmedOnly)
@@ -434,12 +401,9 @@ func checkNode(t *testing.T, a *apiCase) {
 func checkBroadcast(t *testing.T, a *apiCase) {
 	var body string
 	a.arg(t, 0, &body)
-	raw, err := hex.DecodeString(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(hex.DecodeString(body))(t)
 	tx, decodeErr := rawtx.Decode(raw)
-	_, err = a.client.Broadcast(t.Context(), raw)
+	_, err := a.client.Broadcast(t.Context(), raw)
 	if decodeErr != nil {
 		// Not sent at all; what the server would have said is tried below.
 		a.Differ(t, "broadcast-checked")
@@ -449,9 +413,7 @@ func checkBroadcast(t *testing.T, a *apiCase) {
 	}
 	var id string
 	if !a.fails {
-		if err := json.Unmarshal(a.result, &id); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(a.result, &id))
 	}
 	sent, parseErr := bitcoin.ParseHash(id)
 	if !a.fails && parseErr != nil {
@@ -542,20 +504,12 @@ func sameTx(t *testing.T, tx *bitcoin.Tx, w txWant) {
 // unchecked decodes a transaction without comparing it with its id.
 func (a *apiCase) unchecked(t *testing.T, j txJSON) *bitcoin.Tx {
 	t.Helper()
-	tx, err := j.tx()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(j.tx())(t)
 	tip := uint32(0)
 	if j.Status.Confirmed {
-		if tip, err = a.client.TipHeight(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		tip = must.Get(a.client.TipHeight(t.Context()))(t)
 	}
-	tx, err = a.client.confirm(tx, func() (uint32, error) { return tip, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx = must.Get(a.client.confirm(tx, func() (uint32, error) { return tip, nil }))(t)
 	return tx
 }
 
@@ -586,9 +540,7 @@ func checkTransaction(t *testing.T, a *apiCase) {
 		t.Fatal(err)
 	}
 	var want txWant
-	if err := json.Unmarshal(a.result, &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(a.result, &want))
 	sameTx(t, tx, want)
 }
 
@@ -600,12 +552,9 @@ func TestErrorsNameEveryURL(t *testing.T) {
 			"GET https://d.example/api/blocks/tip/height": {text("5")},
 			"GET https://d.example/api/block-height/0":    {text(bitcoin.Testnet4.Params().GenesisHash)},
 		}}
-		client, err := New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c},
-			URLs: []string{"https://a.example/api", "https://b.example/api/", "https://c.example/api/", "https://d.example/api/"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = client.TipHeight(t.Context())
+		client := must.Get(New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c},
+			URLs: []string{"https://a.example/api", "https://b.example/api/", "https://c.example/api/", "https://d.example/api/"}}))(t)
+		_, err := client.TipHeight(t.Context())
 		if fault.CodeOf(err) != fault.Upstream {
 			t.Fatalf("code %s of %v", fault.CodeOf(err), err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -30,10 +31,7 @@ type user struct {
 // that are not confirmed.
 func (u user) coins() []btcpsbt.Coin {
 	u.Helper()
-	utxos, err := u.backend.AddressUTXOs(u.Context(), u.wallet.Address())
-	if err != nil {
-		u.Fatal(err)
-	}
+	utxos := must.Get(u.backend.AddressUTXOs(u.Context(), u.wallet.Address()))(u)
 	var waiting []bitcoin.Hash
 	for _, c := range utxos {
 		if c.Height == 0 {
@@ -57,10 +55,7 @@ func (u user) coins() []btcpsbt.Coin {
 // pay builds a transaction, has it signed, checks it, and sends it.
 func (u user) pay(t btcpsbt.Template, coins []btcpsbt.Coin, rate float64) *btcpsbt.SignedTx {
 	u.Helper()
-	funding, err := btcpsbt.Fund(t, u.wallet, coins, rate, btcpsbt.Cheapest)
-	if err != nil {
-		u.Fatal(err)
-	}
+	funding := must.Get(btcpsbt.Fund(t, u.wallet, coins, rate, btcpsbt.Cheapest))(u)
 	parents := make(map[bitcoin.Hash]*wire.MsgTx)
 	for _, r := range u.backend.Txs(u.Context(), funding.ParentIDs()) {
 		if r.Err != nil {
@@ -68,37 +63,17 @@ func (u user) pay(t btcpsbt.Template, coins []btcpsbt.Coin, rate float64) *btcps
 		}
 		parents[r.Value.ID] = r.Value.Msg
 	}
-	funded, err := funding.PSBT(parents)
-	if err != nil {
-		u.Fatal(err)
-	}
-	packet, err := psbt.NewFromRawBytes(bytes.NewReader(funded.PSBT), false)
-	if err != nil {
-		u.Fatal(err)
-	}
-	if err := u.keys.SignPSBT(packet, funded.SignInputs...); err != nil {
-		u.Fatal(err)
-	}
-	text, err := packet.B64Encode()
-	if err != nil {
-		u.Fatal(err)
-	}
-	returned, err := btcpsbt.Parse(text)
-	if err != nil {
-		u.Fatal(err)
-	}
+	funded := must.Get(funding.PSBT(parents))(u)
+	packet := must.Get(psbt.NewFromRawBytes(bytes.NewReader(funded.PSBT), false))(u)
+	must.Do(u, u.keys.SignPSBT(packet, funded.SignInputs...))
+	text := must.Get(packet.B64Encode())(u)
+	returned := must.Get(btcpsbt.Parse(text))(u)
 	prevouts := make(map[bitcoin.OutPoint]*wire.TxOut)
 	for _, c := range coins {
 		prevouts[c.OutPoint] = wire.NewTxOut(c.Value, u.wallet.Address().Script())
 	}
-	signed, err := returned.Check(btcpsbt.Agreement{Template: t, Prevouts: prevouts, MaxFeeRate: btcpsbt.QuoteFeeRateCap(rate)})
-	if err != nil {
-		u.Fatal(err)
-	}
-	raw, err := rawtx.Encode(signed.Tx)
-	if err != nil {
-		u.Fatal(err)
-	}
+	signed := must.Get(returned.Check(btcpsbt.Agreement{Template: t, Prevouts: prevouts, MaxFeeRate: btcpsbt.QuoteFeeRateCap(rate)}))(u)
+	raw := must.Get(rawtx.Encode(signed.Tx))(u)
 	if id, err := u.backend.Broadcast(u.Context(), raw); err != nil || id != signed.ID {
 		u.Fatalf("%s, %v", id, err)
 	}
@@ -114,11 +89,7 @@ func (u user) mine(count int) {
 
 func (u user) tx(id bitcoin.Hash) *bitcoin.Tx {
 	u.Helper()
-	tx, err := single.Tx(u.Context(), u.backend, id)
-	if err != nil {
-		u.Fatal(err)
-	}
-	return tx
+	return must.Get(single.Tx(u.Context(), u.backend, id))(u)
 }
 
 // TestEveryWalletPays: from the coins of each address type to a confirmed payment,
@@ -127,20 +98,11 @@ func TestEveryWalletPays(t *testing.T) {
 	t.Parallel()
 	n := start(t, devnet.Options{})
 	backend := client(t, mempoolspace.Options{URLs: []string{n.URL()}})
-	shop, err := n.NewWallet(bitcoin.P2TR)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shop := must.Get(n.NewWallet(bitcoin.P2TR))(t)
 	for _, kind := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
 		t.Run(kind.String(), func(t *testing.T) {
-			keys, err := n.NewWallet(kind)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wallet, err := btcpsbt.NewWallet(keys.Address, keys.PublicKey())
-			if err != nil {
-				t.Fatal(err)
-			}
+			keys := must.Get(n.NewWallet(kind))(t)
+			wallet := must.Get(btcpsbt.NewWallet(keys.Address, keys.PublicKey()))(t)
 			u := user{t, n, keys, wallet, backend}
 			if _, err := n.Fund(keys.Address, 60_000); err != nil {
 				t.Fatal(err)
@@ -166,14 +128,8 @@ func (u user) confirms(to bitcoin.Address) {
 	} else if fee, ok := tx.Fee(); !ok || fee != signed.Fee {
 		u.Errorf("pays %d, %v; want %d", fee, ok, signed.Fee)
 	}
-	standing, err := single.CPFP(u.Context(), u.backend, signed.ID)
-	if err != nil {
-		u.Fatal(err)
-	}
-	blocks, err := u.backend.ProjectedBlocks(u.Context())
-	if err != nil {
-		u.Fatal(err)
-	}
+	standing := must.Get(single.CPFP(u.Context(), u.backend, signed.ID))(u)
+	blocks := must.Get(u.backend.ProjectedBlocks(u.Context()))(u)
 	if eta := swap.ConfirmationDelay(0, 2, standing, blocks).Seconds(); eta != 1200 {
 		u.Errorf("two confirmations in %d s", eta)
 	}
@@ -185,9 +141,7 @@ func (u user) confirms(to bitcoin.Address) {
 	if _, err := u.backend.MerkleProof(u.Context(), signed.ID, tx.BlockHash); err != nil {
 		u.Error(err)
 	}
-	if err := u.net.Reorg(1); err != nil {
-		u.Fatal(err)
-	}
+	must.Do(u, u.net.Reorg(1))
 	if tx := u.tx(signed.ID); tx.Confirmed() {
 		u.Errorf("its block is gone: %+v", tx)
 	}

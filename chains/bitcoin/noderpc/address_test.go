@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // A history that changes while it is read is read without gaps, or not at all.
@@ -40,10 +41,7 @@ func TestAddressHistoryMoves(t *testing.T) {
 				tx.LockTime = uint32(i)
 				tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{}, nil, nil))
 				tx.AddTxOut(wire.NewTxOut(1000, nil))
-				raw, err := rawtx.Encode(tx)
-				if err != nil {
-					t.Fatal(err)
-				}
+				raw := must.Get(rawtx.Encode(tx))(t)
 				all[i], ids[i] = map[string]any{"hex": hex.EncodeToString(raw)}, tx.TxHash()
 				if i >= len(all)-confirmed {
 					all[i]["blockhash"], all[i]["confirmations"] = tip.String(), 1
@@ -56,15 +54,9 @@ func TestAddressHistoryMoves(t *testing.T) {
 				now = append(now, all[len(all)-confirmed:]...)
 				return now[min(skip, len(now)):min(skip+count, len(now))]
 			}
-			b, err := noderpc.New(noderpc.Options{Network: bitcoin.Regtest, URL: server.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(noderpc.New(noderpc.Options{Network: bitcoin.Regtest, URL: server.URL}))(t)
 			defer b.Close()
-			a, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(t)
 			seen := map[bitcoin.Hash]int{}
 			for tx, err := range b.Indexed().AddressTxs(t.Context(), a) {
 				if err != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // btcd is a real btcd process on regtest.
@@ -112,14 +113,9 @@ func buildBtcd(t testing.TB) string {
 func startBtcd(t testing.TB, flags ...string) *btcd {
 	t.Helper()
 	dir, program := t.TempDir(), buildBtcd(t)
-	address, err := loopback.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(loopback.FreeAddress())(t)
 	config := filepath.Join(dir, "btcd.conf")
-	if err := os.WriteFile(config, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(config, nil, 0o600))
 	b := &btcd{log: new(words), ended: make(chan struct{}), options: noderpc.Options{
 		Network: bitcoin.Regtest, URL: "https://" + address, User: "user", Password: "secret",
 		CertFile: filepath.Join(dir, "rpc.cert"), MempoolAge: -1,
@@ -133,9 +129,7 @@ func startBtcd(t testing.TB, flags ...string) *btcd {
 		"--configfile="+config, "--datadir="+filepath.Join(dir, "data"), "--logdir="+filepath.Join(dir, "log"))...)
 	cmd.Env = append(os.Environ(), "HOME="+dir)
 	cmd.Stdout, cmd.Stderr = b.log, b.log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	go func() {
 		defer close(b.ended)
 		_ = cmd.Wait() // its exit status after an interrupt says nothing
@@ -206,10 +200,7 @@ func (b *btcd) connect(t testing.TB) *noderpc.Client {
 
 func moduleRoot(t testing.TB) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.Getwd())(t)
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir
@@ -229,15 +220,9 @@ type mirror struct {
 
 func newMirror(t testing.TB, node *btcd) *mirror {
 	t.Helper()
-	n, err := devnet.Start(devnet.Options{Strict: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(devnet.Start(devnet.Options{Strict: true}))(t)
 	t.Cleanup(func() { _ = n.Close() })
-	genesis, err := bitcoin.ParseHash(bitcoin.Regtest.Params().GenesisHash)
-	if err != nil {
-		t.Fatal(err)
-	}
+	genesis := must.Get(bitcoin.ParseHash(bitcoin.Regtest.Params().GenesisHash))(t)
 	m := &mirror{net: n, node: node, tip: genesis}
 	m.push(t)
 	return m
@@ -254,9 +239,7 @@ func (m *mirror) push(t testing.TB) {
 			break
 		}
 		var raw bytes.Buffer
-		if err := b.Serialize(&raw); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Serialize(&raw))
 		blocks = append(blocks, []any{hex.EncodeToString(raw.Bytes())})
 		at = b.Header.PrevBlock
 		if len(blocks) < 10 && m.known(t, at) {
@@ -271,10 +254,7 @@ func (m *mirror) push(t testing.TB) {
 	}
 	m.tip = tip
 	for _, tx := range m.net.Waiting() {
-		raw, err := rawtx.Encode(tx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(rawtx.Encode(tx))(t)
 		if _, err := m.node.Broadcast(t.Context(), raw); err != nil {
 			t.Fatal(err)
 		}
@@ -290,23 +270,15 @@ func (m *mirror) known(t testing.TB, block bitcoin.Hash) bool {
 func (m *mirror) pull(t testing.TB) {
 	t.Helper()
 	var ids []string
-	if err := json.Unmarshal(m.node.call(t, "getrawmempool", nil)[0], &ids); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(m.node.call(t, "getrawmempool", nil)[0], &ids))
 	for range ids { // parents may come after their children
 		again := false
 		for _, text := range ids {
-			id, err := bitcoin.ParseHash(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must.Get(bitcoin.ParseHash(text))(t)
 			if m.net.InMempool(id) {
 				continue
 			}
-			tx, err := single.Tx(t.Context(), m.node, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tx := must.Get(single.Tx(t.Context(), m.node, id))(t)
 			if _, err := m.net.Send(tx.Msg); err != nil {
 				again = true
 			}
@@ -339,10 +311,7 @@ func TestConformanceWithBtcd(t *testing.T) {
 	t.Run("stale header", func(t *testing.T) {
 		height, stale := m.net.Tip()
 		chain.Reorg(t, 3)
-		fresh, err := noderpc.New(node.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := must.Get(noderpc.New(node.options))(t)
 		defer fresh.Close()
 		if h, err := fresh.Header(t.Context(), stale); err != nil || h.Height != height || h.Hash() != stale {
 			t.Errorf("%+v, %v; want height %d", h, err, height)
@@ -351,10 +320,7 @@ func TestConformanceWithBtcd(t *testing.T) {
 	t.Run("another network", func(t *testing.T) {
 		o := node.options
 		o.Network = bitcoin.Testnet4
-		wrong, err := noderpc.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wrong := must.Get(noderpc.New(o))(t)
 		defer wrong.Close()
 		if _, err := wrong.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "is not on Bitcoin") {
 			t.Error(err)
@@ -363,10 +329,7 @@ func TestConformanceWithBtcd(t *testing.T) {
 	t.Run("wrong password", func(t *testing.T) {
 		o := node.options
 		o.Password = "guess"
-		wrong, err := noderpc.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wrong := must.Get(noderpc.New(o))(t)
 		defer wrong.Close()
 		if _, err := wrong.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "401") {
 			t.Error(err)
@@ -379,10 +342,7 @@ func TestBtcdWithoutIndexes(t *testing.T) {
 	t.Parallel()
 	node := startBtcd(t)
 	id := bitcoin.Hash{1}
-	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(t)
 	_, txErr := single.Tx(t.Context(), node, id)
 	_, spendErr := single.Outspend(t.Context(), node, bitcoin.OutPoint{Hash: id})
 	_, utxoErr := node.AddressUTXOs(t.Context(), a)
@@ -398,10 +358,7 @@ func TestBtcdTellsOfBlocks(t *testing.T) {
 	t.Parallel()
 	node := startBtcd(t, "--txindex", "--addrindex")
 	m := newMirror(t, node)
-	w, err := m.net.NewWallet(bitcoin.P2WPKH)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(m.net.NewWallet(bitcoin.P2WPKH))(t)
 	o := node.options
 	o.WebSocket = strings.Replace(o.URL, "https", "wss", 1) + "/ws"
 	confirmed := make(chan bitcoin.Hash, 10)
@@ -411,10 +368,7 @@ func TestBtcdTellsOfBlocks(t *testing.T) {
 		}
 	})
 	eventually(t, "something is heard", func() bool { return b.Heard() != 0 && b.Subscriptions()[0].Alive })
-	op, err := m.net.Faucet(w.Address, 50_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(m.net.Faucet(w.Address, 50_000))(t)
 	m.push(t)
 	heard := b.Heard()
 	tx, err := single.Tx(t.Context(), b, op.Hash)

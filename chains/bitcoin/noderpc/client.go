@@ -133,9 +133,7 @@ func New(o Options) (*Client, error) {
 	o.MempoolAge = cmp.Or(o.MempoolAge, 2*time.Second)
 	o.Attempts = cmp.Or(o.Attempts, 3)
 	o.RetryDelay = cmp.Or(o.RetryDelay, 250*time.Millisecond)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Concurrency <= 0 {
 		o.Concurrency = 4
 	}

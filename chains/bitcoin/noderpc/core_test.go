@@ -27,6 +27,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // core answers the calls of Bitcoin Core that the backend makes, in Core's
@@ -54,15 +55,9 @@ func (e *coreError) Error() string { return e.Message }
 
 func newCore(t *testing.T) (*core, *httptest.Server) {
 	t.Helper()
-	n, err := devnet.Start(devnet.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(devnet.Start(devnet.Options{}))(t)
 	t.Cleanup(func() { _ = n.Close() })
-	rest, err := mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.URL()}, TipAge: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rest := must.Get(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.URL()}, TipAge: -1}))(t)
 	c := &core{net: n, rest: rest}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
@@ -362,10 +357,7 @@ func (c *core) pool(ctx context.Context, name string, p []any) (any, error) {
 func coreClient(t *testing.T, o noderpc.Options) *noderpc.Client {
 	t.Helper()
 	o.Network, o.MempoolAge = bitcoin.Regtest, -1
-	c, err := noderpc.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(noderpc.New(o))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -405,9 +397,7 @@ func TestCookieIsReadAgain(t *testing.T) {
 	}
 	for _, secret := range []string{"__cookie__:aa", "__cookie__:bb"} { // the node was restarted in between
 		c.cookie.Store(&secret)
-		if err := os.WriteFile(path, []byte(secret+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(secret+"\n"), 0o600))
 		if _, err := b.TipHeight(t.Context()); err != nil {
 			t.Errorf("cookie %s: %v", secret, err)
 		}
@@ -437,14 +427,8 @@ func TestCoreCannotTell(t *testing.T) {
 	t.Parallel()
 	c, server := newCore(t)
 	b := coreClient(t, noderpc.Options{URL: server.URL})
-	w, err := c.net.NewWallet(bitcoin.P2WPKH)
-	if err != nil {
-		t.Fatal(err)
-	}
-	op, err := c.net.Fund(w.Address, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(c.net.NewWallet(bitcoin.P2WPKH))(t)
+	op := must.Get(c.net.Fund(w.Address, 10_000))(t)
 	c.noIndex.Store(true)
 	if _, err := single.Tx(t.Context(), b, op.Hash); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("without -txindex: %v", err)
@@ -468,10 +452,7 @@ func TestScansQueue(t *testing.T) {
 	b := coreClient(t, noderpc.Options{URL: server.URL})
 	var wallets [2]bitcoin.Address
 	for i := range wallets {
-		w, err := c.net.NewWallet(bitcoin.P2WPKH)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(c.net.NewWallet(bitcoin.P2WPKH))(t)
 		wallets[i] = w.Address
 	}
 	first := make(chan error)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
@@ -126,11 +127,7 @@ func (c *Client) ProjectedBlocks(ctx context.Context) (_ []bitcoin.ProjectedBloc
 // eighth holds all that is left, so that it can be told from a full one.
 func project(pool map[bitcoin.Hash]poolTx) []bitcoin.ProjectedBlock {
 	const size, most = 1_000_000, 8
-	txs := make([]poolTx, 0, len(pool))
-	for _, tx := range pool {
-		txs = append(txs, tx)
-	}
-	slices.SortFunc(txs, func(a, b poolTx) int { return cmp.Compare(b.rate(), a.rate()) })
+	txs := slices.SortedFunc(maps.Values(pool), func(a, b poolTx) int { return cmp.Compare(b.rate(), a.rate()) })
 	var blocks []bitcoin.ProjectedBlock
 	for _, tx := range txs {
 		n := len(blocks)

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // anyResult answers every call with the same result or error, but shows the right
@@ -65,20 +66,11 @@ func FuzzResults(f *testing.F) {
 	}
 	f.Add(true, "No information available", -5)
 	f.Add(false, "Block height out of range", -8)
-	address, err := bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest)
-	if err != nil {
-		f.Fatal(err)
-	}
-	nonsense, err := hex.DecodeString("02000000" + "01" + hash + "0000000000ffffffff" + "01" + "e803000000000000" + "00" + "00000000")
-	if err != nil {
-		f.Fatal(err)
-	}
+	address := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(f)
+	nonsense := must.Get(hex.DecodeString("02000000" + "01" + hash + "0000000000ffffffff" + "01" + "e803000000000000" + "00" + "00000000"))(f)
 	f.Fuzz(func(t *testing.T, btcd bool, result string, code int) {
-		c, err := New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Attempts: 1,
-			HTTP: &http.Client{Transport: anyResult{btcd, result, code}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Attempts: 1,
+			HTTP: &http.Client{Transport: anyResult{btcd, result, code}}}))(t)
 		ctx := context.Background()
 		id := bitcoin.Hash{1}
 		coded := func(call string, err error) {
@@ -88,7 +80,7 @@ func FuzzResults(f *testing.F) {
 				t.Errorf("%s: code %s of %v", call, code, err)
 			}
 		}
-		_, err = c.TipHeight(ctx)
+		_, err := c.TipHeight(ctx)
 		coded("TipHeight", err)
 		_, err = c.BlockHash(ctx, 7)
 		coded("BlockHash", err)

@@ -1,6 +1,7 @@
 package noderpc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,13 +35,9 @@ func (j poolJSON) tx() (poolTx, error) {
 	if j.VSize <= 0 || j.VSize > rawtx.MaxSize {
 		return poolTx{}, fmt.Errorf("invalid mempool entry of %d vbytes", j.VSize)
 	}
-	fee := j.Fees.Base
-	if fee == "" {
-		fee = j.Fee
-	}
 	t := poolTx{vsize: j.VSize}
 	var err error
-	if t.fee, err = sats(fee); err != nil {
+	if t.fee, err = sats(cmp.Or(j.Fees.Base, j.Fee)); err != nil {
 		return t, fmt.Errorf("fee of a mempool entry: %w", err)
 	}
 	for _, text := range j.Depends {

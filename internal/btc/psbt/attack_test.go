@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 const testRate = 5
@@ -32,20 +33,24 @@ func handedOut(t testing.TB, typ bitcoin.AddressType, vault bool) (*psbt.Packet,
 	parent.AddTxOut(wire.NewTxOut(100_000, w.Address().Script()))
 	parent.AddTxOut(wire.NewTxOut(50_000, w.Address().Script()))
 	id := parent.TxHash()
-	f, err := Fund(template, w, []Coin{{OutPoint: bitcoin.OutPoint{Hash: id}, Value: 100_000}, {OutPoint: bitcoin.OutPoint{Hash: id, Index: 1}, Value: 50_000}}, testRate, Cheapest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := f.PSBT(map[bitcoin.Hash]*wire.MsgTx{id: parent})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Fund(template, w, []Coin{{OutPoint: bitcoin.OutPoint{Hash: id}, Value: 100_000}, {OutPoint: bitcoin.OutPoint{Hash: id, Index: 1}, Value: 50_000}}, testRate, Cheapest))(t)
+	p := must.Get(f.PSBT(map[bitcoin.Hash]*wire.MsgTx{id: parent}))(t)
 	if len(p.SignInputs) != 2 || f.Change == 0 {
 		t.Fatalf("%d inputs, change %d", len(p.SignInputs), f.Change)
 	}
 	return openPSBT(t, p.PSBT), Agreement{
 		Template: template, MinFeeRate: testRate, MaxFeeRate: QuoteFeeRateCap(testRate),
 		Prevouts: map[bitcoin.OutPoint]*wire.TxOut{{Hash: id}: parent.TxOut[0], {Hash: id, Index: 1}: parent.TxOut[1]},
+	}
+}
+
+// eachWallet does f for a payment and a vault swap of every type of wallet that can fund it.
+func eachWallet(f func(typ bitcoin.AddressType, vault bool)) {
+	for _, typ := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
+		f(typ, false)
+		if typ != bitcoin.P2PKH {
+			f(typ, true)
+		}
 	}
 }
 
@@ -61,64 +66,54 @@ func submit(t testing.TB, p *psbt.Packet, a Agreement) (*SignedTx, error) {
 // Every wallet type, for payments and vault swaps, signed, finished by the wallet
 // in part or in whole, and in version 2, gives the same transaction.
 func TestSignedRoundTrip(t *testing.T) {
-	for _, vault := range []bool{false, true} {
-		for _, typ := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
-			name := typ.String() + map[bool]string{true: " vault", false: " payment"}[vault]
-			if vault && typ == bitcoin.P2PKH {
-				continue
+	eachWallet(func(typ bitcoin.AddressType, vault bool) {
+		name := typ.String() + map[bool]string{true: " vault", false: " payment"}[vault]
+		t.Run(name, func(t *testing.T) {
+			p, a := handedOut(t, typ, vault)
+			own := len(a.Template.Inputs)
+			signWith(t, p, own, testKey(), txscript.SigHashAll)
+			want := must.Get(submit(t, p, a))(t)
+			if vault != (want.PSBT != nil) {
+				t.Errorf("PSBT to post: %v", want.PSBT != nil)
 			}
-			t.Run(name, func(t *testing.T) {
-				p, a := handedOut(t, typ, vault)
-				own := len(a.Template.Inputs)
-				signWith(t, p, own, testKey(), txscript.SigHashAll)
-				want, err := submit(t, p, a)
+			if got := senderOf(t, want, a.Template, bitcoin.Regtest); got != testAddress(t, typ).String() {
+				t.Errorf("sender %s", got)
+			}
+			same := func(name string, text string) {
+				t.Helper()
+				u, err := Parse(text)
 				if err != nil {
-					t.Fatal(err)
+					t.Errorf("%s: %v", name, err)
+					return
 				}
-				if vault != (want.PSBT != nil) {
-					t.Errorf("PSBT to post: %v", want.PSBT != nil)
+				if id, ok := u.TxID(nil); !ok || id != want.ID {
+					t.Errorf("%s: id %s, %v; want %s", name, id, ok, want.ID)
 				}
-				if got := senderOf(t, want, a.Template, bitcoin.Regtest); got != testAddress(t, typ).String() {
-					t.Errorf("sender %s", got)
+				got, err := u.Check(a)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					return
 				}
-				same := func(name string, text string) {
-					t.Helper()
-					u, err := Parse(text)
-					if err != nil {
-						t.Errorf("%s: %v", name, err)
-						return
-					}
-					if id, ok := u.TxID(nil); !ok || id != want.ID {
-						t.Errorf("%s: id %s, %v; want %s", name, id, ok, want.ID)
-					}
-					got, err := u.Check(a)
-					if err != nil {
-						t.Errorf("%s: %v", name, err)
-						return
-					}
-					if got.ID != want.ID || !bytes.Equal(got.PSBT, want.PSBT) || got.Fee != want.Fee || got.VSize != want.VSize {
-						t.Errorf("%s: got %+v, want %+v", name, got, want)
-					}
+				if got.ID != want.ID || !bytes.Equal(got.PSBT, want.PSBT) || got.Fee != want.Fee || got.VSize != want.VSize {
+					t.Errorf("%s: got %+v, want %+v", name, got, want)
 				}
-				same("v2", PSBT(toV2(t, p, false)).Hex())
-				same("v2, display order", PSBT(toV2(t, p, true)).Base64())
-				if err := psbt.Finalize(p, own); err != nil {
-					t.Fatal(err)
+			}
+			same("v2", PSBT(toV2(t, p, false)).Hex())
+			same("v2, display order", PSBT(toV2(t, p, true)).Base64())
+			must.Do(t, psbt.Finalize(p, own))
+			same("one finished", closePSBT(t, p).Hex())
+			finishWith(t, p, own+1)
+			same("finished", closePSBT(t, p).Hex())
+			same("finished v2", PSBT(toV2(t, p, false)).Hex())
+			// what the provider does with it
+			if vault {
+				out := openPSBT(t, want.PSBT)
+				if vaultKey := testKey(); !vaultSigned(t, out, vaultKey) {
+					t.Error("not complete after the provider's signature")
 				}
-				same("one finished", closePSBT(t, p).Hex())
-				finishWith(t, p, own+1)
-				same("finished", closePSBT(t, p).Hex())
-				same("finished v2", PSBT(toV2(t, p, false)).Hex())
-				// what the provider does with it
-				if vault {
-					out := openPSBT(t, want.PSBT)
-					if vaultKey := testKey(); !vaultSigned(t, out, vaultKey) {
-						t.Error("not complete after the provider's signature")
-					}
-				}
-			})
-		}
-	}
+			}
+		})
+	})
 }
 
 func TestSignedAttacks(t *testing.T) {
@@ -300,18 +295,10 @@ func vaultSigned(t *testing.T, p *psbt.Packet, key *btcec.PrivateKey) bool {
 	t.Helper()
 	spent, fetcher := spentBy(t, p)
 	hashes := txscript.NewTxSigHashes(p.UnsignedTx, fetcher)
-	sig, err := txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, 0, spent[0].Value, spent[0].PkScript, nil, txscript.SigHashDefault, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sig := must.Get(txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, 0, spent[0].Value, spent[0].PkScript, nil, txscript.SigHashDefault, key))(t)
 	p.Inputs[0].TaprootKeySpendSig = sig
-	if err := psbt.Finalize(p, 0); err != nil {
-		t.Fatal(err)
-	}
-	tx, err := psbt.Extract(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, psbt.Finalize(p, 0))
+	tx := must.Get(psbt.Extract(p))(t)
 	for i, out := range spent {
 		e, err := txscript.NewEngine(out.PkScript, tx, i, txscript.StandardVerifyFlags, nil, hashes, out.Value, fetcher)
 		if err != nil || e.Execute() != nil {
@@ -329,14 +316,8 @@ func TestScriptOnTheVaultsInputChangesNoID(t *testing.T) {
 	finishWith(t, p, len(a.Template.Inputs))
 	for _, script := range [][]byte{nil, p.Inputs[1].FinalScriptSig} {
 		p.Inputs[0].FinalScriptSig = script
-		u, err := decodePSBT(closePSBT(t, p))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := u.Check(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(decodePSBT(closePSBT(t, p)))(t)
+		s := must.Get(u.Check(a))(t)
 		if id, known := u.TxID(nil); !known || id != s.ID {
 			t.Errorf("script of %d bytes: id %s before the check, %v, and %s after it", len(script), id, known, s.ID)
 		}

@@ -9,15 +9,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // paysOut is a draft of one payment from a p2wpkh wallet.
 func paysOut(sats int64, rate float64) Draft {
 	return Draft{Outputs: []wire.TxOut{{Value: sats, PkScript: make([]byte, bitcoin.P2WPKH.ScriptLen())}}, Change: bitcoin.P2WPKH, FeeRate: rate}
-}
-
-func limitCoinOf(n byte, sats int64, parents *bitcoin.CPFP) Coin {
-	return Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{n}}, Value: sats, Type: bitcoin.P2WPKH, CPFP: parents}
 }
 
 // Without a fee the limits are whole numbers that can be met exactly.
@@ -30,25 +27,22 @@ func TestSelectCoinsAtItsLimits(t *testing.T) {
 		coins []Coin
 		want  int64 // sats of the only input
 	}{
-		"no change at all":              {paysOut(10_000, 0), []Coin{limitCoinOf(1, 100_000, nil), limitCoinOf(2, 10_000, nil)}, 10_000},
-		"as much over as dust":          {paysOut(10_000, 0), []Coin{limitCoinOf(1, 100_000, nil), limitCoinOf(2, 10_000+dust, nil)}, 10_000 + dust},
-		"a sat more over":               {paysOut(10_000, 0), []Coin{limitCoinOf(1, 100_000, nil), limitCoinOf(2, 10_001+dust, nil)}, 100_000},
-		"two that fit, and one allowed": {alone, []Coin{limitCoinOf(1, 100_000, nil), limitCoinOf(2, 5000, nil), limitCoinOf(3, 5000, nil)}, 100_000},
-		"all the money there is":        {paysOut(rawtx.MaxMoney, 0), []Coin{limitCoinOf(1, rawtx.MaxMoney, nil)}, rawtx.MaxMoney},
+		"no change at all":              {paysOut(10_000, 0), []Coin{coinOf(1, 100_000, nil), coinOf(2, 10_000, nil)}, 10_000},
+		"as much over as dust":          {paysOut(10_000, 0), []Coin{coinOf(1, 100_000, nil), coinOf(2, 10_000+dust, nil)}, 10_000 + dust},
+		"a sat more over":               {paysOut(10_000, 0), []Coin{coinOf(1, 100_000, nil), coinOf(2, 10_001+dust, nil)}, 100_000},
+		"two that fit, and one allowed": {alone, []Coin{coinOf(1, 100_000, nil), coinOf(2, 5000, nil), coinOf(3, 5000, nil)}, 100_000},
+		"all the money there is":        {paysOut(rawtx.MaxMoney, 0), []Coin{coinOf(1, rawtx.MaxMoney, nil)}, rawtx.MaxMoney},
 	} {
 		s, err := selectCoins(c.draft, c.coins)
 		if err != nil || len(s.Inputs) != 1 || s.Inputs[0].Value != c.want {
 			t.Errorf("%s: %+v, %v; want the coin of %d", name, s, err, c.want)
 		}
 	}
-	p, err := newPurse(paysOut(10_000, 0), []Coin{limitCoinOf(1, 10_000, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(newPurse(paysOut(10_000, 0), []Coin{coinOf(1, 10_000, nil)}))(t)
 	if s, err := p.accumulate(); err != nil || s.Fee != 0 {
 		t.Errorf("just enough: %+v, %v", s, err)
 	}
-	many := []Coin{limitCoinOf(1, 6000, nil), limitCoinOf(2, 6000, nil)}
+	many := []Coin{coinOf(1, 6000, nil), coinOf(2, 6000, nil)}
 	if s, err := selectCoins(alone, many); err == nil {
 		t.Errorf("two inputs where one is allowed: %+v", s)
 	}
@@ -61,7 +55,7 @@ func TestSelectCoinsAtItsLimits(t *testing.T) {
 		t.Errorf("a required input of less than nothing: %+v", s)
 	}
 	for sats, want := range map[int64]int64{dust - 1: 0, dust: dust} {
-		if s, err := MaxSpendable(Draft{}, bitcoin.P2WPKH, []Coin{limitCoinOf(1, sats, nil)}); err != nil || s.Balance() != want {
+		if s, err := MaxSpendable(Draft{}, bitcoin.P2WPKH, []Coin{coinOf(1, sats, nil)}); err != nil || s.Balance() != want {
 			t.Errorf("a coin of %d sats: %+v, %v", sats, s, err)
 		}
 	}
@@ -71,10 +65,10 @@ func TestSelectCoinsAtItsLimits(t *testing.T) {
 // first choice only if it costs less.
 func TestSelectCheapestKeepsToItsLimits(t *testing.T) {
 	parents := &bitcoin.CPFP{AdjustedVSize: 1000}
-	dear := limitCoinOf(1, 100_000, parents)
+	dear := coinOf(1, 100_000, parents)
 	d := paysOut(40_000, 10)
 	d.MaxInputs = 1
-	two := []Coin{dear, limitCoinOf(2, 30_000, nil), limitCoinOf(3, 30_000, nil)}
+	two := []Coin{dear, coinOf(2, 30_000, nil), coinOf(3, 30_000, nil)}
 	if s, err := Cheapest(d, two); err != nil || len(s.Inputs) != 1 || s.Inputs[0] != dear {
 		t.Errorf("one input allowed: %+v, %v", s, err)
 	}
@@ -85,7 +79,7 @@ func TestSelectCheapestKeepsToItsLimits(t *testing.T) {
 	// two small ones would do without change, but are one too many; the one of 60,000 is found all the same
 	d = paysOut(38_000, 10)
 	d.MaxInputs = 1
-	if s, err := Cheapest(d, []Coin{dear, limitCoinOf(2, 60_000, nil), limitCoinOf(3, 20_000, nil), limitCoinOf(4, 20_000, nil)}); err != nil || len(s.Inputs) != 1 || s.Inputs[0].Value != 60_000 {
+	if s, err := Cheapest(d, []Coin{dear, coinOf(2, 60_000, nil), coinOf(3, 20_000, nil), coinOf(4, 20_000, nil)}); err != nil || len(s.Inputs) != 1 || s.Inputs[0].Value != 60_000 {
 		t.Errorf("a coin without parents: %+v, %v", s, err)
 	}
 	// without change both cost the same
@@ -102,17 +96,11 @@ func TestSelectCheapestKeepsToItsLimits(t *testing.T) {
 // each coin by SelectCoins, once for each parent by SelectCheapest.
 func TestSelectedRateWithSharedParents(t *testing.T) {
 	parents := &bitcoin.CPFP{AdjustedVSize: 500, EffectiveFeeRate: 2}
-	shared := []Coin{limitCoinOf(1, 30_000, parents), limitCoinOf(1, 30_000, parents)}
+	shared := []Coin{coinOf(1, 30_000, parents), coinOf(1, 30_000, parents)}
 	shared[1].OutPoint.Index = 1
 	d := paysOut(40_000, 10)
-	each, err := selectCoins(d, shared)
-	if err != nil {
-		t.Fatal(err)
-	}
-	once, err := Cheapest(d, shared)
-	if err != nil {
-		t.Fatal(err)
-	}
+	each := must.Get(selectCoins(d, shared))(t)
+	once := must.Get(Cheapest(d, shared))(t)
 	if each.Fee-once.Fee != 500*(10-2) {
 		t.Errorf("fees %d and %d", each.Fee, once.Fee)
 	}

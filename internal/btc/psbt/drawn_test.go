@@ -58,18 +58,13 @@ func isUnsignedTx(p pair) bool { return len(p.key) == 1 && p.key[0] == psbtGloba
 // What is accepted passes the checks of every PSBT, and what btcd reads as well says the same there.
 func FuzzPairs(f *testing.F) {
 	var seeds [][]byte
-	for _, vault := range []bool{false, true} {
-		for _, typ := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
-			if vault && typ == bitcoin.P2PKH {
-				continue
-			}
-			p, a := handedOut(f, typ, vault)
-			signWith(f, p, len(a.Template.Inputs), testKey(), txscript.SigHashAll)
-			seeds = append(seeds, closePSBT(f, p), toV2(f, p, false), toV2(f, p, true))
-			finishWith(f, p, len(a.Template.Inputs))
-			seeds = append(seeds, closePSBT(f, p))
-		}
-	}
+	eachWallet(func(typ bitcoin.AddressType, vault bool) {
+		p, a := handedOut(f, typ, vault)
+		signWith(f, p, len(a.Template.Inputs), testKey(), txscript.SigHashAll)
+		seeds = append(seeds, closePSBT(f, p), toV2(f, p, false), toV2(f, p, true))
+		finishWith(f, p, len(a.Template.Inputs))
+		seeds = append(seeds, closePSBT(f, p))
+	})
 	for i := range seeds {
 		f.Add([]byte{byte(i), byte(i), 0, byte(i), 1, 2})
 	}

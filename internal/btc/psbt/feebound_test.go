@@ -8,21 +8,14 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 )
-
-// coinOf is a coin of a test wallet; parents, if any, are unconfirmed.
-func coinOf(n byte, sats int64, parents *bitcoin.CPFP) Coin {
-	return Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{n}}, Value: sats, CPFP: parents}
-}
 
 // Whatever a backend says of a coin's parents and of the fee rate, and whatever rate a
 // provider or the caller names: no transaction is built that pays miners more than the
 // bound, and none that is relayed with nothing.
 func TestFundingIsBoundedInSats(t *testing.T) {
-	w, err := uncheckedWallet(testAddress(t, bitcoin.P2WPKH), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(uncheckedWallet(testAddress(t, bitcoin.P2WPKH), nil))(t)
 	pay := testAddress(t, bitcoin.P2WPKH).Script()
 	const whole = 100_000_000
 	for name, c := range map[string]struct {
@@ -64,7 +57,7 @@ func TestFundingIsBoundedInSats(t *testing.T) {
 			t.Errorf("%s: shown are %+v, %v", name, p, err)
 		}
 	}
-	_, err = Fund(PaymentTemplate(pay, 100_000), w, []Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 50_000})}, 20, Cheapest)
+	_, err := Fund(PaymentTemplate(pay, 100_000), w, []Coin{coinOf(1, whole, &bitcoin.CPFP{AdjustedVSize: 50_000})}, 20, Cheapest)
 	if e, ok := errors.AsType[*FeeError](err); !ok || *e != (FeeError{Fee: 141*20 + 1_000_000, ForParents: 1_000_000, Max: SmallMinerFee, Pay: 100_000}) {
 		t.Errorf("%v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -33,16 +34,10 @@ func TestVectorsFlowSubmitVault(t *testing.T) {
 			PostQuote    struct{ PSBTHex string }
 		}
 		c.Expected(t, &want)
-		now, err := strconv.ParseInt(in.Now, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := must.Get(strconv.ParseInt(in.Now, 10, 64))(t)
 		elsewhere := in.Expiry < now || in.State != 0 && in.State != 1 || in.VaultUTXOSpent || in.LPDeclines || in.ContractCannotParse
 		in.Locktime = VaultLockTime(0)
-		template, err := in.terms(t).Template()
-		if err != nil {
-			t.Fatal(err)
-		}
+		template := must.Get(in.terms(t).Template())(t)
 		u, err := Parse(in.PSBT)
 		var s *SignedTx
 		if err == nil {
@@ -132,10 +127,7 @@ func TestVectorsFlowSubmitPayment(t *testing.T) {
 		if err != nil {
 			return
 		}
-		raw, err := rawtx.Encode(s.Tx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(rawtx.Encode(s.Tx))(t)
 		if hex.EncodeToString(raw) != want.Raw || s.ID.String() != want.Fields.TxID || senderOf(t, s, a.Template, bitcoin.Mainnet) != want.Fields.SenderAddress || want.Fields.Vout != 0 {
 			t.Errorf("got %x from %s, want %+v", raw, senderOf(t, s, a.Template, bitcoin.Mainnet), want)
 		}
@@ -148,7 +140,7 @@ func TestFlowSpendableBalance(t *testing.T) {
 			Query map[string]json.RawMessage
 			UTXOs []struct {
 				Value int64 `json:",string"`
-				CPFP  *struct{ TxVsize, TxEffectiveFeeRate float64 }
+				CPFP  *cpfpJSON
 			}
 			BackendFeeRate float64
 		}
@@ -179,10 +171,7 @@ func TestFlowSpendableBalance(t *testing.T) {
 			continue // other chains, and the reading of the query
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			a, err := bitcoin.ParseAddress(text("wallet"), bitcoin.Mainnet)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(bitcoin.ParseAddress(text("wallet"), bitcoin.Mainnet))(t)
 			var d Draft
 			recipients := map[string]int{"CITREA": 20, "BOTANIX": 20, "STARKNET": 32}
 			if n := recipients[text("targetChain")]; n > 0 {
@@ -192,17 +181,12 @@ func TestFlowSpendableBalance(t *testing.T) {
 				}
 				d = VaultDraft(n)
 			}
-			if d.FeeRate, err = BalanceFeeRate(number("feeRate"), in.BackendFeeRate, number("feeMultiplier"), number("minBitcoinFeeRate")); err != nil {
-				t.Fatal(err)
-			}
+			d.FeeRate = must.Get(BalanceFeeRate(number("feeRate"), in.BackendFeeRate, number("feeMultiplier"), number("minBitcoinFeeRate")))(t)
 			var list []Coin
 			for _, u := range in.UTXOs {
 				list = append(list, coinJSON{Value: u.Value, Type: a.Type().String(), CPFP: u.CPFP}.coin(t))
 			}
-			got, err := MaxSpendable(d, bitcoin.P2WSH, list)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(MaxSpendable(d, bitcoin.P2WSH, list))(t)
 			if itoa(got.Balance()) != want.Balance.RawAmount || d.FeeRate != want.FeeRate {
 				t.Errorf("%d at %v, want %s at %v", got.Balance(), d.FeeRate, want.Balance.RawAmount, want.FeeRate)
 			}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/btcsuite/btcd/btcutil/psbt"
 	"github.com/btcsuite/btcd/wire"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -20,30 +20,35 @@ import (
 type fundJSON struct {
 	Network string
 	Wallet  struct{ Address, PublicKey, Type string }
-	UTXOs   []struct {
-		coinJSON
-		RawTx string
-	}
+	UTXOs   []fundCoinJSON
+
 	FeeRate, BackendFeeRate float64
 
 	template Template // of the last call of fund
 	rate     float64
 }
 
+type fundCoinJSON struct {
+	coinJSON
+	RawTx string
+}
+
+// givenRate is the rate that the case asks for, or else the wallet's.
+func (in *fundJSON) givenRate(t *testing.T) float64 {
+	t.Helper()
+	if in.FeeRate != 0 {
+		return in.FeeRate
+	}
+	return must.Get(WalletFeeRate(in.BackendFeeRate, 0))(t)
+}
+
 func (in *fundJSON) address(t *testing.T, text string) bitcoin.Address {
 	t.Helper()
 	n := bitcoin.Mainnet
 	if in.Network != "" {
-		var err error
-		if n, err = bitcoin.ParseNetwork(in.Network); err != nil {
-			t.Fatal(err)
-		}
+		n = must.Get(bitcoin.ParseNetwork(in.Network))(t)
 	}
-	a, err := bitcoin.ParseAddress(text, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(bitcoin.ParseAddress(text, n))(t)
 }
 
 // fund does what getSwapStatus does with a wallet: from address and key to PSBT.
@@ -60,14 +65,8 @@ func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded
 // fundUnchecked funds from a wallet that is refused, as the reference does.
 func (in *fundJSON) fundUnchecked(t *testing.T) *Funded {
 	t.Helper()
-	w, err := uncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, _, err := in.fundBy(t, w, fundFrom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(uncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey)))(t)
+	p, _ := must.Two(in.fundBy(t, w, fundFrom))(t)
 	return p
 }
 
@@ -93,11 +92,7 @@ func (in *fundJSON) fundBy(t *testing.T, w Wallet, fund func(Template, Wallet, [
 
 func decodeTx(t *testing.T, text string) *wire.MsgTx {
 	t.Helper()
-	tx, err := rawtx.Decode(vectors.Unhex(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tx
+	return must.Get(rawtx.Decode(vectors.Unhex(t, text)))(t)
 }
 
 // usableWallet says whether the reference funds a transaction that we refuse
@@ -116,10 +111,7 @@ func (in *fundJSON) usableWallet(t *testing.T, vault bool) (id string, ok bool) 
 // fundedView is a funded PSBT as the vectors show it.
 func fundedView(t *testing.T, p *Funded) map[string]any {
 	t.Helper()
-	packet, err := psbt.NewFromRawBytes(bytesReader(p.PSBT), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packet := openPSBT(t, p.PSBT)
 	var inputs, outputs []map[string]any
 	for i, in := range packet.UnsignedTx.TxIn {
 		var fields []string
@@ -151,13 +143,7 @@ func TestVectorsFundedPayment(t *testing.T) {
 			AmountSats  int64 `json:",string"`
 		}
 		c.Input(t, &in)
-		rate := in.FeeRate
-		if rate == 0 {
-			var err error
-			if rate, err = WalletFeeRate(in.BackendFeeRate, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
+		rate := in.givenRate(t)
 		p, _, err := in.fund(t, PaymentTemplate(in.address(t, in.Destination).Script(), in.AmountSats), rate)
 		checkFunded(t, c, &in.fundJSON, false, p, err, func(p *Funded) any { return fundedView(t, p) })
 	})
@@ -205,10 +191,7 @@ type vaultJSON struct {
 
 func (in *vaultJSON) terms(t *testing.T) VaultTerms {
 	t.Helper()
-	op, err := bitcoin.ParseOutPoint(in.Vault.UTXO)
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(bitcoin.ParseOutPoint(in.Vault.UTXO))(t)
 	return VaultTerms{
 		Vault: op, VaultValue: in.Vault.Value, VaultScript: in.address(t, in.Vault.Address).Script(),
 		Data:      vectors.Unhex(t, in.OpReturnData),
@@ -224,10 +207,7 @@ func TestVectorsFundedVault(t *testing.T) {
 		c.Input(t, &in)
 		template, p, err := in.run(t)
 		checkFunded(t, c, &in.fundJSON, true, p, err, func(p *Funded) any {
-			raw, err := template.Raw()
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(template.Raw())(t)
 			return map[string]any{
 				"details": map[string]any{
 					"in0sequence": template.Inputs[0].Sequence, "in1sequence": template.Sequence,
@@ -247,10 +227,7 @@ func (in *vaultJSON) run(t *testing.T) (Template, *Funded, error) {
 	if err != nil {
 		return Template{}, nil, err
 	}
-	wallet, err := WalletFeeRate(in.BackendFeeRate, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wallet := must.Get(WalletFeeRate(in.BackendFeeRate, 0))(t)
 	rate, err := VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
 	if err != nil {
 		return Template{}, nil, err
@@ -268,13 +245,7 @@ func TestVectorsWalletBalance(t *testing.T) {
 			OutputType string
 		}
 		c.Input(t, &in)
-		rate := in.FeeRate
-		if rate == 0 {
-			var err error
-			if rate, err = WalletFeeRate(in.BackendFeeRate, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
+		rate := in.givenRate(t)
 		a := in.address(t, in.Address)
 		var list []Coin
 		for _, u := range in.UTXOs {
@@ -286,10 +257,7 @@ func TestVectorsWalletBalance(t *testing.T) {
 			d = VaultDraft(in.Vault.OpReturnLength)
 		}
 		d.FeeRate = rate
-		got, err := MaxSpendable(d, addressType(t, in.OutputType), list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(MaxSpendable(d, addressType(t, in.OutputType), list))(t)
 		vectors.SameJSON(t, numbers(t, c.Want(t)), map[string]any{"balance": itoa(got.Balance()), "totalFee": got.Fee, "feeRate": rate})
 	})
 }
@@ -318,45 +286,46 @@ func TestVaultDraftSizes(t *testing.T) {
 	}
 }
 
-func TestVaultTermsRefused(t *testing.T) {
+// Each of the terms is refused beyond its limit, and taken at it.
+func TestVaultTermsAtTheirLimits(t *testing.T) {
+	const share = 1<<20 - 1 // the greatest
 	good := VaultTerms{
-		VaultValue: 600, VaultScript: testAddress(t, bitcoin.P2TR).Script(), Data: make([]byte, 28),
-		PayScript: testAddress(t, bitcoin.P2WPKH).Script(), PaySats: 10_000, LockTime: VaultLockTime(1 << 63),
+		VaultValue: bitcoin.P2TR.DustLimit(), VaultScript: testAddress(t, bitcoin.P2TR).Script(), Data: make([]byte, 28),
+		PayScript: testAddress(t, bitcoin.P2WPKH).Script(), PaySats: bitcoin.P2WPKH.DustLimit(), LockTime: VaultLockTime(1 << 63),
 	}
-	if _, err := good.Template(); err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string]func(*VaultTerms){
-		"caller share":            func(v *VaultTerms) { v.Shares.Caller = (1<<20 - 1) + 1 },
-		"fronting share":          func(v *VaultTerms) { v.Shares.Fronting = 1 << 31 },
-		"execution share":         func(v *VaultTerms) { v.Shares.Execution = (1<<20 - 1) + 1 },
-		"vault is p2wsh":          func(v *VaultTerms) { v.VaultScript = testAddress(t, bitcoin.P2WSH).Script() },
-		"vault is off the curve":  func(v *VaultTerms) { v.VaultScript = append([]byte{0x51, 0x20}, make([]byte, 32)...) },
-		"payment to p2tr":         func(v *VaultTerms) { v.PayScript = v.VaultScript },
-		"no payment script":       func(v *VaultTerms) { v.PayScript = nil },
-		"no data":                 func(v *VaultTerms) { v.Data = nil },
-		"too much data":           func(v *VaultTerms) { v.Data = make([]byte, 256) },
-		"lock time is a height":   func(v *VaultTerms) { v.LockTime = 499_999_999 },
-		"lock time locks a vault": func(v *VaultTerms) { v.LockTime = 3_400_000_000 },
-		"lock time in the future": func(v *VaultTerms) { v.LockTime = 1_500_000_000 },
-		"payment is dust":         func(v *VaultTerms) { v.PaySats = 293 },
-		"negative payment":        func(v *VaultTerms) { v.PaySats = -1 },
-		"payment above supply":    func(v *VaultTerms) { v.PaySats = rawtx.MaxMoney },
-		"vault is dust":           func(v *VaultTerms) { v.VaultValue = 329 },
+	for name, c := range map[string]struct {
+		change func(*VaultTerms)
+		ok     bool
+	}{
+		"the least amounts":       {func(*VaultTerms) {}, true},
+		"the greatest shares":     {func(v *VaultTerms) { v.Shares = bitcoin.FeeShares{Caller: share, Fronting: share, Execution: share} }, true},
+		"caller share":            {func(v *VaultTerms) { v.Shares.Caller = share + 1 }, false},
+		"fronting share":          {func(v *VaultTerms) { v.Shares.Fronting = 1 << 31 }, false},
+		"execution share":         {func(v *VaultTerms) { v.Shares.Execution = share + 1 }, false},
+		"vault is p2wsh":          {func(v *VaultTerms) { v.VaultScript = testAddress(t, bitcoin.P2WSH).Script() }, false},
+		"vault is off the curve":  {func(v *VaultTerms) { v.VaultScript = append([]byte{0x51, 0x20}, make([]byte, 32)...) }, false},
+		"payment to p2tr":         {func(v *VaultTerms) { v.PayScript = v.VaultScript }, false},
+		"no payment script":       {func(v *VaultTerms) { v.PayScript = nil }, false},
+		"no data":                 {func(v *VaultTerms) { v.Data = nil }, false},
+		"the longest short push":  {func(v *VaultTerms) { v.Data = make([]byte, 75) }, true},
+		"the shortest long push":  {func(v *VaultTerms) { v.Data = make([]byte, 76) }, true},
+		"the most data":           {func(v *VaultTerms) { v.Data = make([]byte, 255) }, true},
+		"too much data":           {func(v *VaultTerms) { v.Data = make([]byte, 256) }, false},
+		"lock time is a height":   {func(v *VaultTerms) { v.LockTime = vaultLockTimeBase - 1 }, false},
+		"the first lock time":     {func(v *VaultTerms) { v.LockTime = vaultLockTimeBase }, true},
+		"the last lock time":      {func(v *VaultTerms) { v.LockTime = vaultLockTimeBase + vaultLockTimeRange - 1 }, true},
+		"lock time in the future": {func(v *VaultTerms) { v.LockTime = 1_500_000_000 }, false},
+		"lock time locks a vault": {func(v *VaultTerms) { v.LockTime = 3_400_000_000 }, false},
+		"payment is dust":         {func(v *VaultTerms) { v.PaySats-- }, false},
+		"negative payment":        {func(v *VaultTerms) { v.PaySats = -1 }, false},
+		"all the money":           {func(v *VaultTerms) { v.PaySats = rawtx.MaxMoney - v.VaultValue }, true},
+		"more than all the money": {func(v *VaultTerms) { v.PaySats = rawtx.MaxMoney - v.VaultValue + 1 }, false},
+		"vault is dust":           {func(v *VaultTerms) { v.VaultValue-- }, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			v := good
-			change(&v)
-			if got, err := v.Template(); err == nil {
-				t.Errorf("accepted: %+v", got)
-			}
-		})
-	}
-	for _, n := range []int{75, 76, 255} {
 		v := good
-		v.Data = make([]byte, n)
-		if _, err := v.Template(); err != nil {
-			t.Errorf("%d bytes of data: %v", n, err)
+		c.change(&v)
+		if got, err := v.Template(); (err == nil) != c.ok {
+			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 }
@@ -376,11 +345,7 @@ func testAddress(t testing.TB, typ bitcoin.AddressType) bitcoin.Address {
 	case bitcoin.P2TR:
 		program = taprootProgram(k)
 	}
-	a, err := bitcoin.NewAddress(typ, program, bitcoin.Regtest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(bitcoin.NewAddress(typ, program, bitcoin.Regtest))(t)
 }
 
 func testWallet(t testing.TB, typ bitcoin.AddressType) Wallet {
@@ -389,11 +354,7 @@ func testWallet(t testing.TB, typ bitcoin.AddressType) Wallet {
 	if typ == bitcoin.P2WSH {
 		key = ""
 	}
-	w, err := NewWallet(testAddress(t, typ), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return must.Get(NewWallet(testAddress(t, typ), key))(t)
 }
 
 func testTemplate(t testing.TB, a, lp bitcoin.Address) Template {
@@ -402,25 +363,15 @@ func testTemplate(t testing.TB, a, lp bitcoin.Address) Template {
 		Vault: bitcoin.OutPoint{Hash: bitcoin.Hash{9}}, VaultValue: 600, VaultScript: a.Script(), Data: make([]byte, 28),
 		PayScript: lp.Script(), PaySats: 10_000, LockTime: VaultLockTime(0),
 	}
-	template, err := v.Template()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return template
+	return must.Get(v.Template())(t)
 }
 
 func TestFundRefusals(t *testing.T) {
 	vault := testTemplate(t, testAddress(t, bitcoin.P2TR), testAddress(t, bitcoin.P2WPKH))
 	payment := PaymentTemplate(testAddress(t, bitcoin.P2WPKH).Script(), 10_000)
 	rich := []Coin{{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, Value: 1_000_000}}
-	balanceOnly, err := NewWallet(testAddress(t, bitcoin.P2TR), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nested, err := NewWallet(testAddress(t, bitcoin.P2SH), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	balanceOnly := must.Get(NewWallet(testAddress(t, bitcoin.P2TR), ""))(t)
+	nested := must.Get(NewWallet(testAddress(t, bitcoin.P2SH), ""))(t)
 	for name, c := range map[string]struct {
 		template Template
 		wallet   Wallet
@@ -474,10 +425,7 @@ func TestFundedLegacyNeedsTrueParents(t *testing.T) {
 		"index too large": {Coin{OutPoint: bitcoin.OutPoint{Hash: op.Hash, Index: 1<<32 - 1}, Value: 100_000}, parent, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := Fund(payment, w, []Coin{c.coin}, 2, Cheapest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(Fund(payment, w, []Coin{c.coin}, 2, Cheapest))(t)
 			if diff := cmp.Diff([]bitcoin.Hash{op.Hash}, f.ParentIDs()); diff != "" {
 				t.Errorf("parents: %s", diff)
 			}

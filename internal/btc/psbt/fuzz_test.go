@@ -7,6 +7,7 @@ import (
 	"github.com/btcsuite/btcd/txscript"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -77,21 +78,16 @@ func FuzzParsePSBT(f *testing.F) {
 // Bytes change more of a PSBT than characters do. The seeds are those of all
 // wallet types in both versions, and those of wallets with scripts.
 func FuzzDecodePSBT(f *testing.F) {
-	for _, vault := range []bool{false, true} {
-		for _, typ := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
-			if vault && typ == bitcoin.P2PKH {
-				continue
-			}
-			p, a := handedOut(f, typ, vault)
-			f.Add([]byte(closePSBT(f, p)))
-			signWith(f, p, len(a.Template.Inputs), testKey(), txscript.SigHashAll)
-			f.Add([]byte(closePSBT(f, p)))
-			f.Add(toV2(f, p, false))
-			f.Add(toV2(f, p, true))
-			finishWith(f, p, len(a.Template.Inputs))
-			f.Add([]byte(closePSBT(f, p)))
-		}
-	}
+	eachWallet(func(typ bitcoin.AddressType, vault bool) {
+		p, a := handedOut(f, typ, vault)
+		f.Add([]byte(closePSBT(f, p)))
+		signWith(f, p, len(a.Template.Inputs), testKey(), txscript.SigHashAll)
+		f.Add([]byte(closePSBT(f, p)))
+		f.Add(toV2(f, p, false))
+		f.Add(toV2(f, p, true))
+		finishWith(f, p, len(a.Template.Inputs))
+		f.Add([]byte(closePSBT(f, p)))
+	})
 	for _, text := range vectors.Inputs(f, "bitcoin", "signed_psbt", "psbt") {
 		if raw, err := decodePSBTText(text); err == nil {
 			f.Add(raw)
@@ -114,10 +110,7 @@ func BenchmarkFundedPSBT(b *testing.B) {
 		b.Run(itoa(int64(n)), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				f, err := Fund(template, w, list, 3.25, Cheapest)
-				if err != nil {
-					b.Fatal(err)
-				}
+				f := must.Get(Fund(template, w, list, 3.25, Cheapest))(b)
 				if _, err := f.PSBT(nil); err != nil {
 					b.Fatal(err)
 				}
@@ -134,10 +127,7 @@ func BenchmarkCheckSigned(b *testing.B) {
 			text := closePSBT(b, p).Hex()
 			b.ReportAllocs()
 			for b.Loop() {
-				u, err := Parse(text)
-				if err != nil {
-					b.Fatal(err)
-				}
+				u := must.Get(Parse(text))(b)
 				if _, err := u.Check(a); err != nil {
 					b.Fatal(err)
 				}
@@ -150,22 +140,13 @@ func BenchmarkCheckSigned(b *testing.B) {
 		for i := range 100 {
 			list = append(list, Coin{OutPoint: bitcoin.OutPoint{Index: uint32(i)}, Value: 10_000})
 		}
-		f, err := Fund(template, testWallet(b, bitcoin.P2WPKH), list, 2, Cheapest)
-		if err != nil {
-			b.Fatal(err)
-		}
-		funded, err := f.PSBT(nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := must.Get(Fund(template, testWallet(b, bitcoin.P2WPKH), list, 2, Cheapest))(b)
+		funded := must.Get(f.PSBT(nil))(b)
 		p := openPSBT(b, funded.PSBT)
 		signWith(b, p, 0, testKey(), txscript.SigHashAll)
 		text := closePSBT(b, p).Hex()
 		for b.Loop() {
-			u, err := Parse(text)
-			if err != nil {
-				b.Fatal(err)
-			}
+			u := must.Get(Parse(text))(b)
 			if _, err := u.Check(Agreement{Template: template}); err != nil {
 				b.Fatal(err)
 			}

@@ -2,10 +2,12 @@ package psbt
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // coinJSON is a coin as the vectors write it.
@@ -14,17 +16,16 @@ type coinJSON struct {
 	Vout  uint32
 	Value int64
 	Type  string
-	CPFP  *struct{ TxVsize, TxEffectiveFeeRate float64 }
+	CPFP  *cpfpJSON
 }
+
+type cpfpJSON struct{ TxVsize, TxEffectiveFeeRate float64 }
 
 func (j coinJSON) coin(t *testing.T) Coin {
 	t.Helper()
 	c := Coin{Value: j.Value, Type: addressType(t, j.Type)}
 	if j.TxID != "" {
-		hash, err := bitcoin.ParseHash(j.TxID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		hash := must.Get(bitcoin.ParseHash(j.TxID))(t)
 		c.OutPoint = bitcoin.OutPoint{Hash: hash, Index: j.Vout}
 	}
 	if j.CPFP != nil {
@@ -37,25 +38,28 @@ func (j coinJSON) coin(t *testing.T) Coin {
 func numbers(t *testing.T, text json.RawMessage) json.RawMessage {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
+	must.Do(t, json.Unmarshal(text, &v))
+	return must.Get(json.Marshal(v))(t)
+}
+
+// typeNamed is the type of which String gives the name.
+func typeNamed(name string) (bitcoin.AddressType, error) {
+	for typ := bitcoin.P2PKH; typ.Valid(); typ++ {
+		if typ.String() == name {
+			return typ, nil
+		}
 	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return 0, fmt.Errorf("unknown address type %q", name)
 }
 
 func addressType(t *testing.T, name string) bitcoin.AddressType {
 	t.Helper()
-	for typ := bitcoin.P2PKH; typ.Valid(); typ++ {
-		if typ.String() == name {
-			return typ
-		}
-	}
-	t.Fatalf("unknown address type %q", name)
-	return 0
+	return must.Get(typeNamed(name))(t)
+}
+
+// coinOf is a coin of a p2wpkh wallet; parents, if any, are unconfirmed.
+func coinOf(n byte, sats int64, parents *bitcoin.CPFP) Coin {
+	return Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{n}}, Value: sats, Type: bitcoin.P2WPKH, CPFP: parents}
 }
 
 // benchCoins makes n coins of random size; every eighth is unconfirmed.

@@ -1,8 +1,6 @@
 package psbt
 
 import (
-	"bytes"
-	"io"
 	"strconv"
 
 	"github.com/btcsuite/btcd/btcec/v2"
@@ -10,8 +8,6 @@ import (
 	"github.com/btcsuite/btcd/btcutil"
 	"github.com/btcsuite/btcd/txscript"
 )
-
-func bytesReader(b []byte) io.Reader { return bytes.NewReader(b) }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 

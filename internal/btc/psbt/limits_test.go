@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // The tests of this file trip one guard at a time, at its limit and one beyond.
@@ -87,11 +88,10 @@ func TestWeighSizes(t *testing.T) {
 	}
 }
 
+// A fee rate suffices if it is the least one or rounds up to it, also if the least
+// is no whole number; the most is the most to the last sat.
 func TestWeighRates(t *testing.T) {
 	vault := Template{Inputs: make([]TemplateInput, 1)}
-	size := func(own Template) int64 {
-		return int64(rawtx.Weight(weighed(0, 0, 22).Tx)+keySpendWeight*len(own.Inputs)+3) / 4
-	}
 	for name, c := range map[string]struct {
 		a    Agreement
 		paid float64 // sat/vB
@@ -99,8 +99,11 @@ func TestWeighRates(t *testing.T) {
 		ok   bool
 	}{
 		"the least that is agreed":     {Agreement{MinFeeRate: 4}, 4, 0, true},
-		"rounded to it":                {Agreement{MinFeeRate: 4}, 3.75, 0, true},
+		"rounded to it":                {Agreement{MinFeeRate: 4}, 3.5, 0, true},
 		"too little to be rounded":     {Agreement{MinFeeRate: 4}, 3.25, 0, false},
+		"a fraction that is the least": {Agreement{MinFeeRate: 1.25}, 1.25, 0, true},
+		"a fraction above the least":   {Agreement{MinFeeRate: 1.25}, 1.375, 0, true},
+		"a fraction below the least":   {Agreement{MinFeeRate: 1.25}, 1.125, 0, false},
 		"the most that can be meant":   {Agreement{MaxFeeRate: 4}, 4, 0, true},
 		"a sat above":                  {Agreement{MaxFeeRate: 4}, 4, 1, false},
 		"no bound":                     {Agreement{}, 4000, 0, true},
@@ -108,19 +111,25 @@ func TestWeighRates(t *testing.T) {
 		"a sat below":                  {Agreement{Template: vault}, minPostedFeeRate, -1, false},
 		"a payment of a sat below":     {Agreement{}, minPostedFeeRate, -1, true},
 	} {
-		fee := int64(c.paid*float64(size(c.a.Template))) + c.sats
-		s := weighed(10_000+fee, 10_000, 22)
+		s := weighed(0, 10_000, 22)
+		size := func() int64 { return int64(rawtx.Weight(s.Tx)+keySpendWeight*len(c.a.Template.Inputs)+3) / 4 }
+		for size()%8 != 0 { // so that eighths of a sat per byte are whole sats
+			s.Tx.TxOut[0].PkScript = append(s.Tx.TxOut[0].PkScript, 0x51)
+		}
+		fee := int64(c.paid*float64(size())) + c.sats
+		s.Spent[0].Value = 10_000 + fee
 		if err := s.weigh(c.a); (err == nil) != c.ok {
 			t.Errorf("%s: %v sat/vB, %v", name, s.FeeRate, err)
+		}
+		if want := float64(fee) / float64(size()); s.VSize != size() || s.Fee != fee || s.FeeRate != want {
+			t.Errorf("%s: %d sats for %d vB, %v per vB; want %d, %d, %v", name, s.Fee, s.VSize, s.FeeRate, fee, size(), want)
 		}
 	}
 	// a parent weighs once, however many of its outputs are spent
 	s := weighed(10_000, 9_000, 22)
 	s.Tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}, Index: 1}})
 	s.Spent = append(s.Spent, wire.NewTxOut(0, nil))
-	if err := s.weigh(Agreement{Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{{1}: {EffectiveFeeRate: 1, AdjustedVSize: 200}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.weigh(Agreement{Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{{1}: {EffectiveFeeRate: 1, AdjustedVSize: 200}}}))
 	if want := (1000.0 + 200) / (float64(s.VSize) + 200); math.Abs(s.FeeRate-want) > 1e-9 {
 		t.Errorf("%v sat/vB with the parent, want %v", s.FeeRate, want)
 	}
@@ -150,20 +159,14 @@ func TestPostedLimit(t *testing.T) {
 		p.UnsignedTx.TxOut[3].Value = change
 		a.MinFeeRate, a.MaxFeeRate = 0, 0
 		signWith(t, p, 1, testKey(), txscript.SigHashAll)
-		u, err := Parse(closePSBT(t, p).Hex())
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
 		got, err := u.Check(a)
 		if err != nil {
 			return 0, err
 		}
 		return len(got.PSBT), nil
 	}
-	short, err := length(300, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	short := must.Get(length(300, 1000))(t)
 	// signatures differ by a byte or two, so it takes some tries
 	var last, beyond bool
 	for try := 0; try < 100 && !(last && beyond); try++ {
@@ -183,19 +186,10 @@ func TestPostedLimit(t *testing.T) {
 func TestPostedWithoutEmptyFields(t *testing.T) {
 	p, a := handedOut(t, bitcoin.P2WPKH, true)
 	signWith(t, p, 1, testKey(), txscript.SigHashAll)
-	want, err := submit(t, p, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := Parse(closePSBT(t, p).Hex())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(submit(t, p, a))(t)
+	u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
 	for i, in := range want.Tx.TxIn[1:] {
-		witness, err := encodeWitness(in.Witness)
-		if err != nil {
-			t.Fatal(err)
-		}
+		witness := must.Get(encodeWitness(in.Witness))(t)
 		u.inputs[1+i].FinalScriptSig, u.inputs[1+i].FinalScriptWitness = []byte{}, witness
 	}
 	if got, err := u.Check(a); err != nil || !bytes.Equal(got.PSBT, want.PSBT) {
@@ -207,16 +201,10 @@ func TestPostedWithoutEmptyFields(t *testing.T) {
 func TestTxIDBeforeSigning(t *testing.T) {
 	for typ, known := range map[bitcoin.AddressType]bool{bitcoin.P2PKH: false, bitcoin.P2SH: true, bitcoin.P2WPKH: true, bitcoin.P2TR: true} {
 		p, a := handedOut(t, typ, false)
-		u, err := Parse(closePSBT(t, p).Hex())
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
 		id, ok := u.TxID(nil)
 		signWith(t, p, 0, testKey(), txscript.SigHashAll)
-		s, err := submit(t, p, a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(submit(t, p, a))(t)
 		if ok != known || known && id != s.ID {
 			t.Errorf("%s: %s, %v; signed it is %s", typ, id, ok, s.ID)
 		}

@@ -7,11 +7,13 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func unconfirmed(n byte, index uint32, sats int64, vbytes, rate float64) Coin {
-	return Coin{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{n}, Index: index}, Value: sats, Type: bitcoin.P2WPKH,
-		CPFP: &bitcoin.CPFP{AdjustedVSize: vbytes, EffectiveFeeRate: rate}}
+	c := coinOf(n, sats, &bitcoin.CPFP{AdjustedVSize: vbytes, EffectiveFeeRate: rate})
+	c.OutPoint.Index = index
+	return c
 }
 
 // What parents weigh more than nodes relay is not paid for, in one coin, in several, and
@@ -42,10 +44,7 @@ func TestParentsWeighWhatNodesRelay(t *testing.T) {
 				t.Errorf("%s, %s: %d inputs, %v; want %d", name, way, len(s.Inputs), err, c.inputs)
 			}
 		}
-		most, err := MaxSpendable(Draft{FeeRate: 2}, bitcoin.P2WPKH, c.coins)
-		if err != nil {
-			t.Fatal(err)
-		}
+		most := must.Get(MaxSpendable(Draft{FeeRate: 2}, bitcoin.P2WPKH, c.coins))(t)
 		if enough := most.Value >= float64(c.pay); enough != (c.inputs > 0) {
 			t.Errorf("%s: spendable are %.0f sats of a payment of %d", name, most.Value, c.pay)
 		}

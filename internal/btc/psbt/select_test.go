@@ -8,36 +8,11 @@ import (
 	"github.com/btcsuite/btcd/wire"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
-// coinJSON is a coin as the vectors write it.
-type selectionCoinJSON struct {
-	TxID  string
-	Vout  uint32
-	Value int64
-	Type  string
-	CPFP  *struct{ TxVsize, TxEffectiveFeeRate float64 }
-}
-
-func (j selectionCoinJSON) coin(t *testing.T) Coin {
-	t.Helper()
-	c := Coin{Value: j.Value, Type: coinAddressType(t, j.Type)}
-	if j.TxID != "" {
-		hash, err := bitcoin.ParseHash(j.TxID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.OutPoint = bitcoin.OutPoint{Hash: hash, Index: j.Vout}
-	}
-	if j.CPFP != nil {
-		c.CPFP = &bitcoin.CPFP{AdjustedVSize: j.CPFP.TxVsize, EffectiveFeeRate: j.CPFP.TxEffectiveFeeRate}
-	}
-	return c
-}
-
-func coins(t *testing.T, list []selectionCoinJSON) []Coin {
+func coins(t *testing.T, list []coinJSON) []Coin {
 	t.Helper()
 	var out []Coin
 	for _, j := range list {
@@ -58,7 +33,7 @@ func (j outputJSON) txOut(t *testing.T) wire.TxOut {
 	if j.Script != nil {
 		return wire.TxOut{Value: j.Value, PkScript: make([]byte, len(*j.Script)/2)}
 	}
-	return wire.TxOut{Value: j.Value, PkScript: make([]byte, coinAddressType(t, j.Type).ScriptLen())}
+	return wire.TxOut{Value: j.Value, PkScript: make([]byte, addressType(t, j.Type).ScriptLen())}
 }
 
 func txOuts(t *testing.T, list []outputJSON) []wire.TxOut {
@@ -73,8 +48,8 @@ func txOuts(t *testing.T, list []outputJSON) []wire.TxOut {
 // selectInput is the input of the vector files about coin selection.
 type selectInput struct {
 	Strategy       string
-	UTXOs          []selectionCoinJSON
-	RequiredInputs []selectionCoinJSON
+	UTXOs          []coinJSON
+	RequiredInputs []coinJSON
 	Outputs        []outputJSON
 	FeeRate        float64
 	ChangeType     string
@@ -85,7 +60,7 @@ func (in selectInput) draft(t *testing.T) Draft {
 	t.Helper()
 	d := Draft{Required: coins(t, in.RequiredInputs), Outputs: txOuts(t, in.Outputs), FeeRate: in.FeeRate}
 	if in.ChangeType != "" {
-		d.Change = coinAddressType(t, in.ChangeType)
+		d.Change = addressType(t, in.ChangeType)
 	}
 	return d
 }
@@ -134,10 +109,7 @@ func TestVectorsCoinSelectionStrategies(t *testing.T) {
 	vectors.Each(t, "bitcoin", "coinselect_strategies", func(t *testing.T, c *vectors.Case) {
 		var in selectInput
 		c.Input(t, &in)
-		p, err := newPurse(in.draft(t), coins(t, in.UTXOs))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(newPurse(in.draft(t), coins(t, in.UTXOs)))(t)
 		sel, err := p.accumulate()
 		if in.Strategy == "blackjack" {
 			sel, err = p.blackjack()
@@ -156,10 +128,7 @@ func TestVectorsCoinSelectionFinish(t *testing.T) {
 				names, kept = append(names, coin.OutPoint.String()), append(kept, coin)
 			}
 		}
-		p, err := newPurse(in.draft(t), kept)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(newPurse(in.draft(t), kept))(t)
 		sel, err := p.finish(kept, in.CPFPAddFee)
 		compareSelection(t, c, in, sel, err, map[string]any{"keptAfterDetrimentalFilter": names})
 	})
@@ -168,7 +137,7 @@ func TestVectorsCoinSelectionFinish(t *testing.T) {
 func TestVectorsMaxSpendable(t *testing.T) {
 	vectors.Each(t, "bitcoin", "max_sendable", func(t *testing.T, c *vectors.Case) {
 		var in struct {
-			UTXOs, RequiredInputs []selectionCoinJSON
+			UTXOs, RequiredInputs []coinJSON
 			AdditionalOutputs     []struct {
 				Value        int64
 				ScriptLength int
@@ -182,11 +151,11 @@ func TestVectorsMaxSpendable(t *testing.T) {
 		for _, o := range in.AdditionalOutputs {
 			n := o.ScriptLength
 			if n == 0 {
-				n = coinAddressType(t, o.Type).ScriptLen()
+				n = addressType(t, o.Type).ScriptLen()
 			}
 			d.Outputs = append(d.Outputs, wire.TxOut{Value: o.Value, PkScript: make([]byte, n)})
 		}
-		got, err := MaxSpendable(d, coinAddressType(t, in.Output.Type), coins(t, in.UTXOs))
+		got, err := MaxSpendable(d, addressType(t, in.Output.Type), coins(t, in.UTXOs))
 		if err != nil {
 			vectors.SameJSON(t, c.Want(t), map[string]any{"error": true})
 			return

@@ -11,26 +11,19 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // The wallet of the tests: it signs what it is told to, as badly as it is told to.
 
 func openPSBT(t testing.TB, raw PSBT) *psbt.Packet {
 	t.Helper()
-	p, err := psbt.NewFromRawBytes(bytes.NewReader(raw), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(psbt.NewFromRawBytes(bytes.NewReader(raw), false))(t)
 }
 
 func closePSBT(t testing.TB, p *psbt.Packet) PSBT {
 	t.Helper()
-	raw, err := encodePSBT(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	return must.Get(encodePSBT(p))(t)
 }
 
 // spentBy returns what the inputs of a PSBT spend, by its own word.
@@ -64,10 +57,7 @@ func signWith(t testing.TB, p *psbt.Packet, first int, key *btcec.PrivateKey, ha
 			if kind == txscript.SigHashAll {
 				kind = txscript.SigHashDefault
 			}
-			in.TaprootKeySpendSig, err = txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, i, out.Value, out.PkScript, nil, kind, key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			in.TaprootKeySpendSig = must.Get(txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, i, out.Value, out.PkScript, nil, kind, key))(t)
 			continue
 		case bitcoin.P2WPKH:
 			sig, err = txscript.RawTxInWitnessSignature(p.UnsignedTx, hashes, i, out.Value, out.PkScript, hashType, key)
@@ -94,9 +84,7 @@ func signWith(t testing.TB, p *psbt.Packet, first int, key *btcec.PrivateKey, ha
 func finishWith(t testing.TB, p *psbt.Packet, first int) {
 	t.Helper()
 	for i := first; i < len(p.Inputs); i++ {
-		if err := psbt.Finalize(p, i); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, psbt.Finalize(p, i))
 	}
 }
 
@@ -106,9 +94,7 @@ func toV2(t testing.TB, p *psbt.Packet, display bool) []byte {
 	var b bytes.Buffer
 	put := func(key, value []byte) {
 		for _, part := range [][]byte{key, value} {
-			if err := wire.WriteVarBytes(&b, 0, part); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, wire.WriteVarBytes(&b, 0, part))
 		}
 	}
 	le := func(n uint64, size int) []byte {
@@ -131,10 +117,7 @@ func toV2(t testing.TB, p *psbt.Packet, display bool) []byte {
 		t.Fatal(err)
 	}
 	for _, in := range tx.TxIn {
-		m, err := scanMap(&s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(scanMap(&s))(t)
 		for k, v := range m {
 			put([]byte(k), v)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -128,14 +129,8 @@ func TestVectorsSignedPSBT(t *testing.T) {
 		if in.Kind == "vault" {
 			got["postedPsbtHex"] = s.PSBT.Hex()
 		} else {
-			raw, err := rawtx.Encode(s.Tx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			n, err := bitcoin.ParseNetwork(in.Network)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(rawtx.Encode(s.Tx))(t)
+			n := must.Get(bitcoin.ParseNetwork(in.Network))(t)
 			got["rawTx"], got["vout"], got["senderAddress"] = hex.EncodeToString(raw), 0, senderOf(t, s, a.Template, n)
 		}
 		vectors.SameJSON(t, want, got)
@@ -145,9 +140,6 @@ func TestVectorsSignedPSBT(t *testing.T) {
 // senderOf returns the address whose output the first wallet input spends.
 func senderOf(t *testing.T, s *SignedTx, of Template, n bitcoin.Network) string {
 	t.Helper()
-	a, err := bitcoin.AddressFromScript(s.Spent[len(of.Inputs)].PkScript, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(bitcoin.AddressFromScript(s.Spent[len(of.Inputs)].PkScript, n))(t)
 	return a.String()
 }

@@ -2,12 +2,11 @@ package psbt
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire"
 
-	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -47,21 +46,19 @@ func TestVectorsSizes(t *testing.T) {
 		case "tx":
 			var d Draft
 			for _, name := range in.Inputs {
-				d.Required = append(d.Required, Coin{Type: coinAddressType(t, name)})
+				d.Required = append(d.Required, Coin{Type: addressType(t, name)})
 			}
 			for _, raw := range in.Outputs {
 				var n int
 				var name string
 				if json.Unmarshal(raw, &n) != nil {
-					if err := json.Unmarshal(raw, &name); err != nil {
-						t.Fatal(err)
-					}
-					n = coinAddressType(t, name).ScriptLen()
+					must.Do(t, json.Unmarshal(raw, &name))
+					n = addressType(t, name).ScriptLen()
 				}
 				d.Outputs = append(d.Outputs, wire.TxOut{PkScript: make([]byte, n)})
 			}
 			if in.ChangeType != "" {
-				d.Change = coinAddressType(t, in.ChangeType)
+				d.Change = addressType(t, in.ChangeType)
 			}
 			if got := d.vbytes(d.Required); got != want.Bytes {
 				t.Errorf("transaction of %v vB, want %v", got, want.Bytes)
@@ -70,23 +67,4 @@ func TestVectorsSizes(t *testing.T) {
 			t.Fatalf("unknown kind %q", in.Kind)
 		}
 	})
-}
-
-// typeNamed is the type of which String gives the name.
-func typeNamed(name string) (bitcoin.AddressType, error) {
-	for typ := bitcoin.P2PKH; typ.Valid(); typ++ {
-		if typ.String() == name {
-			return typ, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown address type %q", name)
-}
-
-func coinAddressType(t *testing.T, name string) bitcoin.AddressType {
-	t.Helper()
-	typ, err := typeNamed(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return typ
 }

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/btcsuite/btcd/btcutil/psbt"
-
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -45,19 +44,12 @@ func (q *quoteJSON) data(t *testing.T) []byte {
 		}
 		p.Raw[i] = n.Div(n, m).Uint64()
 	}
-	data, err := f.Encode(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(f.Encode(p))(t)
 }
 
 func (q *quoteJSON) terms(t *testing.T) VaultTerms {
 	t.Helper()
-	op, err := bitcoin.ParseOutPoint(q.VaultUTXO)
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(bitcoin.ParseOutPoint(q.VaultUTXO))(t)
 	var f fundJSON
 	return VaultTerms{
 		Vault: op, VaultValue: q.VaultUTXOValue, VaultScript: f.address(t, q.VaultBTCAddress).Script(),
@@ -71,10 +63,7 @@ func (q *quoteJSON) terms(t *testing.T) VaultTerms {
 // txView is the transaction of a PSBT as the vectors show it.
 func txView(t *testing.T, raw PSBT) map[string]any {
 	t.Helper()
-	p, err := psbt.NewFromRawBytes(bytesReader(raw), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := openPSBT(t, raw)
 	inputs, outputs := []map[string]any{}, []map[string]any{}
 	for i, in := range p.UnsignedTx.TxIn {
 		view := map[string]any{
@@ -95,14 +84,8 @@ func TestVectorsRawVault(t *testing.T) {
 	vectors.Each(t, "swap-flows-spv-and-core", "psbt_raw", func(t *testing.T, c *vectors.Case) {
 		var in quoteJSON
 		c.Input(t, &in)
-		template, err := in.terms(t).Template()
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := template.Raw()
-		if err != nil {
-			t.Fatal(err)
-		}
+		template := must.Get(in.terms(t).Template())(t)
+		raw := must.Get(template.Raw())(t)
 		vectors.SameJSON(t, numbers(t, c.Want(t)), map[string]any{
 			"psbtHex": raw.Hex(), "psbtBase64": raw.Base64(), "in1sequence": template.Sequence,
 			"feeRate": in.MinimumBTCFeeRate, "tx": txView(t, raw),
@@ -120,7 +103,7 @@ func TestVectorsFundedVaultSwap(t *testing.T) {
 				TxID   string
 				Vout   uint32
 				Value  int64 `json:",string"`
-				CPFP   *struct{ TxVsize, TxEffectiveFeeRate float64 }
+				CPFP   *cpfpJSON
 				PrevTx string
 			}
 		}
@@ -128,18 +111,9 @@ func TestVectorsFundedVaultSwap(t *testing.T) {
 		f := fundJSON{}
 		f.Wallet.Address, f.Wallet.PublicKey = in.WalletAddress, in.WalletPublicKey
 		for _, u := range in.UTXOs {
-			var one struct {
-				coinJSON
-				RawTx string
-			}
-			one.coinJSON = coinJSON{TxID: u.TxID, Vout: u.Vout, Value: u.Value, CPFP: u.CPFP}
-			one.RawTx = u.PrevTx
-			f.UTXOs = append(f.UTXOs, one)
+			f.UTXOs = append(f.UTXOs, fundCoinJSON{coinJSON{TxID: u.TxID, Vout: u.Vout, Value: u.Value, CPFP: u.CPFP}, u.PrevTx})
 		}
-		wallet, err := WalletFeeRate(in.BackendFeeRate, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wallet := must.Get(WalletFeeRate(in.BackendFeeRate, 0))(t)
 		var p *Funded
 		rate, err := VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
 		if err == nil { // the rate is checked before a lock time is drawn

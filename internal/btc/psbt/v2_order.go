@@ -48,12 +48,7 @@ func (u *Unchecked) proves() bool {
 		if err != nil {
 			continue
 		}
-		for _, l := range unlocks {
-			if v.sign(i, l) == nil {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(unlocks, func(l unlock) bool { return v.sign(i, l) == nil })
 	}
 	return false
 }

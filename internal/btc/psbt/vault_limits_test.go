@@ -8,37 +8,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
-func TestVaultTermsAtTheirLimits(t *testing.T) {
-	good := VaultTerms{
-		VaultValue: bitcoin.P2TR.DustLimit(), VaultScript: testAddress(t, bitcoin.P2TR).Script(), Data: make([]byte, 28),
-		PayScript: testAddress(t, bitcoin.P2WPKH).Script(), PaySats: bitcoin.P2WPKH.DustLimit(), LockTime: vaultLockTimeBase,
-	}
-	for name, change := range map[string]func(*VaultTerms){
-		"the least amounts":  func(*VaultTerms) {},
-		"the last lock time": func(v *VaultTerms) { v.LockTime = vaultLockTimeBase + vaultLockTimeRange - 1 },
-		"the greatest shares": func(v *VaultTerms) {
-			v.Shares = bitcoin.FeeShares{Caller: 1<<20 - 1, Fronting: 1<<20 - 1, Execution: 1<<20 - 1}
-		},
-		"all the money": func(v *VaultTerms) { v.PaySats = rawtx.MaxMoney - v.VaultValue },
-	} {
-		v := good
-		change(&v)
-		if _, err := v.Template(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	over := good
-	over.PaySats = rawtx.MaxMoney - over.VaultValue + 1
-	if _, err := over.Template(); err == nil {
-		t.Error("more than all the money")
-	}
+func TestVaultDraftReckonsTheScript(t *testing.T) {
 	for _, n := range []int{75, 76} { // where a push takes a byte more
-		script, err := rawtx.OpReturn(make([]byte, n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		script := must.Get(rawtx.OpReturn(make([]byte, n)))(t)
 		if got := len(VaultDraft(n).Outputs[1].PkScript); got != len(script) {
 			t.Errorf("%d bytes of data are reckoned as a script of %d, it has %d", n, got, len(script))
 		}

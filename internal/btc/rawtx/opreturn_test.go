@@ -3,15 +3,14 @@ package rawtx
 import (
 	"bytes"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func TestOpReturn(t *testing.T) {
 	for n := 1; n <= 255; n++ {
 		data := bytes.Repeat([]byte{byte(n)}, n)
-		script, err := OpReturn(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		script := must.Get(OpReturn(data))(t)
 		back, err := OpReturnData(script)
 		if err != nil || !bytes.Equal(back, data) {
 			t.Errorf("%d bytes come back as %x, %v", n, back, err)

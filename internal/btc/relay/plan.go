@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -38,9 +39,7 @@ func makePlan(n bitcoin.Network, tip, known Header, headers []bitcoin.Header, ru
 	if top := known.Header.Height + uint32(len(headers)); until > top {
 		return plan{}, fmt.Errorf("headers end at height %d, but are needed up to %d", top, until)
 	}
-	if until == 0 {
-		until = known.Header.Height + uint32(len(headers))
-	}
+	until = cmp.Or(until, known.Header.Height+uint32(len(headers)))
 	p := planner{rules: rules, plan: plan{Base: known, Top: known}, rest: headers}
 	if known.Header != tip.Header {
 		if err := p.fork(tip); err != nil {

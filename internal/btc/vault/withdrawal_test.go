@@ -15,6 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -172,10 +173,7 @@ func TestVectorsVaultStateAfter(t *testing.T) {
 			PendingRawTxs            []string
 		}
 		c.Input(t, &in)
-		utxo, err := bitcoin.ParseOutPoint(in.VaultUtxo)
-		if err != nil {
-			t.Fatal(err)
-		}
+		utxo := must.Get(bitcoin.ParseOutPoint(in.VaultUtxo))(t)
 		state := bitcoin.VaultState{UTXO: utxo, Raw: [2]uint64{in.RawAmount0, in.RawAmount1}, Withdrawals: in.WithdrawCount}
 		var pending []Pending
 		for _, text := range in.PendingRawTxs {
@@ -286,10 +284,7 @@ func FuzzParseWithdrawal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		script, err := rawtx.OpReturn(w.Payload)
-		if err != nil {
-			t.Fatal(err)
-		}
+		script := must.Get(rawtx.OpReturn(w.Payload))(t)
 		tx := wire.NewMsgTx(2)
 		if err := tx.Deserialize(bytes.NewReader(raw)); err != nil || !bytes.Equal(tx.TxOut[1].PkScript, script) {
 			t.Fatalf("output 1 is %x, its data makes %x", tx.TxOut[1].PkScript, script)
@@ -314,10 +309,7 @@ func FuzzPayout(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			back, err := format.Encode(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			back := must.Get(format.Encode(p))(t)
 			if again, err := format.Decode(back); err != nil || !cmp.Equal(again, p) {
 				t.Fatalf("%x comes back as %+v, %v", payload, again, err)
 			}

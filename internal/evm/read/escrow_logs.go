@@ -1,7 +1,6 @@
 package read
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -14,29 +13,23 @@ import (
 	"github.com/swapper-go/swapper/internal/settle"
 )
 
-// escrowPlace is a block in which something happened to an escrow.
-type escrowPlace struct {
-	height uint64
-	escrow int
-}
-
 // likelyPlaces are the blocks in which things were seen to happen that could
 // still be undone. Asked about together with the state, they save a trip if
 // nothing was.
-func likelyPlaces(escrows []common.Hash, known Known) (places []escrowPlace) {
+func likelyPlaces(escrows []common.Hash, known Known) (places settle.Places) {
 	for i, e := range escrows {
 		if known.Likely == nil {
 			break
 		}
 		if at, ok := known.Likely(e); ok {
-			places = appendPlaces(places, i, at)
+			places.Add(i, at)
 		}
 	}
 	return places
 }
 
 // placesLeft are the blocks of which the logs are needed and not there.
-func (d Contracts) placesLeft(escrows []common.Hash, lookups []escrowLookup) (places []escrowPlace) {
+func (d Contracts) placesLeft(escrows []common.Hash, lookups []escrowLookup) (places settle.Places) {
 	for i, l := range lookups {
 		var at settle.Blocks
 		if l.record.State != uint8(chains.EscrowNone) && l.opened == nil {
@@ -49,16 +42,7 @@ func (d Contracts) placesLeft(escrows []common.Hash, lookups []escrowLookup) (pl
 				at.Ended = l.record.FinishBlockheight
 			}
 		}
-		places = appendPlaces(places, i, at)
-	}
-	return places
-}
-
-func appendPlaces(places []escrowPlace, escrow int, at settle.Blocks) []escrowPlace {
-	for _, height := range []uint64{at.Opened, at.Ended} {
-		if height != 0 {
-			places = append(places, escrowPlace{height, escrow})
-		}
+		places.Add(i, at)
 	}
 	return places
 }
@@ -68,36 +52,24 @@ func appendPlaces(places []escrowPlace, escrow int, at settle.Blocks) []escrowPl
 type escrowSearch struct {
 	of       common.Address
 	escrows  []common.Hash
-	groups   [][]escrowPlace
+	groups   []settle.Places
 	found    [][]types.Log // by group
 	requests []rpc.Request // those of the groups come first
 	times    blockTimes
 }
 
 // searchHistory makes the requests for places. The times of their blocks are added to times.
-func (d Contracts) searchHistory(escrows []common.Hash, places []escrowPlace, times blockTimes) *escrowSearch {
-	slices.SortFunc(places, func(a, b escrowPlace) int {
-		if a.height != b.height {
-			return cmp.Compare(a.height, b.height)
-		}
-		return a.escrow - b.escrow
-	})
-	s := &escrowSearch{of: d.EscrowManager.Address, escrows: escrows, groups: groupPlaces(places), times: times}
+func (d Contracts) searchHistory(escrows []common.Hash, places settle.Places, times blockTimes) *escrowSearch {
+	s := &escrowSearch{of: d.EscrowManager.Address, escrows: escrows, groups: places.Groups(rpc.LogTopicValues, rpc.LogRange), times: times}
 	s.found = make([][]types.Log, len(s.groups))
 	for g, group := range s.groups {
-		var hashes []common.Hash
-		for _, p := range group {
-			if h := escrows[p.escrow]; !slices.Contains(hashes, h) {
-				hashes = append(hashes, h)
-			}
-		}
-		s.requests = append(s.requests, rpc.LogRequest(s.of, rpc.BlockRange{From: group[0].height, To: group[len(group)-1].height},
-			[][]common.Hash{escrowEvents(), nil, nil, hashes}, &s.found[g]))
+		s.requests = append(s.requests, rpc.LogRequest(s.of, rpc.BlockRange{From: group[0].Height, To: group[len(group)-1].Height},
+			[][]common.Hash{escrowEvents(), nil, nil, settle.Of(group, escrows)}, &s.found[g]))
 	}
-	heights := slices.CompactFunc(slices.Clone(places), func(a, b escrowPlace) bool { return a.height == b.height })
+	heights := slices.CompactFunc(slices.Clone(places), func(a, b settle.Place) bool { return a.Height == b.Height })
 	if len(heights) <= timesAsked {
 		for _, p := range heights {
-			s.requests = append(s.requests, times.request(p.height))
+			s.requests = append(s.requests, times.request(p.Height))
 		}
 	}
 	return s
@@ -121,7 +93,7 @@ func escrowEvents() []common.Hash {
 func (s *escrowSearch) handOut(lookups []escrowLookup, must bool) {
 	for g, group := range s.groups {
 		for _, p := range group {
-			l := &lookups[p.escrow]
+			l := &lookups[p.Escrow]
 			if err := s.requests[g].Err; err != nil {
 				if must {
 					l.err = err
@@ -129,27 +101,12 @@ func (s *escrowSearch) handOut(lookups []escrowLookup, must bool) {
 				continue
 			}
 			for _, log := range s.found[g] {
-				if log.Address == s.of && !log.Removed && len(log.Topics) == 4 && log.Topics[3] == s.escrows[p.escrow] && log.BlockNumber == p.height {
+				if log.Address == s.of && !log.Removed && len(log.Topics) == 4 && log.Topics[3] == s.escrows[p.Escrow] && log.BlockNumber == p.Height {
 					l.logs = append(l.logs, log)
 				}
 			}
 		}
 	}
-}
-
-// groupPlaces cuts places in ascending order into groups that one search of logs
-// can serve.
-func groupPlaces(places []escrowPlace) [][]escrowPlace {
-	var groups [][]escrowPlace
-	for len(places) > 0 {
-		n := 1
-		for n < len(places) && n < rpc.LogTopicValues && places[n].height-places[0].height < rpc.LogRange {
-			n++
-		}
-		groups = append(groups, places[:n])
-		places = places[n:]
-	}
-	return groups
 }
 
 // timesAsked is up to how many blocks are asked for their times. Where more are

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // deploymentOf returns the contracts of the network that a vector names as in
@@ -18,24 +19,14 @@ import (
 func deploymentOf(t testing.TB, name string) wire.Deployment {
 	t.Helper()
 	chain, on, _ := strings.Cut(name, "/")
-	network, err := bitcoin.ParseNetwork(strings.ToLower(on))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := wire.Preset(chain, network)
-	if err != nil {
-		t.Fatal(err)
-	}
+	network := must.Get(bitcoin.ParseNetwork(strings.ToLower(on)))(t)
+	n := must.Get(wire.Preset(chain, network))(t)
 	return n.Deployments[0]
 }
 
 func pack(t testing.TB, m *abi.Method, values ...any) []byte {
 	t.Helper()
-	out, err := m.Outputs.Pack(values...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(m.Outputs.Pack(values...))(t)
 }
 
 // brokenNode answers nothing.

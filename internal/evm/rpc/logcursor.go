@@ -3,6 +3,7 @@ package rpc
 import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
+	"slices"
 )
 
 // LateLogs is how many blocks are read again while nothing happens, since nodes
@@ -36,12 +37,7 @@ func (c LogCursor) Found(logs []types.Log) bool {
 	if c.BlockHash == (common.Hash{}) {
 		return true
 	}
-	for _, l := range logs {
-		if l.BlockHash == c.BlockHash && l.Index == c.LogIndex {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(logs, func(l types.Log) bool { return l.BlockHash == c.BlockHash && l.Index == c.LogIndex })
 }
 
 // Next returns the cursor after the new logs up to tip have been read.

@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func pack(t testing.TB, m *abi.Method, values ...any) []byte {
 	t.Helper()
-	out, err := m.Outputs.Pack(values...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(m.Outputs.Pack(values...))(t)
 }
 
 // An answer that is cut or that lies about its size is an error, not a panic.

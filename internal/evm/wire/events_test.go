@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/internal/evm/rpc"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -23,10 +24,7 @@ func referenceEvent(t *testing.T, d Deployment, e Event, trace CallFrame) map[st
 	escrow := func(e EscrowEvent) string { return hex.EncodeToString(e.EscrowHash[:]) }
 	switch e := e.(type) {
 	case InitializeEvent:
-		s, err := d.FindSwapData(trace, e.EscrowHash)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(d.FindSwapData(trace, e.EscrowHash))(t)
 		return map[string]any{"class": "InitializeEvent", "eventType": 0, "escrowHash": escrow(e.EscrowEvent),
 			"swapType": e.Kind, "swapData": s}
 	case ClaimEvent:
@@ -69,10 +67,7 @@ func TestVectorsEvents(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		d := deploymentOf(t, in.Chain)
-		e, err := d.DecodeLog(in.Log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(d.DecodeLog(in.Log))(t)
 		var trace CallFrame
 		if in.Trace != nil {
 			trace = *in.Trace

@@ -130,12 +130,8 @@ func (n Network) Contracts() []common.Address {
 
 // KindOf returns the kind whose claim handler stands at an address.
 func (d Deployment) KindOf(claimHandler common.Address) (chains.Kind, bool) {
-	for _, k := range kinds() {
-		if d.ClaimHandlers[k] == claimHandler {
-			return k, true
-		}
-	}
-	return 0, false
+	i := slices.Index(d.ClaimHandlers[:], claimHandler)
+	return chains.Kind(max(i, 0)), i >= 0
 }
 
 func validTag(tag string) bool { return tag == "latest" || tag == "safe" || tag == "finalized" }

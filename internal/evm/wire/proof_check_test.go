@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // proofOf is an honest proof of a transaction in a block of three.
@@ -27,10 +28,7 @@ func proofOf(t testing.TB, tx *wire.MsgTx, confirmations uint32) BitcoinProof {
 	var stored StoredHeader
 	copy(stored[:], full[:])
 	binary.BigEndian.PutUint32(stored[112:], 5)
-	raw, err := rawtx.Strip(tx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(rawtx.Strip(tx))(t)
 	return BitcoinProof{Tx: raw, Confirmations: confirmations, Header: stored, Merkle: merkle}
 }
 
@@ -49,43 +47,24 @@ func TestReturnedBitcoinProofs(t *testing.T) {
 		{Kind: chains.OnchainNonced, Script: pay.TxOut[1].PkScript, Sats: 2000, Nonce: nonce, Confirmations: 2},
 		{Kind: chains.OnchainTxID, TxID: pay.TxHash(), Confirmations: 2},
 	} {
-		s, err := d.Expect(chains.Spec{Kind: c.Kind, Offerer: common.Address{1}.Hex(), Claimer: common.Address{2}.Hex(), Token: Native.Hex(),
-			Amount: big.NewInt(5), Condition: c, Expiry: 2_000_000_000, PayOut: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := d.Escrow(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(d.Expect(chains.Spec{Kind: c.Kind, Offerer: common.Address{1}.Hex(), Claimer: common.Address{2}.Hex(), Token: Native.Hex(),
+			Amount: big.NewInt(5), Condition: c, Expiry: 2_000_000_000, PayOut: true}))(t)
+		e := must.Get(d.Escrow(s))(t)
 		good := proofOf(t, pay, 2)
 		good.Vout = 1
-		call, err := d.ClaimByBitcoin(s, good)
-		if err != nil {
-			t.Fatal(err)
-		}
+		call := must.Get(d.ClaimByBitcoin(s, good))(t)
 		check := func(data []byte) error {
 			plan := chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: e}}}
-			calls, err := d.BitcoinClaimPattern(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			calls := must.Get(d.BitcoinClaimPattern(s))(t)
 			return d.CheckProofs(plan, calls, []int{0, 0}, []CheckedTx{{&Transaction{Data: data}, 1}})
 		}
 		if err := check(call.Data); err != nil {
 			t.Fatalf("%s: %v", c.Kind, err)
 		}
-		values, err := EscrowABI().Methods["claim"].Inputs.Unpack(call.Data[4:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := must.Get(EscrowABI().Methods["claim"].Inputs.Unpack(call.Data[4:]))(t)
 		witness := values[1].([]byte)
 		with := func(change func([]byte) []byte) []byte {
-			data, err := EscrowABI().Pack("claim", s.tuple(), change(bytes.Clone(witness)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return data
+			return must.Get(EscrowABI().Pack("claim", s.tuple(), change(bytes.Clone(witness))))(t)
 		}
 		flip := func(at int) []byte {
 			return with(func(w []byte) []byte { w[(at+len(w))%len(w)] ^= 1; return w })
@@ -131,35 +110,20 @@ func TestReturnedVaultClaims(t *testing.T) {
 	claims := func(v Vault, change func(*wire.MsgTx)) (all [][]byte, ids []bitcoin.Hash) {
 		at := wire.OutPoint{Hash: bitcoin.Hash{9}}
 		for i := range 2 {
-			payload, err := WithdrawalData(common.Address{byte(40 + i)}.Hex(), [2]uint64{5, 0}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			script, err := rawtx.OpReturn(payload)
-			if err != nil {
-				t.Fatal(err)
-			}
+			payload := must.Get(WithdrawalData(common.Address{byte(40 + i)}.Hex(), [2]uint64{5, 0}, nil))(t)
+			script := must.Get(rawtx.OpReturn(payload))(t)
 			tx := wire.NewMsgTx(2)
 			tx.AddTxIn(&wire.TxIn{PreviousOutPoint: at, Sequence: 1 << 31})
 			tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: bitcoin.Hash{byte(i)}}, Sequence: 1 << 31})
 			tx.AddTxOut(wire.NewTxOut(1, []byte{0x51}))
 			tx.AddTxOut(wire.NewTxOut(0, script))
-			w, err := ParseWithdrawal(tx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			call, err := d.ClaimVault(v, w, proofOf(t, tx, 1), common.Address{7})
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := must.Get(ParseWithdrawal(tx))(t)
+			call := must.Get(d.ClaimVault(v, w, proofOf(t, tx, 1), common.Address{7}))(t)
 			if change != nil {
 				change(tx)
 				p := proofOf(t, tx, 1)
 				siblings := [][32]byte{p.Merkle.Hashes[0], p.Merkle.Hashes[1]}
-				call.Data, err = VaultABI().Pack("claim", v.Owner, v.ID, v.Params, p.Tx, struct{ Data [5][32]byte }{p.Header.words()}, siblings, big.NewInt(int64(p.Merkle.Pos)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				call.Data = must.Get(VaultABI().Pack("claim", v.Owner, v.ID, v.Params, p.Tx, struct{ Data [5][32]byte }{p.Header.words()}, siblings, big.NewInt(int64(p.Merkle.Pos))))(t)
 			}
 			all, ids = append(all, call.Data), append(ids, tx.TxHash())
 			at = wire.OutPoint{Hash: tx.TxHash()}

@@ -9,6 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func TestNewVaultRefuses(t *testing.T) {
@@ -16,10 +17,7 @@ func TestNewVaultRefuses(t *testing.T) {
 	ref := VaultRef{common.Address{1}, big.NewInt(1)}
 	params := VaultParams{d.BtcRelay.Address, Native, Native, big.NewInt(1e10), big.NewInt(1e10), big.NewInt(2)}
 	with := func(p VaultParams) VaultState {
-		commitment, err := p.Commitment()
-		if err != nil {
-			t.Fatal(err)
-		}
+		commitment := must.Get(p.Commitment())(t)
 		return VaultState{SpvVaultParametersCommitment: commitment, UtxoTxHash: common.Hash{1}}
 	}
 	if v, err := d.NewVault(ref, with(params), params); err != nil || !v.Opened {

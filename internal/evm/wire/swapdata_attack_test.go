@@ -14,69 +14,61 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/members"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
-// An LP that names contracts of its own, or terms of its own, is found out.
+// An LP that names contracts of its own, or terms of its own, is found out. Each tolerance
+// is for its own members and in its own direction only.
 func TestForeignSwapData(t *testing.T) {
 	d := deploymentOf(t, "CITREA/MAINNET")
-	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
-	good := payInSwap(t, d, user)
-	if err := d.CheckSwapData(good); err != nil {
-		t.Fatal(err)
-	}
-	evil := common.HexToAddress("0x00000000000000000000000000000000000000ee")
+	good := payInSwap(t, d, common.HexToAddress("0x1000000000000000000000000000000000000001"))
+	good.SecurityDeposit, good.ClaimerBounty = big.NewInt(100), big.NewInt(100)
+	must.Do(t, d.CheckSwapData(good))
+	must.Do(t, Diff(good, good, chains.Tolerance{}))
+	evil, none := common.HexToAddress("0x00000000000000000000000000000000000000ee"), chains.Tolerance{}
 	for _, c := range []struct {
 		name, member string
 		change       func(*SwapData)
-		foreign      bool // refused by the deployment, whatever was agreed on
-		may          chains.Tolerance
+		foreign      bool             // refused by the deployment, whatever was agreed on
+		may          chains.Tolerance // none: there is none for it
 	}{
-		{"claim handler of its own", "claimHandler", func(s *SwapData) { s.ClaimHandler = evil }, true, chains.Tolerance{}},
-		{"handler of another kind", "claimHandler", func(s *SwapData) { s.ClaimHandler = d.ClaimHandlers[chains.OnchainTxID] }, true, chains.Tolerance{}},
-		{"refund handler of its own", "refundHandler", func(s *SwapData) { s.RefundHandler = evil }, true, chains.Tolerance{}},
-		{"success action", "successActionCommitment", func(s *SwapData) { s.SuccessAction = common.Hash{1} }, true, chains.Tolerance{}},
-		{"no reputation", "reputation", func(s *SwapData) { s.Reputation = false }, true, chains.Tolerance{}},
-		{"itself as offerer", "offerer", func(s *SwapData) { s.Offerer = s.Claimer }, true, chains.Tolerance{}},
-		{"nobody as claimer", "claimer", func(s *SwapData) { s.Claimer = common.Address{} }, true, chains.Tolerance{}},
-		{"somebody else as claimer", "claimer", func(s *SwapData) { s.Claimer = evil }, false, chains.Tolerance{}},
-		{"another token", "token", func(s *SwapData) { s.Token = evil }, false, chains.Tolerance{}},
-		{"another condition", "claimData", func(s *SwapData) { s.ClaimData = common.Hash{9} }, false, chains.Tolerance{}},
-		{"another deposit token", "depositToken", func(s *SwapData) { s.DepositToken = evil }, false, chains.Tolerance{}},
-		{"another payout", "payOut", func(s *SwapData) { s.PayOut = true }, false, chains.Tolerance{}},
-		{"larger amount", "amount", func(s *SwapData) { s.Amount = big.NewInt(1_000_001) }, false, chains.Tolerance{}},
-		{"smaller amount though more may come", "amount", func(s *SwapData) { s.Amount = big.NewInt(999_999) }, false, chains.Tolerance{AtLeastAmount: true}},
-		{"larger deposit though less may come", "securityDeposit", func(s *SwapData) { s.SecurityDeposit = big.NewInt(1) }, false, chains.Tolerance{AtMostDeposits: true}},
-		{"larger bounty though less may come", "claimerBounty", func(s *SwapData) { s.ClaimerBounty = big.NewInt(1) }, false, chains.Tolerance{AtMostDeposits: true}},
-		{"another sequence", "sequence", func(s *SwapData) { s.Sequence = big.NewInt(1) }, false, chains.Tolerance{AnyExpiry: true}},
-		{"another expiry", "refundData", func(s *SwapData) { s.RefundData = common.Hash{31: 1} }, false, chains.Tolerance{AnySequence: true}},
-		{"extra data", "extraData", func(s *SwapData) { s.ExtraData = []byte{1} }, false, chains.Tolerance{}},
+		{"claim handler of its own", "claimHandler", func(s *SwapData) { s.ClaimHandler = evil }, true, none},
+		{"handler of another kind", "claimHandler", func(s *SwapData) { s.ClaimHandler = d.ClaimHandlers[chains.OnchainTxID] }, true, none},
+		{"refund handler of its own", "refundHandler", func(s *SwapData) { s.RefundHandler = evil }, true, none},
+		{"success action", "successActionCommitment", func(s *SwapData) { s.SuccessAction = common.Hash{1} }, true, none},
+		{"no reputation", "reputation", func(s *SwapData) { s.Reputation = false }, true, none},
+		{"itself as offerer", "offerer", func(s *SwapData) { s.Offerer = s.Claimer }, true, none},
+		{"nobody as claimer", "claimer", func(s *SwapData) { s.Claimer = common.Address{} }, true, none},
+		{"somebody else as claimer", "claimer", func(s *SwapData) { s.Claimer = evil }, false, none},
+		{"another token", "token", func(s *SwapData) { s.Token = evil }, false, none},
+		{"another condition", "claimData", func(s *SwapData) { s.ClaimData = common.Hash{9} }, false, none},
+		{"another deposit token", "depositToken", func(s *SwapData) { s.DepositToken = evil }, false, none},
+		{"another payout", "payOut", func(s *SwapData) { s.PayOut = true }, false, none},
+		{"a sat more", "amount", func(s *SwapData) { s.Amount = big.NewInt(1_000_001) }, false, chains.Tolerance{AtLeastAmount: true}},
+		{"a sat less", "amount", func(s *SwapData) { s.Amount = big.NewInt(999_999) }, false, none},
+		{"larger deposit", "securityDeposit", func(s *SwapData) { s.SecurityDeposit = big.NewInt(101) }, false, none},
+		{"smaller deposit", "securityDeposit", func(s *SwapData) { s.SecurityDeposit = big.NewInt(99) }, false, chains.Tolerance{AtMostDeposits: true}},
+		{"larger bounty", "claimerBounty", func(s *SwapData) { s.ClaimerBounty = big.NewInt(101) }, false, none},
+		{"smaller bounty", "claimerBounty", func(s *SwapData) { s.ClaimerBounty = big.NewInt(99) }, false, chains.Tolerance{AtMostDeposits: true}},
+		{"lower sequence", "sequence", func(s *SwapData) { s.Sequence = big.NewInt(8) }, false, chains.Tolerance{AnySequence: true}},
+		{"higher sequence", "sequence", func(s *SwapData) { s.Sequence = big.NewInt(10) }, false, chains.Tolerance{AnySequence: true}},
+		{"another expiry", "refundData", func(s *SwapData) { s.RefundData = common.Hash{31: 1} }, false, chains.Tolerance{AnyExpiry: true}},
+		{"extra data", "extraData", func(s *SwapData) { s.ExtraData = []byte{1} }, false, chains.Tolerance{AnyExtraData: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := good
 			c.change(&s)
-			var diff *chains.DiffError
-			if err := Diff(good, s, c.may); !errors.As(err, &diff) || diff.Member != c.member {
-				t.Errorf("compared: got %v, want a difference in %s", err, c.member)
+			for _, may := range []chains.Tolerance{none, {AnySequence: true}, {AnyExpiry: true}, {AtLeastAmount: true}, {AtMostDeposits: true}, {AnyExtraData: true}} {
+				var diff *chains.DiffError
+				err := Diff(good, s, may)
+				if tolerated := may == c.may && c.may != none; tolerated != (err == nil) || err != nil && (!errors.As(err, &diff) || diff.Member != c.member) {
+					t.Errorf("compared with %+v: %v, want a difference in %s: %v", may, err, c.member, !tolerated)
+				}
 			}
 			if err := d.CheckSwapData(s); (err != nil) != c.foreign {
 				t.Errorf("checked against the deployment: %v", err)
 			}
 		})
-	}
-	for name, c := range map[string]struct {
-		change func(*SwapData)
-		may    chains.Tolerance
-	}{
-		"sequence":  {func(s *SwapData) { s.Sequence = big.NewInt(77) }, chains.Tolerance{AnySequence: true}},
-		"expiry":    {func(s *SwapData) { s.RefundData = common.Hash{31: 7} }, chains.Tolerance{AnyExpiry: true}},
-		"amount":    {func(s *SwapData) { s.Amount = big.NewInt(2_000_000) }, chains.Tolerance{AtLeastAmount: true}},
-		"extraData": {func(s *SwapData) { s.ExtraData = []byte{1} }, chains.Tolerance{AnyExtraData: true}},
-	} {
-		s := good
-		c.change(&s)
-		if err := Diff(good, s, c.may); err != nil {
-			t.Errorf("%s may differ, but: %v", name, err)
-		}
 	}
 }
 
@@ -164,17 +156,11 @@ func TestFindSwapData(t *testing.T) {
 	other := ours
 	other.Amount = big.NewInt(1)
 	frame := func(s SwapData) CallFrame {
-		calls, err := d.Init(s, s.Offerer, anyAuth())
-		if err != nil {
-			t.Fatal(err)
-		}
+		calls := must.Get(d.Init(s, s.Offerer, anyAuth()))(t)
 		last := calls[len(calls)-1]
 		return CallFrame{Type: "CALL", To: last.To, Input: last.Data}
 	}
-	hash, err := ours.EscrowHash()
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := must.Get(ours.EscrowHash())(t)
 	nested := CallFrame{Type: "CALL", To: user, Calls: []CallFrame{frame(other), {Calls: []CallFrame{frame(ours)}}}}
 	for name, f := range map[string]CallFrame{"direct": frame(ours), "nested": nested} {
 		got, err := d.FindSwapData(f, hash)
@@ -209,11 +195,8 @@ func TestClaimBySecretRefuses(t *testing.T) {
 	d := deploymentOf(t, "CITREA/MAINNET")
 	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
 	secret := [32]byte{7}
-	s, err := d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: common.HexToAddress("0xaa"), Claimer: user, Amount: big.NewInt(5), PayOut: true,
-		ClaimData: sha256.Sum256(secret[:]), Expiry: 2_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: common.HexToAddress("0xaa"), Claimer: user, Amount: big.NewInt(5), PayOut: true,
+		ClaimData: sha256.Sum256(secret[:]), Expiry: 2_000}))(t)
 	call, err := d.ClaimBySecret(s, secret)
 	if err != nil || !call.Reveals {
 		t.Fatalf("%+v, %v", call, err)

@@ -44,7 +44,7 @@ func ParseSwapData(data []byte) (SwapData, error) {
 		DepositToken:    r.address("depositToken"),
 		SecurityDeposit: r.number("securityDeposit"),
 		ClaimerBounty:   r.number("claimerBounty"),
-		Kind:            r.kind("kind"),
+		Kind:            r.Kind("kind"),
 	}
 	if r.Has("successActionCommitment") {
 		s.SuccessAction = r.hash("successActionCommitment")
@@ -158,14 +158,6 @@ func (d Deployment) ParsePublic(data []byte) (SwapData, error) {
 
 // memberReader also reads what only EVM chains have.
 type memberReader struct{ members.Reader }
-
-func (r *memberReader) kind(name string) chains.Kind {
-	var n int
-	if r.Decode(name, &n) && (n < 0 || n > int(chains.OnchainTxID)) {
-		r.Fail(name, "has unknown kind %d", n)
-	}
-	return chains.Kind(n)
-}
 
 func (r *memberReader) address(name string) common.Address {
 	return members.As(&r.Reader, name, parseAddress)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -24,22 +25,10 @@ func asFault(err error, e **fault.Error) bool { return errors.As(err, e) }
 // facts is all that the swap data vectors tell of one escrow.
 func facts(t *testing.T, s SwapData) map[string]any {
 	t.Helper()
-	hash, err := s.EscrowHash()
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := s.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := s.Public()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := must.Get(s.EscrowHash())(t)
+	encoded := must.Get(s.Encode())(t)
+	public := must.Get(s.Public())(t)
+	text := must.Get(json.Marshal(s))(t)
 	m := map[string]any{
 		"serialized":       json.RawMessage(text),
 		"flags":            s.Flags().String(),
@@ -80,15 +69,10 @@ func checkPrefixedExtra(t *testing.T, want json.RawMessage, fields map[string]an
 	}
 	fixed := maps.Clone(fields)
 	fixed["extraData"] = plain
-	s, err := ParseSwapData(mustJSON(t, fixed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ParseSwapData(mustJSON(t, fixed)))(t)
 	m := facts(t, s)
 	var serialized map[string]any
-	if err := json.Unmarshal(mustJSON(t, s), &serialized); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(mustJSON(t, s), &serialized))
 	serialized["extraData"], m["serialized"], m["extraData"] = extra, serialized, extra
 	vectors.SameJSON(t, want, m)
 }
@@ -120,10 +104,7 @@ func checkSwapData(t *testing.T, c *vectors.Case, raw json.RawMessage) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := json.Marshal(facts(t, s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(json.Marshal(facts(t, s)))(t)
 	if !canonical(t, raw) {
 		c.Differ(t, "evm-address-text")
 		if !canonical(t, mustJSON(t, s)) {
@@ -147,11 +128,7 @@ func checkSwapData(t *testing.T, c *vectors.Case, raw json.RawMessage) {
 
 func mustJSON(t testing.TB, v any) json.RawMessage {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(json.Marshal(v))(t)
 }
 
 var (
@@ -166,9 +143,7 @@ var (
 func wellFormed(t *testing.T, raw json.RawMessage) bool {
 	t.Helper()
 	var m map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &m))
 	good := true
 	for _, name := range []string{"payIn", "payOut", "reputation"} {
 		good = good && (string(m[name]) == "true" || string(m[name]) == "false")
@@ -249,19 +224,13 @@ func TestVectorsSwapDataBuild(t *testing.T) {
 		if in.Fields != nil {
 			c.NotOurs(t, "changed-parties")
 		}
-		got, err := deploymentOf(t, in.Chain).NewSwapData(Terms{
+		got := must.Get(deploymentOf(t, in.Chain).NewSwapData(Terms{
 			Kind: in.Type, Offerer: common.HexToAddress(in.Offerer), Claimer: common.HexToAddress(in.Claimer),
 			Token: common.HexToAddress(in.Token), Amount: bigOf(t, in.Amount), ClaimData: common.HexToHash(in.PaymentHash),
 			Sequence: bigOf(t, in.Sequence), Expiry: bigOf(t, in.Expiry).Int64(), PayIn: in.PayIn, PayOut: in.PayOut,
 			SecurityDeposit: bigOf(t, in.SecurityDeposit), ClaimerBounty: bigOf(t, in.ClaimerBounty),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		hash, err := got.EscrowHash()
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
+		hash := must.Get(got.EscrowHash())(t)
 		vectors.SameJSON(t, c.Want(t), map[string]any{"serialized": got, "escrowHash": hex.EncodeToString(hash[:])})
 	})
 }

@@ -9,74 +9,22 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
-// Each tolerance is for its own members and in its own direction only.
-func TestDiffToleratesOnlyWhatIsNamed(t *testing.T) {
-	d := deploymentOf(t, "CITREA/MAINNET")
-	want := payInSwap(t, d, addressOf(t, userKey))
-	want.SecurityDeposit, want.ClaimerBounty = big.NewInt(100), big.NewInt(100)
-	members := map[string]func(s *SwapData) **big.Int{
-		"sequence":        func(s *SwapData) **big.Int { return &s.Sequence },
-		"amount":          func(s *SwapData) **big.Int { return &s.Amount },
-		"securityDeposit": func(s *SwapData) **big.Int { return &s.SecurityDeposit },
-		"claimerBounty":   func(s *SwapData) **big.Int { return &s.ClaimerBounty },
-	}
-	type change struct {
-		member string
-		by     int64
-	}
-	tolerated := map[chains.Tolerance]map[change]bool{
-		chains.Tolerance{AnySequence: true}:    {{"sequence", -1}: true, {"sequence", 1}: true},
-		chains.Tolerance{AtLeastAmount: true}:  {{"amount", 1}: true},
-		chains.Tolerance{AtMostDeposits: true}: {{"securityDeposit", -1}: true, {"claimerBounty", -1}: true},
-		chains.Tolerance{AnyExpiry: true}:      {},
-		chains.Tolerance{AnyExtraData: true}:   {},
-	}
-	for member, of := range members {
-		for _, by := range []int64{-1, 1} {
-			got := want
-			n := of(&got)
-			*n = new(big.Int).Add(*n, big.NewInt(by))
-			var diff *chains.DiffError
-			if err := Diff(want, got, chains.Tolerance{}); !errors.As(err, &diff) || diff.Member != member {
-				t.Errorf("%s %+d with no tolerance: %v", member, by, err)
-			}
-			for may, of := range tolerated {
-				err := Diff(want, got, may)
-				if of[change{member, by}] {
-					if err != nil {
-						t.Errorf("%s %+d with %v: %v", member, by, may, err)
-					}
-				} else if !errors.As(err, &diff) || diff.Member != member {
-					t.Errorf("%s %+d with %v: %v, want a difference", member, by, may, err)
-				}
-			}
-		}
-	}
-	if err := Diff(want, want, chains.Tolerance{}); err != nil {
-		t.Errorf("an escrow differs from itself: %v", err)
-	}
-}
-
-// What has become too late may be asked for anew; what is wrong stays wrong.
+// What has become too late may be asked for anew; what is wrong stays wrong, as what an LP
+// signed for another escrow, chain, contract or party is.
 func TestOnlyWhatIsOverIsLate(t *testing.T) {
 	n, d := presetOf(t, "CITREA/MAINNET"), deploymentOf(t, "CITREA/MAINNET")
 	now := time.Unix(1_760_000_000, 0)
 	s := payInSwap(t, d, common.HexToAddress("0x1000000000000000000000000000000000000001"))
 	s.Claimer = addressOf(t, userKey)
 	init := func(s SwapData, timeout int64) chains.Auth {
-		digest, err := n.InitDigest(d, s, timeout)
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := must.Get(n.InitDigest(d, s, timeout))(t)
 		return chains.Auth{Prefix: prefixInitPayIn, Timeout: timeout, Signature: sign(t, userKey, digest)}
 	}
 	refund := func(timeout int64) chains.Auth {
-		digest, err := n.RefundDigest(d, s, timeout)
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := must.Get(n.RefundDigest(d, s, timeout))(t)
 		return chains.Auth{Prefix: prefixRefund, Timeout: timeout, Signature: sign(t, userKey, digest)}
 	}
 	long := now.Unix() + 600
@@ -85,6 +33,9 @@ func TestOnlyWhatIsOverIsLate(t *testing.T) {
 	renamed.Prefix = prefixInit
 	badRefund := refund(long)
 	badRefund.Timeout++
+	otherDeployment, otherNetwork := deploymentOf(t, "CITREA/TESTNET4"), presetOf(t, "BOTANIX/MAINNET")
+	handled, fewer, acting := s, s, s
+	handled.ClaimHandler, fewer.Amount, acting.SuccessAction = common.HexToAddress("0x02"), big.NewInt(1), common.Hash{1}
 	over := time.Unix(s.Expiry()+1, 0).Add(chains.RefundGrace) // as whoever pays in counts
 	for name, c := range map[string]struct {
 		err        error
@@ -94,6 +45,14 @@ func TestOnlyWhatIsOverIsLate(t *testing.T) {
 		"forged":                       {err: n.VerifyInit(d, s, forged, s.Offerer, now, now.Unix())},
 		"for something else":           {err: n.VerifyInit(d, s, renamed, s.Offerer, now, now.Unix())},
 		"a stranger's":                 {err: n.VerifyInit(d, s, good, common.Address{9}, now, now.Unix())},
+		"of another contract":          {err: n.VerifyInit(otherDeployment, s, good, s.Offerer, now, now.Unix())},
+		"of another chain":             {err: otherNetwork.VerifyInit(d, s, good, s.Offerer, now, now.Unix())},
+		"with another handler":         {err: n.VerifyInit(d, handled, good, s.Offerer, now, now.Unix())},
+		"for another amount":           {err: n.VerifyInit(d, fewer, good, s.Offerer, now, now.Unix())},
+		"a call after the claim":       {err: n.VerifyInit(d, acting, init(acting, long), s.Offerer, now, now.Unix())}, // signed by the right LP, and yet
+		"the LP as sender":             {err: n.VerifyInit(d, s, good, s.Claimer, now, now.Unix())},
+		"an opening's for a refund":    {err: n.VerifyRefund(d, s, chains.Auth{Prefix: prefixRefund, Timeout: long, Signature: good.Signature}, now)},
+		"nobody's":                     {err: n.VerifyData(common.Address{}, nil, good.Signature)},
 		"over":                         {err: n.VerifyInit(d, s, init(s, now.Unix()-1), s.Offerer, now, now.Unix()), late: true},
 		"over by the chain's time":     {err: n.VerifyInit(d, s, good, s.Offerer, now, long+1), late: true},
 		"an escrow that expired":       {err: n.VerifyInit(d, s, init(s, over.Unix()+600), s.Offerer, over, over.Unix()), late: true},

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -151,10 +153,7 @@ func (d Deployment) Match(calls []Call, from int, tx *Transaction) (int, error) 
 			break
 		}
 	}
-	if missing == nil {
-		missing = fmt.Errorf("is not part of the action")
-	}
-	return 0, missing
+	return 0, cmp.Or(missing, errors.New("is not part of the action"))
 }
 
 func (d Deployment) matches(c Call, tx *Transaction) error {

@@ -22,6 +22,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -49,26 +50,12 @@ type txAnswer struct {
 // signText signs an unsigned transaction as a wallet does.
 func signText(t testing.TB, privateKey, unsigned string) string {
 	t.Helper()
-	key, err := crypto.ToECDSA(unhex(t, privateKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, _, err := withSignature(unhex(t, unsigned))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(crypto.ToECDSA(unhex(t, privateKey)))(t)
+	full, _ := must.Two(withSignature(unhex(t, unsigned)))(t)
 	var tx types.Transaction
-	if err := tx.UnmarshalBinary(full); err != nil {
-		t.Fatal(err)
-	}
-	signed, err := types.SignTx(&tx, types.LatestSignerForChainID(tx.ChainId()), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := signed.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tx.UnmarshalBinary(full))
+	signed := must.Get(types.SignTx(&tx, types.LatestSignerForChainID(tx.ChainId()), key))(t)
+	raw := must.Get(signed.MarshalBinary())(t)
 	return hexutil.Encode(raw)
 }
 
@@ -77,21 +64,12 @@ func signText(t testing.TB, privateKey, unsigned string) string {
 // transactions have the last word.
 func checkCalls(t *testing.T, n Network, d Deployment, calls []Call, want []txAnswer, sender, privateKey, feeRate string, nonce uint64) {
 	t.Helper()
-	rate, err := ParseFeeRate(feeRate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts, err := n.Serialize(calls, nonce, rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rate := must.Get(ParseFeeRate(feeRate))(t)
+	texts := must.Get(n.Serialize(calls, nonce, rate))(t)
 	var got []txAnswer
 	var signed []string
 	for i, c := range calls {
-		tx, err := ParseTransaction(texts[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		tx := must.Get(ParseTransaction(texts[i]))(t)
 		if tx.String() != texts[i] || tx.Signed || !bytes.Equal(tx.Data, c.Data) {
 			t.Errorf("transaction %d does not survive its text", i)
 		}
@@ -118,10 +96,7 @@ func checkCalls(t *testing.T, n Network, d Deployment, calls []Call, want []txAn
 		if privateKey != "" {
 			a.Signed = signText(t, privateKey, texts[i])
 			signed = append(signed, a.Signed)
-			back, err := ParseTransaction(a.Signed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			back := must.Get(ParseTransaction(a.Signed))(t)
 			a.TxID, a.Signer = back.ID.Hex(), back.From.Hex()
 		}
 		got = append(got, a)
@@ -172,10 +147,7 @@ func (in btcProofInput) merkle(t *testing.T) bitcoin.MerkleProof {
 	t.Helper()
 	m := bitcoin.MerkleProof{Pos: in.Merkle.Pos}
 	for _, s := range in.Merkle.Merkle {
-		h, err := chainhash.NewHash(unhex(t, s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(chainhash.NewHash(unhex(t, s)))(t)
 		m.Hashes = append(m.Hashes, *h)
 	}
 	return m
@@ -185,10 +157,7 @@ func (in btcProofInput) merkle(t *testing.T) bitcoin.MerkleProof {
 // Bitcoin library refuses to read.
 func oddOutput(t *testing.T, raw []byte) bool {
 	t.Helper()
-	tx, err := rawtx.Decode(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(rawtx.Decode(raw))(t)
 	for _, out := range tx.TxOut {
 		switch txscript.GetScriptClass(out.PkScript) {
 		case txscript.NonStandardTy, txscript.NullDataTy, txscript.WitnessUnknownTy:

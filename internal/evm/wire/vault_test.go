@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -131,10 +132,7 @@ func checkPayout(t *testing.T, c *vectors.Case, in payoutInput, withNull bool) {
 	if !ok || hex.EncodeToString(data) != e.Data {
 		t.Fatalf("got %x, want %s", data, e.Data)
 	}
-	back, err := decodePayout(data, withNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Get(decodePayout(data, withNull))(t)
 	amounts := append([]string(nil), in.RawAmounts...)
 	if len(amounts) == 1 {
 		amounts = append(amounts, "0")
@@ -153,9 +151,7 @@ func checkPayout(t *testing.T, c *vectors.Case, in payoutInput, withNull bool) {
 func unsigned(t *testing.T, c *vectors.Case, payout json.RawMessage) json.RawMessage {
 	t.Helper()
 	var m map[string]any
-	if err := json.Unmarshal(payout, &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(payout, &m))
 	amounts, _ := m["rawAmounts"].([]any)
 	for i, a := range amounts {
 		if n := bigOf(t, a.(string)); n.Sign() < 0 {
@@ -203,11 +199,7 @@ func withdrawalOf(raw []byte) (chains.Withdrawal, error) {
 // mustWithdrawal reads a withdrawal that a test needs to be good.
 func mustWithdrawal(t testing.TB, raw string) chains.Withdrawal {
 	t.Helper()
-	w, err := withdrawalOf(unhex(t, raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return must.Get(withdrawalOf(unhex(t, raw)))(t)
 }
 
 // checkRefused demands that a withdrawal which the reference refuses is refused,
@@ -227,22 +219,29 @@ func checkRefused(t *testing.T, c *vectors.Case, w chains.Withdrawal, err error)
 	}
 }
 
+// acceptedWithdrawal reads the withdrawal of a case, unless it is to be refused.
+func acceptedWithdrawal(t *testing.T, c *vectors.Case, raw string) (w chains.Withdrawal, ok bool) {
+	t.Helper()
+	w, err := withdrawalOf(unhex(t, raw))
+	switch {
+	case vectors.Refused(c.Want(t)):
+		checkRefused(t, c, w, err)
+		return w, false
+	case errors.Is(err, errZeroAddress):
+		c.Differ(t, "evm-recipient")
+		return w, false
+	}
+	must.Do(t, err)
+	return w, true
+}
+
 func TestVectorsSpvWithdrawal(t *testing.T) {
 	vectors.Each(t, "chain-evm", "spv_withdrawal", func(t *testing.T, c *vectors.Case) {
 		var in struct{ BtcTx struct{ Raw string } }
 		c.Input(t, &in)
-		w, err := withdrawalOf(unhex(t, in.BtcTx.Raw))
-		want := c.Want(t)
-		if vectors.Refused(want) {
-			checkRefused(t, c, w, err)
+		w, ok := acceptedWithdrawal(t, c, in.BtcTx.Raw)
+		if !ok {
 			return
-		}
-		if errors.Is(err, errZeroAddress) {
-			c.Differ(t, "evm-recipient")
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
 		}
 		a := w.Amounts
 		number := func(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -257,7 +256,7 @@ func TestVectorsSpvWithdrawal(t *testing.T) {
 		if w.Execution != nil {
 			got["executionHash"] = hex.EncodeToString(w.Execution)
 		}
-		vectors.SameJSON(t, vectors.Without(t, want, "frontingId", "struct"), got)
+		vectors.SameJSON(t, vectors.Without(t, c.Want(t), "frontingId", "struct"), got)
 	})
 }
 
@@ -266,17 +265,9 @@ func TestVectorsWithdrawalParseCitrea(t *testing.T) {
 	vectors.Each(t, "swap-flows-spv-and-core", "withdrawal_parse_citrea", func(t *testing.T, c *vectors.Case) {
 		var in struct{ RawTx string }
 		c.Input(t, &in)
-		w, err := withdrawalOf(unhex(t, in.RawTx))
-		if vectors.Refused(c.Want(t)) {
-			checkRefused(t, c, w, err)
+		w, ok := acceptedWithdrawal(t, c, in.RawTx)
+		if !ok {
 			return
-		}
-		if errors.Is(err, errZeroAddress) {
-			c.Differ(t, "evm-recipient")
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
 		}
 		var want struct{ Recipient, TxHash string }
 		c.Expected(t, &want)
@@ -301,29 +292,17 @@ func TestVectorsSpvVault(t *testing.T) {
 		got := map[string]any{}
 		var v Vault
 		if in.Owner == "" { // a vault that is to be opened, known by its JSON only
-			if err := json.Unmarshal(want["serialized"], &v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(want["serialized"], &v))
 		} else {
 			p := VaultParams{common.HexToAddress(in.Params.BtcRelayContract), common.HexToAddress(in.Params.Token0),
 				common.HexToAddress(in.Params.Token1), bigOf(t, in.Params.Token0Multiplier), bigOf(t, in.Params.Token1Multiplier),
 				bigOf(t, in.Params.Confirmations)}
-			state, err := DecodeVaultState(unhex(t, in.GetVaultReturn))
-			if err != nil {
-				t.Fatal(err)
-			}
+			state := must.Get(DecodeVaultState(unhex(t, in.GetVaultReturn)))(t)
 			d := Deployment{BtcRelay: Contract{Address: p.BtcRelayContract}}
-			if v, err = d.NewVault(VaultRef{common.HexToAddress(in.Owner), bigOf(t, in.VaultID)}, state, p); err != nil {
-				t.Fatal(err)
-			}
-			commitment, err := p.Commitment()
-			if err != nil {
-				t.Fatal(err)
-			}
+			v = must.Get(d.NewVault(VaultRef{common.HexToAddress(in.Owner), bigOf(t, in.VaultID)}, state, p))(t)
+			commitment := must.Get(p.Commitment())(t)
 			var again Vault
-			if err := json.Unmarshal(mustJSON(t, v), &again); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(mustJSON(t, v), &again))
 			got["paramsCommitment"], got["reserialized"], got["balances"] = commitment, again, balances(v)
 			got["confirmations"] = v.Params.Confirmations.Uint64()
 			checkPending(t, c, v, want, in.Withdrawals)
@@ -385,10 +364,7 @@ func checkPending(t *testing.T, c *vectors.Case, v Vault, want map[string]json.R
 		if total[0] <= v.Raw[0] && total[1] <= v.Raw[1] { // the reference looks at neither state nor output
 			open := v
 			open.Opened, open.UTXO = true, pending[0].Vault
-			theirs, err := vaultAfter(open, pending[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			theirs := must.Get(vaultAfter(open, pending[0]))(t)
 			theirs.Opened = v.Opened
 			vectors.SameJSON(t, want["updatedByFirst"], theirs)
 		}

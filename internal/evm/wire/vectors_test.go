@@ -10,26 +10,19 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // presetOf returns the network that a vector names as in CITREA/MAINNET.
 func presetOf(t testing.TB, name string) Network {
 	t.Helper()
 	chain, on, _ := strings.Cut(name, "/")
-	n, err := Preset(chain, bitcoinNetwork(t, on))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must.Get(Preset(chain, bitcoinNetwork(t, on)))(t)
 }
 
 func bitcoinNetwork(t testing.TB, name string) bitcoin.Network {
 	t.Helper()
-	n, err := bitcoin.ParseNetwork(strings.ToLower(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must.Get(bitcoin.ParseNetwork(strings.ToLower(name)))(t)
 }
 
 func deploymentOf(t testing.TB, name string) Deployment {
@@ -73,9 +66,7 @@ var addressMembers = []string{"offerer", "claimer", "token", "refundHandler", "c
 func canonical(t testing.TB, raw json.RawMessage) bool {
 	t.Helper()
 	var fields map[string]any
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &fields))
 	for _, name := range addressMembers {
 		if s, _ := fields[name].(string); common.IsHexAddress(s) && common.HexToAddress(s).Hex() != s {
 			return false

@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -46,10 +47,7 @@ func BenchmarkEscrowsOverHTTP(b *testing.B) {
 			}
 			return all
 		})
-		nodes, err := rpc.Dial(func(string) error { return nil }, []string{server.URL}, http.DefaultTransport, time.Now)
-		if err != nil {
-			b.Fatal(err)
-		}
+		nodes := must.Get(rpc.Dial(func(string) error { return nil }, []string{server.URL}, http.DefaultTransport, time.Now))(b)
 		var r *Reader
 		fresh := func() {
 			r = New(p, NewLedger(countedNode{nodes, &trips}, time.Now, slog.New(slog.DiscardHandler)))

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
@@ -49,10 +50,7 @@ func (c counted) Batch(ctx context.Context, requests []rpc.Request) error {
 func both(t *testing.T, test func(*kit)) {
 	for _, version := range []string{wire.V1, wire.V2} {
 		t.Run(version, func(t *testing.T) {
-			n, err := solana.Start(solana.Options{FinalizedLag: final, Manual: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(solana.Start(solana.Options{FinalizedLag: final, Manual: true}))(t)
 			t.Cleanup(func() {
 				if err := n.Close(); err != nil {
 					t.Error(err)
@@ -73,10 +71,7 @@ func both(t *testing.T, test func(*kit)) {
 
 func (k *kit) connect(urls ...string) {
 	k.Helper()
-	nodes, err := rpc.Dial(func(string) error { return nil }, urls, http.DefaultTransport, k.net.Time)
-	if err != nil {
-		k.Fatal(err)
-	}
+	nodes := must.Get(rpc.Dial(func(string) error { return nil }, urls, http.DefaultTransport, k.net.Time))(k)
 	k.Cleanup(nodes.Close)
 	k.ledger = read.NewLedger(counted{nodes, &k.trips}, k.net.Time, slog.New(slog.DiscardHandler))
 	k.reader = read.New(k.p, k.ledger)
@@ -96,9 +91,8 @@ func secretOf(n byte) [32]byte { return [32]byte{31: n} }
 // lock describes an escrow that the user pays into, for the LP, until an hour from now.
 func (k *kit) lock(secret [32]byte, amount, sequence uint64) *wire.SwapData {
 	k.Helper()
-	d, err := k.p.NewSwapData(wire.Spec{Kind: chains.HTLC, Claim: wire.ClaimHash{PaymentHash: sha256.Sum256(secret[:])}, Offerer: k.net.User.Address, Claimer: k.net.LP.Address,
-		Token: solana.USDC, Amount: amount, Sequence: sequence, Expiry: uint64(k.net.Time().Add(time.Hour).Unix()), PayIn: true, DepositToken: wire.WSOL})
-	k.must(err)
+	d := must.Get(k.p.NewSwapData(wire.Spec{Kind: chains.HTLC, Claim: wire.ClaimHash{PaymentHash: sha256.Sum256(secret[:])}, Offerer: k.net.User.Address, Claimer: k.net.LP.Address,
+		Token: solana.USDC, Amount: amount, Sequence: sequence, Expiry: uint64(k.net.Time().Add(time.Hour).Unix()), PayIn: true, DepositToken: wire.WSOL}))(k)
 	return d
 }
 
@@ -111,8 +105,7 @@ func (k *kit) authorize(d *wire.SwapData, by *solana.Account, sender wire.Key) (
 		slot, block = v.Head().Slot, wire.SignedBlock{Hash: v.Head().Hash, Height: v.Head().Height}
 	})
 	until := uint64(k.net.Time().Add(10 * time.Minute).Unix())
-	tx, err := k.p.InitTx(d, sender, until, rate)
-	k.must(err)
+	tx := must.Get(k.p.InitTx(d, sender, until, rate))(k)
 	tx.Blockhash = block.Hash
 	k.must(tx.Sign(by.Key))
 	return wire.InitAuth{Prefix: d.InitPrefix(), Timeout: until, Slot: slot, Signature: tx.Signatures[by.Address]}, block
@@ -122,31 +115,25 @@ func (k *kit) authorize(d *wire.SwapData, by *solana.Account, sender wire.Key) (
 func (k *kit) open(d *wire.SwapData, by, lp *solana.Account) string {
 	k.Helper()
 	auth, block := k.authorize(d, lp, by.Address)
-	txs, err := k.p.OpenTxs(d, by.Address, auth, rate, block, nil)
-	k.must(err)
+	txs := must.Get(k.p.OpenTxs(d, by.Address, auth, rate, block, nil))(k)
 	return k.send(by, txs...)
 }
 
 func (k *kit) send(by *solana.Account, txs ...*wire.Tx) string {
 	k.Helper()
-	done, err := by.SendAll(k.Context(), txs)
-	k.must(err)
+	done := must.Get(by.SendAll(k.Context(), txs))(k)
 	return done.ID.String()
 }
 
 func (k *kit) claim(d *wire.SwapData, secret [32]byte, by *solana.Account) string {
 	k.Helper()
-	tx, err := k.p.ClaimTx(d, by.Address, secret, rate, wire.ToATA{})
-	k.must(err)
+	tx := must.Get(k.p.ClaimTx(d, by.Address, secret, rate, wire.ToATA{}))(k)
 	return k.send(by, tx)
 }
 
 func queryOf(t testing.TB, d *wire.SwapData) chains.EscrowQuery {
 	t.Helper()
-	e, err := d.Escrow()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(d.Escrow())(t)
 	return chains.EscrowQuery{Escrow: &e}
 }
 
@@ -158,8 +145,7 @@ func searchOf(d *wire.SwapData) chains.EscrowQuery {
 func (k *kit) facts(trips int64, queries ...chains.EscrowQuery) []chains.EscrowFact {
 	k.Helper()
 	k.trips.Store(0)
-	all, err := k.reader.Escrows(k.Context(), queries)
-	k.must(err)
+	all := must.Get(k.reader.Escrows(k.Context(), queries))(k)
 	if got := k.trips.Load(); got != trips {
 		k.Errorf("%d round trips, want %d", got, trips)
 	}
@@ -187,8 +173,7 @@ func TestEscrowCourse(t *testing.T) {
 				k.Errorf("open %d: %+v", i, f)
 			}
 		}
-		found, err := wire.ParseSwapData(all[1].Escrow.Data)
-		k.must(err)
+		found := must.Get(wire.ParseSwapData(all[1].Escrow.Data))(k)
 		if err := wire.Diff(d, found, chains.Tolerance{AnyExtraData: true}); err != nil {
 			k.Errorf("found by claim hash: %v", err)
 		}
@@ -236,11 +221,8 @@ func TestRefundedAndOpenedAnew(t *testing.T) {
 		refund := func() string {
 			auth := wire.RefundAuth{Timeout: uint64(k.net.Time().Add(10 * time.Minute).Unix())}
 			m := d.RefundMessage(auth.Timeout)
-			var err error
-			auth.Signature, err = k.net.LP.Key.Sign(m[:])
-			k.must(err)
-			tx, err := k.p.RefundTx(d, k.net.User.Address, &auth, nil, rate, wire.ToATA{})
-			k.must(err)
+			auth.Signature = must.Get(k.net.LP.Key.Sign(m[:]))(k)
+			tx := must.Get(k.p.RefundTx(d, k.net.User.Address, &auth, nil, rate, wire.ToATA{}))(k)
 			return k.send(k.net.User, tx)
 		}
 		first := refund()
@@ -392,15 +374,12 @@ func TestRelayHeaders(t *testing.T) {
 		k.net.SetMining(true)
 		k.net.Bitcoin().Mine(4)
 		k.must(k.net.SyncRelay(k.Context()))
-		height, err := k.net.RelayHeight(k.p.Version)
-		k.must(err)
-		state, tip, err := k.reader.TipHeader(k.Context())
-		k.must(err)
+		height := must.Get(k.net.RelayHeight(k.p.Version))(k)
+		state, tip := must.Two(k.reader.TipHeader(k.Context()))(k)
 		if state.Height != height || tip.Header.Height != height || tip.Commitment() != state.TipCommitment {
 			k.Fatalf("tip %d, %+v, want %d", state.Height, tip.Header, height)
 		}
-		inner, err := k.net.StoredHeader(height - 2)
-		k.must(err)
+		inner := must.Get(k.net.StoredHeader(height - 2))(k)
 		_, header, err := k.reader.Header(k.Context(), inner.Header.Hash())
 		k.must(err)
 		if header == nil || header.Commitment() != inner.Commitment() {

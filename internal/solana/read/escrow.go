@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -269,10 +270,7 @@ func (m *memory) note(d *wire.SwapData, f chains.EscrowFact, asked time.Time, se
 
 // NoteSettled keeps what stays of what all nodes say.
 func (r *Reader) NoteSettled(q chains.EscrowQuery, f chains.EscrowFact) {
-	e := q.Escrow
-	if e == nil {
-		e = f.Escrow
-	}
+	e := cmp.Or(q.Escrow, f.Escrow)
 	if e == nil || f.Err != nil {
 		return
 	}

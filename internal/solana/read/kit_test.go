@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
@@ -242,11 +243,7 @@ func (s *stub) result(id string, tx txJSON, all []wire.Instruction) json.RawMess
 
 func mustJSON(t testing.TB, v any) json.RawMessage {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(json.Marshal(v))(t)
 }
 
 func key(t testing.TB, s string) wire.Key {
@@ -265,11 +262,7 @@ func programs(t testing.TB, version string) wire.Programs {
 	if !ok {
 		t.Fatal("no deployments")
 	}
-	p, err := n.Version(version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(n.Version(version))(t)
 }
 
 func same[T any](t *testing.T, what string, want, got T) {

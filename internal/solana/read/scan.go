@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/swapper-go/swapper/fault"
@@ -24,9 +25,7 @@ const scanPages = 20
 // request asks for the next page, which [scan.run] takes up.
 func (s *scan) request() rpc.Request {
 	s.asked = true
-	if s.pageSize == 0 {
-		s.pageSize = rpc.SignaturesPerCall
-	}
+	s.pageSize = cmp.Or(s.pageSize, rpc.SignaturesPerCall)
 	return rpc.SignaturesRequest(s.of, rpc.Page{Before: s.last, Limit: s.pageSize}, rpc.Confirmed, &s.page)
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -50,23 +51,14 @@ func TestVectorsStatus(t *testing.T) {
 			vectorHistory(t, c, s, r, in)
 			return
 		}
-		d, err := wire.ParseSwapData(in.Swap)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(wire.ParseSwapData(in.Swap))(t)
 		at := r.Programs.Escrow(d.PaymentHash)
 		s.history[at] = in.Signatures
 		if in.EscrowAccount != nil {
 			s.accounts[at] = wire.AccountReply{Owner: r.Programs.Swap, Lamports: 1, Data: vectors.Unhex(t, *in.EscrowAccount)}
 		}
-		e, err := d.Escrow()
-		if err != nil {
-			t.Fatal(err)
-		}
-		facts, err := r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}, {ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(d.Escrow())(t)
+		facts := must.Get(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}, {ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}))(t)
 		if strings.HasPrefix(c.Name, "events with another sequence") {
 			// Both are read at one commitment here: what was opened is there, or it ended.
 			c.Differ(t, "sol-opened-without-account")

@@ -50,30 +50,18 @@ func judge(method string, err *jsonrpc.Error) jsonrpc.Verdict {
 // IsSkipped reports whether an error says that a slot has no block, or none that the
 // node has: an older slot may have one (protocol: chain-solana.md §3).
 func IsSkipped(err error) bool {
-	switch jsonrpc.CodeOf(err) {
-	case codeSlotSkipped, codeSlotMissing, codeBlockNotAvailable, codeBlockStatusUnknown:
-		return true
-	}
-	return false
+	return jsonrpc.HasCode(err, codeSlotSkipped, codeSlotMissing, codeBlockNotAvailable, codeBlockStatusUnknown)
 }
 
 // IsUnsupported reports whether an error says that the node does not have a method.
 func IsUnsupported(err error) bool {
-	switch jsonrpc.CodeOf(err) {
-	case codeMethodNotFound, codeInvalidRequest, codeForbidden:
-		return true
-	}
-	return false
+	return jsonrpc.HasCode(err, codeMethodNotFound, codeInvalidRequest, codeForbidden)
 }
 
 // IsRefusal reports whether an error says that a node has not taken a transaction and
 // will not take it as it is.
 func IsRefusal(err error) bool {
-	switch jsonrpc.CodeOf(err) {
-	case codeSimulationFailed, codeSignatureInvalid, codePrecompileFailed, codeInvalidParams:
-		return true
-	}
-	return false
+	return jsonrpc.HasCode(err, codeSimulationFailed, codeSignatureInvalid, codePrecompileFailed, codeInvalidParams)
 }
 
 // IsUnreadable reports whether an error says that a transaction is of a version that

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,11 +59,7 @@ func checkGenesis(genesis func(hash string) error, answer json.RawMessage) error
 
 // light names the calls that a node answers from what it has at hand.
 func light(r Request) bool {
-	switch r.Method {
-	case "getGenesisHash", "getMultipleAccounts", "getSlot", "getLatestBlockhash", "isBlockhashValid", "getSignatureStatuses", "getTransaction":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"getGenesisHash", "getMultipleAccounts", "getSlot", "getLatestBlockhash", "isBlockhashValid", "getSignatureStatuses", "getTransaction"}, r.Method)
 }
 
 // newest is the newest slot that a node has told of.

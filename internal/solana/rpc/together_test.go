@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -31,10 +32,7 @@ func TestSwapsAskABusyNodeTogether(t *testing.T) {
 					}
 					return rpctest.Result(c, json.RawMessage(questions["block"].good))
 				}}
-				nodes, err := Dial(func(string) error { return nil }, []string{"http://node.invalid"}, gate, time.Now)
-				if err != nil {
-					t.Fatal(err)
-				}
+				nodes := must.Get(Dial(func(string) error { return nil }, []string{"http://node.invalid"}, gate, time.Now))(t)
 				defer nodes.Close()
 				nodes.Retry = httpx.RetryPolicy{Calls: 1}
 				ask := func(requests ...Request) error { return AskAll(t.Context(), nodes, requests) }

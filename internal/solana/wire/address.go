@@ -103,17 +103,11 @@ var errZeroAddress = errors.New("the address is the system program, not a wallet
 // programs refuse them. Base58 is unique per value, so the canonical form is s
 // itself. The all-zero address is refused (protocol: chain-solana.md §2).
 func Address(s string) (canonical string, err error) {
-	key, err := ParseKey(s)
-	if err != nil {
-		return "", err
-	}
-	if key.IsZero() {
-		return "", errZeroAddress
-	}
-	if !OnCurve(key) {
+	canonical, err = TokenAddress(s)
+	if err == nil && !OnCurve(MustKey(canonical)) {
 		return "", ErrOffCurve
 	}
-	return s, nil
+	return canonical, err
 }
 
 // TokenAddress returns s if it can be the address of a token (a mint): base58 of

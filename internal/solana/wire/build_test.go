@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -40,14 +41,8 @@ func jsonOfTx(t testing.TB, tx *Tx, latest Hash) txJSON {
 	}
 	hash := compiled.Blockhash.String()
 	j.Blockhash, j.Message = &hash, messageHex(t, &compiled)
-	full, err := compiled.Transaction()
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := full.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := must.Get(compiled.Transaction())(t)
+	raw := must.Get(full.MarshalBinary())(t)
 	j.Size = len(raw)
 	if len(tx.Signatures) > 0 {
 		for i, sig := range full.Signatures {
@@ -79,14 +74,8 @@ func idempotent(t *testing.T, c *vectors.Case, txs []txJSON) []txJSON {
 		}
 		if changed {
 			c.Differ(t, "sol-idempotent-ata")
-			m, err := Compile(key(t, tx.FeePayer), Hash(key(t, *tx.Blockhash)), instructionsOf(t, tx.Instructions))
-			if err != nil {
-				t.Fatal(err)
-			}
-			raw, err := m.MarshalBinary()
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(Compile(key(t, tx.FeePayer), Hash(key(t, *tx.Blockhash)), instructionsOf(t, tx.Instructions)))(t)
+			raw := must.Get(m.MarshalBinary())(t)
 			txs[i].Message = hex.EncodeToString(raw)
 			txs[i].Size++
 		}
@@ -169,10 +158,7 @@ func TestVectorsMessages(t *testing.T) {
 			if in.Secret == "" {
 				// Lamports were sent to the address of the token account.
 				c.Differ(t, "sol-system-owned-ata")
-				tx, err := p.ClaimTx(d, d.Claimer, [32]byte{}, f, ata(*d.ClaimerATA))
-				if err != nil {
-					t.Fatal(err)
-				}
+				tx := must.Get(p.ClaimTx(d, d.Claimer, [32]byte{}, f, ata(*d.ClaimerATA)))(t)
 				same(t, "creation", jsonOf(EnsureATA(d.Claimer, d.Claimer, d.Token)), jsonOf(tx.Instructions[2]))
 				return
 			}
@@ -254,10 +240,7 @@ func TestVectorsMessages(t *testing.T) {
 func wantBitcoinClaim(t *testing.T, p Programs, c BitcoinClaim, txs []*Tx) {
 	t.Helper()
 	pay := wantedPayment{TxID: c.Proof.TxID, Block: c.Header.Header.Hash(), Vout: c.Vout, Stripped: c.Stripped, Confirmations: c.Confirmations}
-	wants, err := p.wantBitcoinClaim(c.Data, c.Signer, pay, c.DataKey.PublicKey(), 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wants := must.Get(p.wantBitcoinClaim(c.Data, c.Signer, pay, c.DataKey.PublicKey(), 1<<40))(t)
 	if _, at, err := matchAll(wants, parsedAll(t, txs)); err != nil {
 		t.Errorf("transaction %d: %v", at, err)
 	}
@@ -270,18 +253,9 @@ func parsedAll(t *testing.T, txs []*Tx) (all []*Parsed) {
 		if tx.Blockhash.IsZero() {
 			tx.Blockhash = Hash{7}
 		}
-		full, err := tx.Transaction()
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := full.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := ParseTx(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		full := must.Get(tx.Transaction())(t)
+		raw := must.Get(full.MarshalBinary())(t)
+		parsed := must.Get(ParseTx(raw))(t)
 		all = append(all, parsed)
 	}
 	return all
@@ -318,33 +292,17 @@ func TestVectorsTxSerialization(t *testing.T) {
 				}
 				txs = append(txs, tx)
 			}
-			if err := Prepare(txs, Hash(key(t, in.LatestBlockhash.Blockhash)), in.LatestBlockhash.LastValidBlockHeight); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Prepare(txs, Hash(key(t, in.LatestBlockhash.Blockhash)), in.LatestBlockhash.LastValidBlockHeight))
 			var texts, signed, ids []string
 			for _, tx := range txs {
-				text, err := tx.Text()
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := must.Get(tx.Text())(t)
 				texts = append(texts, text)
-				read, err := ParseText(text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				read := must.Get(ParseText(text))(t)
 				same(t, "signers read back", tx.Signers, read.Signers)
 				same(t, "last valid height read back", tx.LastValid, read.LastValid)
-				if err := tx.Sign(vectors.Unhex(t, in.UserSecretKey)); err != nil {
-					t.Fatal(err)
-				}
-				raw, err := tx.Bytes()
-				if err != nil {
-					t.Fatal(err)
-				}
-				parsed, err := readSigned(hex.EncodeToString(raw))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, tx.Sign(vectors.Unhex(t, in.UserSecretKey)))
+				raw := must.Get(tx.Bytes())(t)
+				parsed := must.Get(readSigned(hex.EncodeToString(raw)))(t)
 				id, _ := parsed.ID()
 				signed, ids = append(signed, hex.EncodeToString(raw)), append(ids, id.String())
 			}
@@ -398,10 +356,7 @@ func TestVectorsDataAccount(t *testing.T) {
 		}
 		p := programs(in.Version)
 		signer := Key(DataKey([]byte{1}, [32]byte{}).PublicKey())
-		txs, err := p.DataTxs(signer, DataKey([]byte{2}, [32]byte{}), clientsLayout(in.Version), make([]byte, in.Length), nil, FeeRate{Price: 12345})
-		if err != nil {
-			t.Fatal(err)
-		}
+		txs := must.Get(p.DataTxs(signer, DataKey([]byte{2}, [32]byte{}), clientsLayout(in.Version), make([]byte, in.Length), nil, FeeRate{Price: 12345}))(t)
 		type part struct {
 			ProgramID  string `json:"programId"`
 			DataLength int    `json:"dataLength"`
@@ -433,10 +388,7 @@ func TestVectorsDataAccount(t *testing.T) {
 func normal(t *testing.T, pairs [][2]any) [][2]any {
 	t.Helper()
 	for i, pair := range pairs {
-		n, err := pair[1].(json.Number).Float64()
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(pair[1].(json.Number).Float64())(t)
 		pairs[i][1] = n
 	}
 	return pairs
@@ -460,10 +412,7 @@ func TestDataThatIsThere(t *testing.T) {
 	} {
 		written := slices.Clone(payload)
 		c.spoil(written)
-		txs, err := firstV1.DataTxs(Key{1}, secret, DataPlain, payload, written, FeeRate{Price: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		txs := must.Get(firstV1.DataTxs(Key{1}, secret, DataPlain, payload, written, FeeRate{Price: 1}))(t)
 		var got []int
 		for _, tx := range txs {
 			if len(tx.Signers) != 0 {

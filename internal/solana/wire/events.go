@@ -79,9 +79,14 @@ func (e Event) Bytes() []byte {
 
 // Events returns the swap program's events in a transaction's log, in their order.
 func (p Programs) Events(logs []string) (events []Event, truncated bool) {
-	all, truncated := eventData(p.Swap, logs)
+	return eventsOf(p.Swap, logs, decodeEvent)
+}
+
+// eventsOf returns the events of a program that can be read.
+func eventsOf[E any](program Key, logs []string, decode func([]byte) (E, bool)) (events []E, truncated bool) {
+	all, truncated := eventData(program, logs)
 	for _, data := range all {
-		if e, ok := decodeEvent(data); ok {
+		if e, ok := decode(data); ok {
 			events = append(events, e)
 		}
 	}
@@ -144,13 +149,7 @@ func (e RelayEvent) Bytes() []byte {
 
 // RelayEvents returns the relay's events in a transaction's log, in their order.
 func (p Programs) RelayEvents(logs []string) (events []RelayEvent, truncated bool) {
-	all, truncated := eventData(p.Relay, logs)
-	for _, data := range all {
-		if e, ok := decodeRelayEvent(data); ok {
-			events = append(events, e)
-		}
-	}
-	return events, truncated
+	return eventsOf(p.Relay, logs, decodeRelayEvent)
 }
 
 // FindStored returns the stored header of a block that the relay's main chain holds,

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -154,20 +155,13 @@ func TestVectorsBTCRelay(t *testing.T) {
 		c.Expected(t, &want)
 		p := firstV1
 		header := func(s string) bitcoin.Header {
-			h, err := bitcoin.ParseHeader(vectors.Unhex(t, s), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return h
+			return must.Get(bitcoin.ParseHeader(vectors.Unhex(t, s), 0))(t)
 		}
 		hexOf := func(h [32]byte) string { return hex.EncodeToString(h[:]) }
 		switch in.Fn {
 		case "computeNext":
 			stored := in.Stored.stored(t)
-			again, err := decodeStoredHeader(stored.Bytes())
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Get(decodeStoredHeader(stored.Bytes()))(t)
 			same(t, "read back", in.Stored, jsonOfStored(again))
 			next := stored.Next(header(in.NextHeaderRaw))
 			work := rawtx.Difficulty(next.Header.Bits)
@@ -188,14 +182,8 @@ func TestVectorsBTCRelay(t *testing.T) {
 			if in.ForkID != nil {
 				fork = int64(*in.ForkID)
 			}
-			ix, err := p.SubmitInstruction(op, key(t, in.Signer), headers, on, uint64(fork))
-			if err != nil {
-				t.Fatal(err)
-			}
-			tx, err := RelayTx(key(t, in.Signer), ix, feeRate(t, in.FeeRate))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ix := must.Get(p.SubmitInstruction(op, key(t, in.Signer), headers, on, uint64(fork)))(t)
+			tx := must.Get(RelayTx(key(t, in.Signer), ix, feeRate(t, in.FeeRate)))(t)
 			switch {
 			case op == relay.SaveMain || last.Work.Cmp(bigHex(t, in.TipWork)) > 0:
 				fork = 0 // it is the main chain then
@@ -235,23 +223,14 @@ func TestVectorsBTCRelay(t *testing.T) {
 			account := make([]byte, RelayStateSpace)
 			copy(account, vectors.Unhex(t, in.MainStateHead))
 			for at, h := range in.MainStateCommitments {
-				i, err := strconv.Atoi(at)
-				if err != nil {
-					t.Fatal(err)
-				}
+				i := must.Get(strconv.Atoi(at))(t)
 				copy(account[128+32*i:], vectors.Unhex(t, h))
 			}
-			state, err := DecodeRelayState(account)
-			if err != nil {
-				t.Fatal(err)
-			}
+			state := must.Get(DecodeRelayState(account))(t)
 			if !slices.Equal(account, state.Bytes()) {
 				t.Error("the account is written otherwise than it was read")
 			}
-			block, err := bitcoin.ParseHash(in.Blockhash)
-			if err != nil {
-				t.Fatal(err)
-			}
+			block := must.Get(bitcoin.ParseHash(in.Blockhash))(t)
 			same(t, "topic", in.Topic, p.RelayHeader(block).String())
 			got := map[string]any{"result": nil, "byCommitHash": nil, "tip": map[string]any{
 				"blockheight": state.Height, "commitHash": hexOf(state.TipCommitment), "blockhash": bitcoin.Hash(state.TipHash).String(), "chainWork": hexOf([32]byte(state.Work.FillBytes(make([]byte, 32))))}}
@@ -264,9 +243,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 				got["byCommitHash"] = jsonOfStored(*events[0].Stored) // of the only one that there is
 			}
 			var all map[string]json.RawMessage
-			if err := json.Unmarshal(want, &all); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(want, &all))
 			delete(all, "calls")
 			vectors.SameJSON(t, vectors.JSON(t, all), got)
 		default:

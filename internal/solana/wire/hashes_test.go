@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -19,10 +20,7 @@ func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount 
 	case "getHashForHtlc":
 		c.Kind, c.PaymentHash = chains.HTLC, hash32(t, paymentHash)
 	case "getHashForTxId":
-		id, err := bitcoin.ParseHash(txid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(bitcoin.ParseHash(txid))(t)
 		c.Kind, c.TxID = chains.OnchainTxID, id
 	case "getHashForOnchain":
 		c.Kind, c.Script, c.Sats = chains.Onchain, vectors.Unhex(t, script), number(t, amount)
@@ -34,10 +32,7 @@ func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount 
 	default:
 		t.Fatalf("unknown %s", fn)
 	}
-	h, err := ClaimHashOf(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(ClaimHashOf(c))(t)
 	out["claimHash"] = hex.EncodeToString(h.Bytes())
 	return out
 }
@@ -53,7 +48,7 @@ func TestClaimHashRefusals(t *testing.T) {
 		}
 	}
 	plain, nonced := chains.Condition{Kind: chains.Onchain, Sats: 1}, chains.Condition{Kind: chains.Onchain, Sats: 1, Nonce: 9}
-	if a, b := must(ClaimHashOf(plain)), must(ClaimHashOf(nonced)); a != b {
+	if a, b := must.Get(ClaimHashOf(plain))(t), must.Get(ClaimHashOf(nonced))(t); a != b {
 		t.Errorf("a payment without nonce has two hashes: %v, %v", a, b)
 	}
 }

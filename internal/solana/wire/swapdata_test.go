@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/members"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -65,10 +66,7 @@ func TestVectorsSwapData(t *testing.T) {
 		case "createSwapData":
 			spec := Spec{Offerer: Key{1}, Claimer: Key{2}, Token: WSOL}
 			if in.Version != "" {
-				claim, err := DecodeClaimHash(vectors.Unhex(t, in.ClaimHash))
-				if err != nil {
-					t.Fatal(err)
-				}
+				claim := must.Get(DecodeClaimHash(vectors.Unhex(t, in.ClaimHash)))(t)
 				spec = Spec{Kind: chains.Kind(in.Type), Claim: claim, Offerer: key(t, in.Offerer), Claimer: key(t, in.Claimer), Token: key(t, in.Token), Amount: number(t, in.Amount),
 					Sequence: number(t, in.Sequence), Expiry: number(t, in.Expiry), PayIn: in.PayIn, PayOut: in.PayOut, SecurityDeposit: number(t, in.SecurityDeposit), ClaimerBounty: number(t, in.ClaimerBounty)}
 			}
@@ -100,10 +98,7 @@ func swapDataGetters(t *testing.T, text json.RawMessage, d *SwapData, want json.
 		htlc = hex.EncodeToString(d.PaymentHash[:])
 	}
 	escrow := d.EscrowHash()
-	public, err := d.Public()
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must.Get(d.Public())(t)
 	want = vectors.Without(t, want, "isTrackingReputation", "totalDeposit") // follow from members that are compared
 	got := map[string]any{
 		"offerer": d.Offerer, "claimer": d.Claimer, "amount": u(d.Amount), "token": d.Token, "type": int(d.Kind), "expiry": u(d.Expiry),
@@ -113,9 +108,7 @@ func swapDataGetters(t *testing.T, text json.RawMessage, d *SwapData, want json.
 		"securityDeposit": u(d.SecurityDeposit), "claimerBounty": u(d.ClaimerBounty), "depositToken": WSOL, "escrowStruct": public,
 	}
 	var has map[string]json.RawMessage
-	if err := json.Unmarshal(want, &has); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(want, &has))
 	if _, ok := has["serialize"]; ok {
 		got["serialize"] = d
 	} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/read"
 	starkrpc "github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
@@ -29,19 +30,13 @@ type ground struct {
 
 func start(t *testing.T, o starknet.Options) *ground {
 	t.Helper()
-	n, err := starknet.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(starknet.Start(o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	nodes, err := starkrpc.Dial(n.Network().CheckChainID, []string{n.URL()}, http.DefaultTransport, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nodes := must.Get(starkrpc.Dial(n.Network().CheckChainID, []string{n.URL()}, http.DefaultTransport, time.Now))(t)
 	t.Cleanup(nodes.Close)
 	l := read.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))
 	return &ground{t, n, l, read.New(n.Deployment(), l)}
@@ -80,9 +75,7 @@ func TestEscrowOnANetwork(t *testing.T) {
 	t.Parallel()
 	each(t, starknet.Options{}, func(g *ground) {
 		ctx := g.Context()
-		if err := g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)); err != nil {
-			g.Fatal(err)
-		}
+		must.Do(g, g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)))
 		funds := need[chains.LPFunds](g)(g.reader.Funds(ctx, g.net.LP.Address, starknet.WBTC))
 		if funds.Balance.Int64() != 100_000 || len(funds.Reputation) != 4 {
 			g.Errorf("%+v", funds)
@@ -110,19 +103,15 @@ func TestEscrowOnANetwork(t *testing.T) {
 		poll := func() []read.News {
 			g.Helper()
 			news = nil
-			if err := g.ledger.Poll(ctx, []*read.Reader{g.reader}, at, func(some []read.News, next read.Cursor) error {
+			must.Do(g, g.ledger.Poll(ctx, []*read.Reader{g.reader}, at, func(some []read.News, next read.Cursor) error {
 				news, at = append(news, some...), next
 				return nil
-			}); err != nil {
-				g.Fatal(err)
-			}
+			}))
 			return news
 		}
 		poll()
 		opened := need[wire.Felt](g)(g.net.Party(g.net.LP).Open(s, g.net.Time().Unix()+3600))
-		if err := g.net.Wait(ctx, opened); err != nil {
-			g.Fatal(err)
-		}
+		must.Do(g, g.net.Wait(ctx, opened))
 		f := look()
 		if f[0].State != chains.EscrowOpen || !f[0].Final || f[0].InitTx != wire.Hex(opened) || f[0].Opened != g.net.Head() || f[1].State != chains.EscrowOpen || f[1].Escrow == nil || string(f[1].Escrow.Hash) != string(e.Hash) {
 			g.Errorf("%+v", f)
@@ -198,9 +187,7 @@ func TestPreConfirmedOnANetwork(t *testing.T) {
 		if paid := need[chains.Payout](g)(g.ledger.Paid(ctx, again, g.net.User.Address)); paid.Amount.Int64() != 5 {
 			g.Errorf("%d is paid", paid)
 		}
-		if err := g.net.Forget(1); err != nil {
-			g.Fatal(err)
-		}
+		must.Do(g, g.net.Forget(1))
 		if got := state(); got.State != chains.TxUnknown && got.State != chains.TxPending {
 			g.Errorf("%+v", got)
 		}
@@ -239,9 +226,7 @@ func TestRelayOnANetwork(t *testing.T) {
 	g := start(t, starknet.Options{})
 	ctx := g.Context()
 	g.net.Bitcoin().Mine(5)
-	if err := g.net.SyncRelay(ctx); err != nil {
-		g.Fatal(err)
-	}
+	must.Do(g, g.net.SyncRelay(ctx))
 	tip := need[uint32](g)(g.reader.RelayTip(ctx))
 	h := need[wire.StoredHeader](g)(g.net.StoredHeader(tip - 2))
 	got, at, found, err := g.reader.Header(ctx, h.Header.Hash(), 0)
@@ -259,10 +244,7 @@ func TestRelayOnANetwork(t *testing.T) {
 		g.Error(found, err)
 	}
 	utxo := bitcoin.OutPoint{Hash: bitcoin.Hash{1}}
-	v, err := g.net.Party(g.net.LP).OpenVault(ctx, big.NewInt(3), [2]wire.Felt{starknet.WBTC, wire.STRK}, [2]*big.Int{big.NewInt(1), big.NewInt(1e10)}, 3, utxo, [2]uint64{1000, 2000})
-	if err != nil {
-		g.Fatal(err)
-	}
+	v := must.Get(g.net.Party(g.net.LP).OpenVault(ctx, big.NewInt(3), [2]wire.Felt{starknet.WBTC, wire.STRK}, [2]*big.Int{big.NewInt(1), big.NewInt(1e10)}, 3, utxo, [2]uint64{1000, 2000}))(g)
 	asks := func(owner string, id int64) chains.VaultID {
 		return chains.VaultID{Owner: owner, ID: big.NewInt(id)}
 	}
@@ -286,9 +268,7 @@ func TestFaultyServers(t *testing.T) {
 	t.Parallel()
 	g := start(t, starknet.Options{})
 	ctx := g.Context()
-	if err := g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)); err != nil {
-		g.Fatal(err)
-	}
+	must.Do(g, g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)))
 	secret := [32]byte{5}
 	var queries []chains.EscrowQuery
 	var locks []wire.SwapData
@@ -296,9 +276,7 @@ func TestFaultyServers(t *testing.T) {
 		s := g.hashLock(secret, i)
 		locks = append(locks, s)
 		id := need[wire.Felt](g)(g.net.Party(g.net.LP).Open(s, g.net.Time().Unix()+3600))
-		if err := g.net.Wait(ctx, id); err != nil {
-			g.Fatal(err)
-		}
+		must.Do(g, g.net.Wait(ctx, id))
 		g.net.Mine(7)
 		e := need[chains.Escrow](g)(g.net.Deployment().Escrow(s))
 		queries = append(queries, chains.EscrowQuery{Escrow: &e})
@@ -328,23 +306,17 @@ func TestFaultyServers(t *testing.T) {
 			if !c.alone {
 				urls = append(urls, g.net.URL())
 			}
-			nodes, err := starkrpc.Dial(func(id wire.Felt) error {
+			nodes := must.Get(starkrpc.Dial(func(id wire.Felt) error {
 				if err := g.net.Network().CheckChainID(id); err != nil {
 					return errors.Join(err, errors.New("unknown"))
 				}
 				return nil
-			}, urls, http.DefaultTransport, time.Now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, urls, http.DefaultTransport, time.Now))(t)
 			defer nodes.Close()
 			nodes.Retry = httpx.RetryPolicy{Calls: 1}
 			l := read.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))
 			r := read.New(g.net.Deployment(), l)
-			facts, err := r.Escrows(ctx, queries)
-			if err != nil {
-				t.Fatal(err)
-			}
+			facts := must.Get(r.Escrows(ctx, queries))(t)
 			for i, f := range facts {
 				want := chains.EscrowOpen
 				if i == 1 {
@@ -374,15 +346,9 @@ func TestFaultyServers(t *testing.T) {
 	}
 	// One that hides events hides no escrow: its state says that there is one.
 	faulty.Misbehave(starknet.NodeFault{NoEvents: true})
-	nodes, err := starkrpc.Dial(func(wire.Felt) error { return nil }, []string{faulty.URL()}, http.DefaultTransport, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nodes := must.Get(starkrpc.Dial(func(wire.Felt) error { return nil }, []string{faulty.URL()}, http.DefaultTransport, time.Now))(t)
 	defer nodes.Close()
-	facts, err := read.New(g.net.Deployment(), read.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))).Escrows(ctx, queries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	facts := must.Get(read.New(g.net.Deployment(), read.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))).Escrows(ctx, queries))(t)
 	for i, f := range facts {
 		if f.Err == nil || f.State == chains.EscrowNone || f.Final {
 			t.Errorf("%d: %+v", i, f)

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/swapper-go/swapper/chains"
@@ -67,10 +68,7 @@ func (r *Reader) escrows(ctx context.Context, queries []chains.EscrowQuery) ([]c
 	var asked []wire.Felt                      // each once
 	at, since := map[wire.Felt]int{}, map[wire.Felt]uint64{}
 	for i, q := range queries {
-		e := q.Escrow
-		if e == nil {
-			e = facts[i].Escrow
-		}
+		e := cmp.Or(q.Escrow, facts[i].Escrow)
 		if e == nil || facts[i].Err != nil {
 			continue
 		}
@@ -128,10 +126,10 @@ type lookup struct {
 // states reads what became of escrows, and the head that was there before. What happened since
 // the heights is asked for at once, and its times are not asked for.
 func (r *Reader) states(ctx context.Context, escrows []wire.Felt, since map[wire.Felt]uint64) ([]chains.EscrowFact, *rpc.Head, error) {
-	var places []place
+	var places settle.Places
 	for i, e := range escrows {
 		if at, ok := r.memory.known.Likely(e); ok {
-			places = appendPlaces(places, i, at)
+			places.Add(i, at)
 		}
 	}
 	guess := r.pastOf(escrows, places, nil)
@@ -155,7 +153,7 @@ func (r *Reader) states(ctx context.Context, escrows []wire.Felt, since map[wire
 	need := func(i int, selector wire.Felt, height uint64) {
 		e := lookups[i].event(escrows[i], selector, height)
 		if e == nil {
-			places = append(places, place{height, i})
+			places = append(places, settle.Place{Height: height, Escrow: i})
 		}
 		if _, lately := since[escrows[i]]; e == nil || !lately && !r.ledger.timed(e.Block) {
 			untimed = append(untimed, height)

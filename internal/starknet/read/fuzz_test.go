@@ -3,6 +3,8 @@ package read
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // A cursor comes out of a store: what is read of it is written back as the same.
@@ -15,10 +17,7 @@ func FuzzCursor(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(json.Marshal(c))(t)
 		back, err := ParseCursor(out)
 		if err != nil || len(back) != len(c) {
 			t.Fatalf("%s is written as %s: %v", text, out, err)

@@ -1,7 +1,6 @@
 package read
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -11,21 +10,6 @@ import (
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
-// place is a block in which something happened to an escrow.
-type place struct {
-	height uint64
-	escrow int
-}
-
-func appendPlaces(places []place, escrow int, at settle.Blocks) []place {
-	for _, height := range []uint64{at.Opened, at.Ended} {
-		if height != 0 {
-			places = append(places, place{height, escrow})
-		}
-	}
-	return places
-}
-
 // Bounds of a search that serves several escrows: as many as fit one page with opening and
 // end, and a range of blocks that nodes search at once.
 const (
@@ -33,24 +17,11 @@ const (
 	groupBlocks  = 2000
 )
 
-// group cuts places in ascending order into those that one search can serve.
-func group(places []place) (groups [][]place) {
-	for len(places) > 0 {
-		n := 1
-		for n < len(places) && n < groupEscrows && places[n].height-places[0].height < groupBlocks {
-			n++
-		}
-		groups = append(groups, places[:n])
-		places = places[n:]
-	}
-	return groups
-}
-
 // pastOf asks what happened to escrows in known blocks, and when that was.
 type pastOf struct {
 	r       *Reader
 	escrows []wire.Felt
-	groups  [][]place
+	groups  []settle.Places
 	scans   []*scan
 	blocks  []*rpc.Block
 	asks    []rpc.Request // for the blocks, and for lately
@@ -62,20 +33,11 @@ type pastOf struct {
 const timesAsked = 64
 
 // pastOf also asks for the times of the blocks at untimed, as far as they are not too many.
-func (r *Reader) pastOf(escrows []wire.Felt, places []place, untimed []uint64) *pastOf {
-	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.height, b.height), a.escrow-b.escrow)
-	})
-	p := &pastOf{r: r, escrows: escrows, groups: group(places)}
+func (r *Reader) pastOf(escrows []wire.Felt, places settle.Places, untimed []uint64) *pastOf {
+	p := &pastOf{r: r, escrows: escrows, groups: places.Groups(groupEscrows, groupBlocks)}
 	for _, g := range p.groups {
-		var hashes []wire.Felt
-		for _, at := range g {
-			if h := escrows[at.escrow]; !slices.Contains(hashes, h) {
-				hashes = append(hashes, h)
-			}
-		}
-		p.scans = append(p.scans, newScan(rpc.Filter{From: r.EscrowManager.Address, Keys: [][]wire.Felt{escrowEvents(), nil, nil, nil, hashes},
-			Blocks: rpc.Range{First: g[0].height, Last: g[len(g)-1].height}}))
+		p.scans = append(p.scans, newScan(rpc.Filter{From: r.EscrowManager.Address, Keys: [][]wire.Felt{escrowEvents(), nil, nil, nil, settle.Of(g, escrows)},
+			Blocks: rpc.Range{First: g[0].Height, Last: g[len(g)-1].Height}}))
 	}
 	slices.Sort(untimed)
 	untimed = slices.Compact(untimed)
@@ -118,7 +80,7 @@ func (p *pastOf) handOut(lookups []lookup, must bool) {
 	}
 	for i, g := range p.groups {
 		for _, at := range g {
-			l := &lookups[at.escrow]
+			l := &lookups[at.Escrow]
 			if err := p.scans[i].err; err != nil {
 				if must {
 					l.err = err
@@ -126,7 +88,7 @@ func (p *pastOf) handOut(lookups []lookup, must bool) {
 				continue
 			}
 			for _, e := range p.scans[i].found {
-				if e.Height == at.height && e.Keys[4] == p.escrows[at.escrow] { // the filter demands five
+				if e.Height == at.Height && e.Keys[4] == p.escrows[at.Escrow] { // the filter demands five
 					l.events = append(l.events, e)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -118,10 +119,7 @@ func TestOneNodeDoesNotDecide(t *testing.T) {
 		c.liar(liar)
 		// One after the other: a contradiction takes the first node's place, also from a plain question under way.
 		ask := func(settled bool) chains.EscrowFact {
-			facts, err := r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data), Settled: settled}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			facts := must.Get(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data), Settled: settled}}))(t)
 			return facts[0]
 		}
 		if f := ask(false); f.Err != nil || !f.Unsettled || f.Final || (f.State == chains.EscrowOpen) != c.plainOpen {

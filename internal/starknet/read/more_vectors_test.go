@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -30,10 +31,7 @@ func TestVectorsFeeRate(t *testing.T) {
 				"l1_gas_price": price(in.L1GasPriceFri), "l2_gas_price": price(in.L2GasPriceFri), "l1_data_gas_price": price(in.L1DataGasPriceFri)}
 		}
 		r := s.reader()
-		rate, err := r.ledger.FeeRate(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		rate := must.Get(r.ledger.FeeRate(t.Context()))(t)
 		again, err := r.ledger.FeeRate(t.Context())
 		if err != nil || again.String() != rate.String() {
 			t.Error(again, err)
@@ -83,9 +81,7 @@ func TestVectorsAccountAnswers(t *testing.T) {
 		data, _ := swapOf(t, in.Swap)
 		a := chains.Auth{Prefix: in.Authorization.Prefix, Signature: in.Authorization.Signature}
 		var err error
-		if a.Timeout, err = json.Number(in.Authorization.Timeout).Int64(); err != nil {
-			t.Fatal(err)
-		}
+		a.Timeout = must.Get(json.Number(in.Authorization.Timeout).Int64())(t)
 		blockTime := in.Now
 		if in.PreFetchedPendingBlockTime != nil {
 			blockTime = *in.PreFetchedPendingBlockTime
@@ -139,10 +135,7 @@ func TestVectorsPoll(t *testing.T) {
 		s.learn(in.RPC)
 		var at Cursor
 		if string(in.State) != "null" {
-			var err error
-			if at, err = ParseCursor(in.State); err != nil {
-				t.Fatal(err)
-			}
+			at = must.Get(ParseCursor(in.State))(t)
 		} else {
 			for i := range s.events { // that node gave more than it was asked for
 				*s.events[i].Height = s.height
@@ -175,10 +168,7 @@ func TestVectorsPoll(t *testing.T) {
 			state = append(state, one)
 		}
 		vectors.SameJSON(t, c.Want(t), map[string]any{"state": state, "delivered": delivered})
-		text, err := json.Marshal(next)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(next))(t)
 		if back, err := ParseCursor(text); err != nil || !back[r.Version][0].equal(next[r.Version][0]) || !back[r.Version][1].equal(next[r.Version][1]) {
 			t.Errorf("%s is read as %v, %v", text, back, err)
 		}

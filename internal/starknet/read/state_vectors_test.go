@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	starkrpc "github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -103,33 +104,21 @@ func (s *stub) escrows(d wire.Deployment, states map[wire.Felt][3]uint64) {
 
 func swapOf(t testing.TB, text json.RawMessage) (wire.SwapData, wire.Felt) {
 	t.Helper()
-	d, err := wire.ParseSwapData(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hash, err := d.EscrowHash()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(wire.ParseSwapData(text))(t)
+	hash := must.Get(d.EscrowHash())(t)
 	return d, hash
 }
 
 func escrowOf(t testing.TB, d wire.Deployment, s wire.SwapData) *chains.Escrow {
 	t.Helper()
-	e, err := d.Escrow(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(d.Escrow(s))(t)
 	return &e
 }
 
 // initialize is the event by which the manager tells of an opening.
 func initialize(t testing.TB, d wire.Deployment, s wire.SwapData, height uint64, tx string) eventJSON {
 	t.Helper()
-	hash, err := s.EscrowHash()
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := must.Get(s.EscrowHash())(t)
 	return eventJSON{Height: &height, Tx: tx, From: wire.Hex64(d.EscrowManager.Address), Keys: hexes(wire.SelectorInitialize, s.Offerer, s.Claimer, s.ClaimData, hash), Data: hexes(s.ClaimHandler, s.RefundHandler)}
 }
 
@@ -178,10 +167,7 @@ func TestVectorsEscrowStatus(t *testing.T) {
 				queries = append(queries, chains.EscrowQuery{Escrow: escrowOf(t, d, data)})
 			}
 			s.escrows(d, nil)
-			facts, err := r.Escrows(t.Context(), queries)
-			if err != nil {
-				t.Fatal(err)
-			}
+			facts := must.Get(r.Escrows(t.Context(), queries))(t)
 			var want struct{ Keys []string }
 			c.Expected(t, &want)
 			var got []string
@@ -209,10 +195,7 @@ func TestVectorsEscrowStatus(t *testing.T) {
 				s.add(ended(t, d, data, state[1], "0x12", make([]byte, 32)))
 			}
 		}
-		facts, err := r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		facts := must.Get(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data)}}))(t)
 		fact := facts[0]
 		if in.Fn == "getCommitStatusEventMissing" {
 			if !vectors.Refused(c.Want(t)) || fault.CodeOf(fact.Err) != fault.Upstream || fact.State != chains.EscrowClaimed {
@@ -276,14 +259,8 @@ func TestVectorsNodeReads(t *testing.T) {
 		ledger := r.ledger
 		switch in.Fn {
 		case "lpReads":
-			funds, err := r.Funds(t.Context(), felt(t, in.Address), felt(t, in.Token))
-			if err != nil {
-				t.Fatal(err)
-			}
-			balance, err := ledger.Balance(t.Context(), felt(t, in.Address), felt(t, in.Token))
-			if err != nil {
-				t.Fatal(err)
-			}
+			funds := must.Get(r.Funds(t.Context(), felt(t, in.Address), felt(t, in.Token)))(t)
+			balance := must.Get(ledger.Balance(t.Context(), felt(t, in.Address), felt(t, in.Token)))(t)
 			reputation := map[string]any{}
 			text := func(n uint64) string { return new(big.Int).SetUint64(n).String() }
 			for k, v := range funds.Reputation {
@@ -303,9 +280,7 @@ func TestVectorsNodeReads(t *testing.T) {
 			}
 		case "getTxIdStatus":
 			var e struct{ Error *refusal }
-			if err := json.Unmarshal(in.RPCAnswer, &e); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(in.RPCAnswer, &e))
 			var status struct {
 				Finality  string `json:"finality_status"`
 				Execution string `json:"execution_status"`
@@ -344,18 +319,12 @@ func TestVectorsNodeReads(t *testing.T) {
 		case "getFinalizedBlock":
 			c.NotOurs(t, "accepted-on-l1")
 		case "verifyNetwork":
-			on, err := bitcoin.ParseNetwork(strings.ToLower(in.BitcoinNetwork))
-			if err != nil {
-				t.Fatal(err)
-			}
+			on := must.Get(bitcoin.ParseNetwork(strings.ToLower(in.BitcoinNetwork)))(t)
 			n, _ := wire.NetworkFor(on)
 			s.methods["starknet_chainId"] = func(json.RawMessage) any { return in.NodeChainID }
-			nodes, err := starkrpc.Dial(n.CheckChainID, []string{s.serve()}, nil, time.Now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			nodes := must.Get(starkrpc.Dial(n.CheckChainID, []string{s.serve()}, nil, time.Now))(t)
 			defer nodes.Close()
-			err = nodes.Ask(t.Context(), []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head))})
+			err := nodes.Ask(t.Context(), []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head))})
 			if in.AskedNetwork != "" { // there is one Bitcoin network for all parts here
 				if !vectors.Refused(c.Want(t)) {
 					t.Error("accepted by the reference")

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -23,14 +24,8 @@ type btcTxJSON struct{ TxID, Hex string }
 func (x btcTxJSON) withdrawal(t testing.TB) chains.Withdrawal {
 	t.Helper()
 	var tx btcwire.MsgTx
-	if err := tx.Deserialize(bytes.NewReader(vectors.Unhex(t, x.Hex))); err != nil {
-		t.Fatal(err)
-	}
-	w, err := wire.ParseWithdrawal(&tx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	must.Do(t, tx.Deserialize(bytes.NewReader(vectors.Unhex(t, x.Hex))))
+	return must.Get(wire.ParseWithdrawal(&tx))(t)
 }
 
 // What a client makes of a node's events about withdrawals, and of the contract's answers
@@ -96,10 +91,7 @@ func TestVectorsWithdrawals(t *testing.T) {
 			w := tx.withdrawal(t)
 			queries = append(queries, chains.WithdrawalQuery{Vault: vault, Recipient: w.Recipient, TxID: w.TxID})
 		}
-		facts, err := r.Withdrawals(t.Context(), queries)
-		if err != nil {
-			t.Fatal(err)
-		}
+		facts := must.Get(r.Withdrawals(t.Context(), queries))(t)
 		states := map[string]any{}
 		for i, f := range facts {
 			if f.Err != nil {
@@ -116,9 +108,7 @@ func TestVectorsWithdrawals(t *testing.T) {
 		}
 		pick := func(raw json.RawMessage) map[string]any { // what a fact tells
 			var all map[string]any
-			if err := json.Unmarshal(raw, &all); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(raw, &all))
 			kept := map[string]any{}
 			for _, name := range []string{"type", "txId"} {
 				if v, ok := all[name]; ok {
@@ -222,9 +212,7 @@ func TestVectorsRelayLookups(t *testing.T) {
 				continue
 			}
 			var page struct{ Events []eventJSON }
-			if err := json.Unmarshal(x.Result, &page); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(x.Result, &page))
 			for i := range page.Events {
 				if page.Events[i].Height == nil {
 					height := uint64(4000 + i)
@@ -299,10 +287,7 @@ func TestVectorsRelayLookups(t *testing.T) {
 				}
 				return got
 			}
-			block, err := bitcoin.ParseHash(in.Blockhash)
-			if err != nil {
-				t.Fatal(err)
-			}
+			block := must.Get(bitcoin.ParseHash(in.Blockhash))(t)
 			h, tip, found, err := r.Header(t.Context(), block, 0)
 			if err != nil {
 				t.Fatal(err)

@@ -14,16 +14,14 @@ import (
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // dial connects to nodes of any network.
 func dial(t testing.TB, urls ...string) *Nodes {
 	t.Helper()
-	n, err := Dial(func(wire.Felt) error { return nil }, urls, http.DefaultTransport, func() time.Time { return time.Unix(1000, 0) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(Dial(func(wire.Felt) error { return nil }, urls, http.DefaultTransport, func() time.Time { return time.Unix(1000, 0) }))(t)
 	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
@@ -266,9 +264,7 @@ func TestEventsOfEachVersion(t *testing.T) {
 		{"from_address":"0x5","keys":["0x1"],"data":["0x2"],"transaction_hash":"0x6"},
 		{"from_address":"0x5","keys":["0x1"],"data":["0x2"],"block_number":8,"transaction_hash":"0x6"}],"continuation_token":"8-0"}`
 	var p Page
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &p))
 	want := Page{Next: "8-0", Events: []Event{
 		{wire.Log{From: wire.FeltOf(5), Keys: []wire.Felt{wire.FeltOf(1)}, Data: []wire.Felt{wire.FeltOf(2)}}, wire.FeltOf(3), 7, wire.FeltOf(9)},
 		{wire.Log{From: wire.FeltOf(5), Keys: []wire.Felt{}, Data: []wire.Felt{}}, wire.FeltOf(4), 7, wire.FeltOf(9)},

@@ -83,14 +83,12 @@ func IsNoEntry(err error) bool {
 
 // IsNoTx reports whether an error says that the node does not know a transaction.
 func IsNoTx(err error) bool {
-	code := jsonrpc.CodeOf(err)
-	return code == codeTxNotFound || code == codeTxNotFoundOld
+	return jsonrpc.HasCode(err, codeTxNotFound, codeTxNotFoundOld)
 }
 
 // IsReverted reports whether an error says that a call was executed and reverted.
 func IsReverted(err error) bool {
-	code := jsonrpc.CodeOf(err)
-	return code == codeContractError || code == codeExecutionError
+	return jsonrpc.HasCode(err, codeContractError, codeExecutionError)
 }
 
 // IsStaleToken reports whether an error says that a search of events cannot be continued
@@ -109,11 +107,7 @@ func IsNonceUsed(err error) bool {
 // IsRefusal reports whether an error says that a node has not taken a transaction and
 // will not take it as it is.
 func IsRefusal(err error) bool {
-	switch jsonrpc.CodeOf(err) {
-	case codeNonce, codeResources, codeBalance, codeValidation, codeNoAccount, codeTxVersion, codeUnderpriced, codeFeeTooLow, codeExecutionError:
-		return true
-	}
-	return false
+	return jsonrpc.HasCode(err, codeNonce, codeResources, codeBalance, codeValidation, codeNoAccount, codeTxVersion, codeUnderpriced, codeFeeTooLow, codeExecutionError)
 }
 
 // words are what contracts and the network's rules say of a transaction that its sender may

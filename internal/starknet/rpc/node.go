@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/swapper-go/swapper/internal/jsonrpc"
@@ -65,10 +66,6 @@ func checkChain(network func(chainID wire.Felt) error, answer json.RawMessage) e
 // light names the calls that a node answers from what it has at hand. A block comes with
 // the hashes of its transactions, not with them.
 func light(r Request) bool {
-	switch r.Method {
-	case "starknet_chainId", "starknet_specVersion", "starknet_call", "starknet_getBlockWithTxHashes", "starknet_getNonce", "starknet_getClassHashAt",
-		"starknet_getTransactionReceipt", "starknet_getTransactionStatus":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"starknet_chainId", "starknet_specVersion", "starknet_call", "starknet_getBlockWithTxHashes", "starknet_getNonce", "starknet_getClassHashAt",
+		"starknet_getTransactionReceipt", "starknet_getTransactionStatus"}, r.Method)
 }

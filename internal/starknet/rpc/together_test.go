@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -33,10 +34,7 @@ func TestSwapsAskABusyNodeTogether(t *testing.T) {
 					return rpctest.Result(c, json.RawMessage(`{"status":"ACCEPTED_ON_L2","block_hash":"0x9","block_number":5,"timestamp":2000000000,"transactions":[],`+
 						`"l1_gas_price":{"price_in_fri":"0x3","price_in_wei":"0x1"},"l1_data_gas_price":{"price_in_fri":"0x7","price_in_wei":"0x1"},"l2_gas_price":{"price_in_fri":"0x5","price_in_wei":"0x1"}}`))
 				}}
-				nodes, err := Dial(func(wire.Felt) error { return nil }, []string{"http://node.invalid"}, gate, time.Now)
-				if err != nil {
-					t.Fatal(err)
-				}
+				nodes := must.Get(Dial(func(wire.Felt) error { return nil }, []string{"http://node.invalid"}, gate, time.Now))(t)
 				defer nodes.Close()
 				nodes.Retry = httpx.RetryPolicy{Calls: 1}
 				ask := func(requests ...Request) error { return AskAll(t.Context(), nodes, requests) }

@@ -1,6 +1,10 @@
 package wire
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/must"
+)
 
 func BenchmarkParseFelt(b *testing.B) {
 	b.ReportAllocs()
@@ -43,10 +47,7 @@ func BenchmarkInitMessageHash(b *testing.B) {
 	n, s := networkOf(b, ""), swapOf(b, []byte(goodSwapData))
 	b.ReportAllocs()
 	for b.Loop() {
-		m, err := n.InitMessage(s, 5)
-		if err != nil {
-			b.Fatal(err)
-		}
+		m := must.Get(n.InitMessage(s, 5))(b)
 		if _, err := m.Hash(s.Claimer); err != nil {
 			b.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -30,10 +31,7 @@ func BenchmarkParseTransaction(b *testing.B) {
 }
 
 func BenchmarkTransactionID(b *testing.B) {
-	tx, err := ParseTransaction(signedText(b))
-	if err != nil {
-		b.Fatal(err)
-	}
+	tx := must.Get(ParseTransaction(signedText(b)))(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := tx.ID(); err != nil {

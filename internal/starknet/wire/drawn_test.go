@@ -8,6 +8,7 @@ import (
 	"github.com/NethermindEth/juno/core/crypto"
 	"github.com/NethermindEth/juno/core/felt"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -34,11 +35,7 @@ func bounded(t *testing.T, name string, b Bound) Felt {
 	n := new(big.Int).SetBytes([]byte(name))
 	n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(b.MaxAmount))
 	n.Lsh(n, 128).Add(n, b.MaxPrice)
-	f, err := FeltOfBig(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(FeltOfBig(n))(t)
 }
 
 // hashByHand is the hash of a transaction of version 3 from the specification, with

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -220,10 +221,7 @@ func TestDecimalOfLargeFelts(t *testing.T) {
 	largest := new(big.Int).Sub(bigOf(t, prime), big.NewInt(1))
 	for _, below := range []int64{0, 1, 65533, 65534, 65535, 1 << 40} {
 		n := new(big.Int).Sub(largest, big.NewInt(below))
-		f, err := FeltOfBig(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(FeltOfBig(n))(t)
 		if got := Decimal(f); got != n.String() {
 			t.Errorf("%d below the largest felt: %s, want %s", below, got, n)
 		}

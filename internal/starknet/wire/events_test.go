@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -38,10 +39,7 @@ func TestVectorsEvents(t *testing.T) {
 		d := deploymentOf(t, in.BitcoinNetwork)
 		l := Log{feltOf(t, in.Event.FromAddress), feltsOf(t, in.Event.Keys), feltsOf(t, in.Event.Data)}
 		kept := Log{l.From, slices.Clone(l.Keys), slices.Clone(l.Data)}
-		e, err := d.DecodeLog(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(d.DecodeLog(l))(t)
 		if !slices.Equal(l.Keys, kept.Keys) || !slices.Equal(l.Data, kept.Data) {
 			t.Error("the log is not what it was")
 		}
@@ -101,9 +99,6 @@ func escrowEventJSON(t *testing.T, d Deployment, e Event, trace json.RawMessage)
 
 func vaultEventJSON(t *testing.T, e Event, tx string) map[string]any {
 	t.Helper()
-	texts := func(a [2]uint64) []string {
-		return []string{strconv.FormatUint(a[0], 10), strconv.FormatUint(a[1], 10)}
-	}
 	fields := func(v VaultRef, number int, more map[string]any) map[string]any {
 		more["owner"], more["vaultId"], more["eventType"] = Hex64(v.Owner), Decimal(v.ID), number
 		return more
@@ -116,14 +111,14 @@ func vaultEventJSON(t *testing.T, e Event, tx string) map[string]any {
 	case VaultOpenEvent:
 		return map[string]any{"type": "SpvVaultOpenEvent", "withdrawalState": nil, "fields": fields(e.VaultRef, 0, map[string]any{"btcTxId": e.UTXO.Hash.String(), "vout": e.UTXO.Index})}
 	case VaultDepositEvent:
-		return map[string]any{"type": "SpvVaultDepositEvent", "withdrawalState": nil, "fields": fields(e.VaultRef, 1, map[string]any{"amounts": texts(e.Amounts), "depositCount": e.Deposits})}
+		return map[string]any{"type": "SpvVaultDepositEvent", "withdrawalState": nil, "fields": fields(e.VaultRef, 1, map[string]any{"amounts": texts(e.Amounts[:]...), "depositCount": e.Deposits})}
 	case VaultFrontEvent:
 		return map[string]any{"type": "SpvVaultFrontEvent", "fields": fields(e.VaultRef, 4, map[string]any{"btcTxId": e.BitcoinTx.String(), "recipient": Hex64(e.Recipient),
-			"executionHash": Hex64(e.ExecutionHash), "amounts": texts(e.Amounts), "frontingAddress": Hex64(e.Fronter)}),
+			"executionHash": Hex64(e.ExecutionHash), "amounts": texts(e.Amounts[:]...), "frontingAddress": Hex64(e.Fronter)}),
 			"withdrawalState": state(e.VaultRef, e.BitcoinTx, 2, map[string]any{"recipient": Hex64(e.Recipient), "fronter": Hex64(e.Fronter)})}
 	case VaultClaimEvent:
 		return map[string]any{"type": "SpvVaultClaimEvent", "fields": fields(e.VaultRef, 2, map[string]any{"btcTxId": e.BitcoinTx.String(), "recipient": Hex64(e.Recipient),
-			"executionHash": Hex64(e.ExecutionHash), "amounts": texts(e.Amounts), "caller": Hex64(e.Caller), "frontingAddress": Hex64(e.Fronter), "withdrawCount": e.Withdrawals}),
+			"executionHash": Hex64(e.ExecutionHash), "amounts": texts(e.Amounts[:]...), "caller": Hex64(e.Caller), "frontingAddress": Hex64(e.Fronter), "withdrawCount": e.Withdrawals}),
 			"withdrawalState": state(e.VaultRef, e.BitcoinTx, 1, map[string]any{"recipient": Hex64(e.Recipient), "claimer": Hex64(e.Caller), "fronter": Hex64(e.Fronter)})}
 	case VaultCloseEvent:
 		return map[string]any{"type": "SpvVaultCloseEvent", "fields": fields(e.VaultRef, 3, map[string]any{"btcTxId": e.BitcoinTx.String(), "error": e.Reason}),
@@ -279,10 +274,7 @@ func TestRevertReason(t *testing.T) {
 			t.Errorf("%s: %q, want %q", raw, got, want)
 		}
 	}
-	long, err := json.Marshal(string(bytes.Repeat([]byte("0x"), 1<<20)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	long := must.Get(json.Marshal(string(bytes.Repeat([]byte("0x"), 1<<20))))(t)
 	if got := RevertReason(long); len(got) > maxReason+3 {
 		t.Errorf("a reason of %d bytes", len(got))
 	}

@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 func TestVectorsFees(t *testing.T) {
-	kinds := map[string]chains.Kind{"HTLC": chains.HTLC, "CHAIN": chains.Onchain, "CHAIN_NONCED": chains.OnchainNonced, "CHAIN_TXID": chains.OnchainTxID}
 	vectors.Each(t, "chain-starknet", "fees", func(t *testing.T, c *vectors.Case) {
 		var in struct {
 			Fn, Kind                                        string
@@ -28,10 +27,7 @@ func TestVectorsFees(t *testing.T) {
 		}
 		switch in.Fn {
 		case "getFeeRate":
-			r, err := RateFor(bigOf(t, in.L1GasPriceFri), bigOf(t, in.L2GasPriceFri), bigOf(t, in.L1DataGasPriceFri))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(RateFor(bigOf(t, in.L1GasPriceFri), bigOf(t, in.L2GasPriceFri), bigOf(t, in.L1DataGasPriceFri)))(t)
 			var want struct{ FeeRate string }
 			c.Expected(t, &want)
 			if r.String() != want.FeeRate || CheckFeeRate(r.String()) != nil {
@@ -66,7 +62,7 @@ func TestVectorsFees(t *testing.T) {
 			}
 			vectors.SameJSON(t, c.Want(t), got)
 		case "swapFees":
-			k, known := kinds[in.Kind]
+			k, known := kindNames[in.Kind]
 			if !known { // the kind of an escrow is always known here; the reference leaves the handler's part out
 				vectors.SameJSON(t, c.Want(t), map[string]string{"claimFee": rate.Cost(claimGas(in.PayOut)).String()})
 				return

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -24,10 +25,7 @@ func FuzzParseTransaction(f *testing.F) {
 	}
 	n, d := networkOf(f, ""), deploymentOf(f, "")
 	s := swapOf(f, []byte(goodSwapData))
-	calls, err := d.BitcoinClaimPattern(s)
-	if err != nil {
-		f.Fatal(err)
-	}
+	calls := must.Get(d.BitcoinClaimPattern(s))(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		tx, err := ParseTransaction(text)
 		if err != nil {
@@ -55,10 +53,7 @@ func FuzzParseTransaction(f *testing.F) {
 func FuzzParseExecuteCalldata(f *testing.F) {
 	d := deploymentOf(f, "")
 	s := swapOf(f, []byte(goodSwapData))
-	all, err := s.Felts()
-	if err != nil {
-		f.Fatal(err)
-	}
+	all := must.Get(s.Felts())(f)
 	f.Add(packed(ExecuteCalldata([]Call{{To: d.EscrowManager.Address, Entry: entryClaim, Calldata: all}, {To: FeltOf(5), Entry: entryApprove}})))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all := unpacked(b)
@@ -183,10 +178,7 @@ func FuzzVault(f *testing.F) {
 				return
 			}
 		}
-		again, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(json.Marshal(v))(t)
 		var b Vault
 		if err := json.Unmarshal(again, &b); err != nil {
 			t.Fatalf("%s is not read: %v", again, err)
@@ -214,20 +206,12 @@ func FuzzParseWithdrawal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		all, err := WithdrawalFelts(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := CheckParsedWithdrawal(append(felts{{}}, all...), w); err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(WithdrawalFelts(w))(t)
+		must.Do(t, CheckParsedWithdrawal(append(felts{{}}, all...), w))
 		if _, err := WithdrawalFelts(w); err != nil {
 			t.Fatal(err)
 		}
-		data, err := WithdrawalData(w.Recipient, w.Raw, executionOf(t, w.Execution))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(WithdrawalData(w.Recipient, w.Raw, executionOf(t, w.Execution)))(t)
 		to, p, err := parsePayout(data)
 		if err != nil || Hex64(to) != w.Recipient || p.Raw != w.Raw {
 			t.Fatalf("%x is %v, %v", data, p, err)
@@ -239,10 +223,7 @@ func executionOf(t *testing.T, b []byte) *Felt {
 	if b == nil {
 		return nil
 	}
-	h, err := FeltOfBytes(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(FeltOfBytes(b))(t)
 	return &h
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func feltOf(t testing.TB, s string) Felt {
@@ -52,10 +53,7 @@ func networkOf(t testing.TB, name string) Network {
 	if name == "" {
 		name = "MAINNET"
 	}
-	on, err := bitcoin.ParseNetwork(strings.ToLower(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	on := must.Get(bitcoin.ParseNetwork(strings.ToLower(name)))(t)
 	n, ok := NetworkFor(on)
 	if !ok {
 		t.Fatalf("no preset for %s", on)
@@ -70,11 +68,7 @@ func deploymentOf(t testing.TB, name string) Deployment {
 
 func feeRateOf(t testing.TB, s string) FeeRate {
 	t.Helper()
-	r, err := ParseFeeRate(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(ParseFeeRate(s))(t)
 }
 
 // fieldOf is the member that an error names.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 )
@@ -66,12 +67,7 @@ func (d Deployment) SubmitHeaders(to Branch, base StoredHeader, headers []bitcoi
 
 // isRelayEntry reports whether an entry point takes headers.
 func isRelayEntry(selector Felt) bool {
-	for _, name := range []string{entrySubmitMain, entrySubmitShort, entrySubmitFork} {
-		if Selector(name) == selector {
-			return true
-		}
-	}
-	return false
+	return slices.Contains([]Felt{Selector(entrySubmitMain), Selector(entrySubmitShort), Selector(entrySubmitFork)}, selector)
 }
 
 // checkHeaders accepts well-formed headers for the relay, each on top of the one

@@ -2,13 +2,13 @@ package wire
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"math/big"
 	"slices"
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -27,25 +27,15 @@ func TestVectorsBtcRelay(t *testing.T) {
 		switch in.Fn {
 		case "computeNext":
 			base := storedOf(t, in.StoredHeaderFelts)
-			h, err := bitcoin.ParseHeader(vectors.Unhex(t, in.Header.Raw), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			next, err := base.Next(h)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := must.Get(bitcoin.ParseHeader(vectors.Unhex(t, in.Header.Raw), 0))(t)
+			next := must.Get(base.Next(h))(t)
 			vectors.SameJSON(t, c.Want(t), map[string]any{"stored": storedJSON(base), "next": storedJSON(next)})
 			if h.Hash() != next.Header.Hash() || next.Header.Height != base.Header.Height+1 {
 				t.Errorf("%+v", next)
 			}
 		case "chainwork":
-			target, err := rawtx.Target(in.Nbits)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pad := func(n *big.Int) string { return hex.EncodeToString(n.FillBytes(make([]byte, 32))) }
-			vectors.SameJSON(t, c.Want(t), map[string]string{"target": pad(target), "chainwork": pad(rawtx.Work(in.Nbits))})
+			target := must.Get(rawtx.Target(in.Nbits))(t)
+			vectors.SameJSON(t, c.Want(t), map[string]string{"target": workText(target), "chainwork": workText(rawtx.Work(in.Nbits))})
 		case "storedHeaderFromFelts":
 			h, err := ParseStoredHeader(feltsOf(t, in.Felts))
 			if len(in.Felts) > storedHeaderFelts {
@@ -64,11 +54,8 @@ func TestVectorsBtcRelay(t *testing.T) {
 			for _, x := range in.Rpc {
 				switch x.Method {
 				case "starknet_call":
-					var answer []string
-					if err := json.Unmarshal(x.Result, &answer); err != nil {
-						t.Fatal(err)
-					}
-					if commit, err := ReadCommitHash(feltsOf(t, answer)); err != nil || commit.IsZero() != (c.Name == "getTipData tip not initialized") {
+					answer := x.felts(t)
+					if commit, err := ReadCommitHash(answer); err != nil || commit.IsZero() != (c.Name == "getTipData tip not initialized") {
 						t.Errorf("the tip is %s, %v", Hex64(commit), err)
 					}
 				case "starknet_getEvents":
@@ -146,10 +133,9 @@ func TestStoredHeaderNext(t *testing.T) {
 		"the last height": func(s *StoredHeader, _ *bitcoin.Header) { s.Header.Height = 1<<32 - 1 },
 	} {
 		s, h := base, bitcoin.Header{PrevBlock: base.Header.Hash(), Bits: 0x207fffff}
-		if change(&s, &h); true {
-			if got, err := s.Next(h); err == nil {
-				t.Errorf("%s: %+v", name, got)
-			}
+		change(&s, &h)
+		if got, err := s.Next(h); err == nil {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	all := base.Felts()
@@ -211,9 +197,6 @@ func TestSubmitHeadersLimits(t *testing.T) {
 
 func mustSubmit(t *testing.T, d Deployment, to Branch, base StoredHeader, headers []bitcoin.Header) []Felt {
 	t.Helper()
-	call, _, err := d.SubmitHeaders(to, base, headers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	call, _ := must.Two(d.SubmitHeaders(to, base, headers))(t)
 	return slices.Clone(call.Calldata)
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"slices"
 
 	"fmt"
 	"strings"
@@ -91,12 +92,7 @@ var refusals = []string{
 // RefusesSignature reports whether an account that reverted with a reason said that the
 // signature is not its own. Any other reason leaves the question open.
 func RefusesSignature(reason string) bool {
-	for _, r := range refusals {
-		if strings.Contains(reason, r) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(reason, r) })
 }
 
 // SignedByKey reports whether a hash is signed by a key of the Stark curve, of which

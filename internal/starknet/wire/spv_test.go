@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/members"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -41,10 +42,7 @@ func TestVectorsSpv(t *testing.T) {
 			if c.Refuses(t, err) {
 				return
 			}
-			to, p, err := parsePayout(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			to, p := must.Two(parsePayout(data))(t)
 			decoded := map[string]any{"recipient": Hex64(to), "rawAmounts": texts(p.Raw[:]...)}
 			if p.ExecutionHash != nil {
 				decoded["executionHash"] = hex.EncodeToString(p.ExecutionHash)
@@ -70,14 +68,8 @@ func TestVectorsSpv(t *testing.T) {
 			checkWithdrawal(t, c, in.Tx)
 		case "getVault":
 			d := deploymentOf(t, in.BitcoinNetwork)
-			ref, err := VaultRefOf(chains.VaultID{Owner: in.Owner, ID: bigOf(t, in.VaultID)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := ReadVault(ref, feltsOf(t, in.RPCResult))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ref := must.Get(VaultRefOf(chains.VaultID{Owner: in.Owner, ID: bigOf(t, in.VaultID)}))(t)
+			v := must.Get(ReadVault(ref, feltsOf(t, in.RPCResult)))(t)
 			got := map[string]any{"request": map[string]any{"method": "starknet_call", "params": map[string]any{"block_id": "latest", "request": map[string]any{
 				"contract_address": Hex64(d.VaultManager.Address), "entry_point_selector": Hex(Selector(EntryGetVault)), "calldata": hexes(ref.Felts())}}}}
 			n := d.Neutral(v)
@@ -87,9 +79,7 @@ func TestVectorsSpv(t *testing.T) {
 				return
 			}
 			var again Vault
-			if err := json.Unmarshal(vectors.JSON(t, v), &again); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(vectors.JSON(t, v), &again))
 			got["vault"], got["isOpened"], got["latestUtxo"], got["roundTrip"] = v, n.Open, nil, string(vectors.JSON(t, again)) == string(vectors.JSON(t, v))
 			if n.Open {
 				got["utxo"], got["latestUtxo"] = n.UTXO.String(), n.UTXO.String()
@@ -157,10 +147,7 @@ func checkWithdrawal(t *testing.T, c *vectors.Case, tx btcTxJSON) {
 		return
 	}
 	a := w.Amounts
-	all, err := WithdrawalFelts(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(WithdrawalFelts(w))(t)
 	advance := a.Advance()
 	low, high := TxIDKeys(w.TxID)
 	r := reader{rest: []Felt{low, high}}

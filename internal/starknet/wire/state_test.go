@@ -11,6 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -78,11 +79,7 @@ func TestVectorsState(t *testing.T) {
 			got := map[string]any{}
 			for _, x := range in.RPC {
 				r := x.Params.Request
-				var answer []string
-				if err := json.Unmarshal(x.Result, &answer); err != nil {
-					t.Fatal(err)
-				}
-				asked, told := feltsOf(t, r.Calldata), feltsOf(t, answer)
+				asked, told := feltsOf(t, r.Calldata), x.felts(t)
 				var want []Felt
 				var err error
 				switch feltOf(t, r.EntryPointSelector) {
@@ -196,19 +193,13 @@ func checkEscrowRPC(t *testing.T, d Deployment, s SwapData, record EscrowRecord,
 			if feltOf(t, r.EntryPointSelector) != Selector(EntryHashState) || !slices.Equal(feltsOf(t, r.Calldata), []Felt{escrowHash(t, s)}) {
 				t.Errorf("%s with %v is asked", r.EntryPointSelector, r.Calldata)
 			}
-			var answer []string
-			if err := json.Unmarshal(x.Result, &answer); err != nil {
-				t.Fatal(err)
-			}
-			if told, err := readState(feltsOf(t, answer)); err != nil || told != record {
+			answer := x.felts(t)
+			if told, err := readState(answer); err != nil || told != record {
 				t.Errorf("%v is %+v, %v", answer, told, err)
 			}
 		case "starknet_getEvents":
 			for _, l := range logsOf(t, x.Result) {
-				e, err := d.DecodeLog(l.Log)
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := must.Get(d.DecodeLog(l.Log))(t)
 				var hash Felt
 				switch e := e.(type) {
 				case InitializeEvent:
@@ -241,10 +232,7 @@ func withdrawalState(t *testing.T, d Deployment, tx btcTxJSON, rpc []exchange) m
 			if l.Keys[1] != low || l.Keys[2] != high {
 				continue
 			}
-			e, err := d.DecodeLog(l.Log)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(d.DecodeLog(l.Log))(t)
 			of := func(name string, v VaultRef, more map[string]any) {
 				more["type"], more["btcTxId"], more["owner"], more["vaultId"], more["txId"] = name, w.TxID.String(), Hex64(v.Owner), Decimal(v.ID), l.TxID
 				state = more

@@ -37,7 +37,7 @@ func ParseSwapData(data []byte) (SwapData, error) {
 		SecurityDeposit: r.number("securityDeposit", 256),
 		ClaimerBounty:   r.number("claimerBounty", 256),
 		SuccessAction:   r.successAction("successAction"),
-		Kind:            r.kind("kind"),
+		Kind:            r.Kind("kind"),
 	}
 	if r.Has("extraData") {
 		s.ExtraData = r.Bytes("extraData")
@@ -59,14 +59,6 @@ func (r *memberReader) successAction(name string) *SuccessAction {
 	a := &SuccessAction{Hash: inner.felt("executionHash"), Expiry: inner.number("executionExpiry", 64).Uint64(), Fee: inner.number("executionFee", 256)}
 	r.FailWith(inner.Err)
 	return a
-}
-
-func (r *memberReader) kind(name string) chains.Kind {
-	var n int
-	if r.Decode(name, &n) && !validKind(chains.Kind(n)) {
-		r.Fail(name, "has unknown kind %d", n)
-	}
-	return chains.Kind(n)
 }
 
 // UnmarshalJSON is [ParseSwapData].

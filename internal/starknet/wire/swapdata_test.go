@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/members"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -21,20 +22,12 @@ var kindNames = map[string]chains.Kind{"HTLC": chains.HTLC, "CHAIN": chains.Onch
 
 func swapOf(t testing.TB, text json.RawMessage) SwapData {
 	t.Helper()
-	s, err := ParseSwapData(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(ParseSwapData(text))(t)
 }
 
 func escrowHash(t testing.TB, s SwapData) Felt {
 	t.Helper()
-	h, err := s.EscrowHash()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(s.EscrowHash())(t)
 }
 
 func TestVectorsSwapData(t *testing.T) {
@@ -127,9 +120,7 @@ func TestVectorsSwapData(t *testing.T) {
 			if k, ok := kindNames[in.Type]; ok {
 				sequence, err1 := strconv.ParseUint(in.Sequence, 10, 64)
 				expiry, err2 := strconv.ParseInt(in.Expiry, 10, 64)
-				if err := errors.Join(err1, err2); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(err1, err2))
 				terms = Terms{Kind: k, Offerer: feltOf(t, in.Offerer), Claimer: feltOf(t, in.Claimer), Token: feltOf(t, in.Token), Amount: bigOf(t, in.Amount), ClaimData: feltOf(t, "0x"+in.ClaimData),
 					Sequence: sequence, Expiry: expiry, PayIn: in.PayIn, PayOut: in.PayOut, SecurityDeposit: bigOf(t, in.SecurityDeposit), ClaimerBounty: bigOf(t, in.ClaimerBounty)}
 				if in.DepositToken != "" {
@@ -150,14 +141,8 @@ func TestVectorsSwapData(t *testing.T) {
 
 func checkSwapData(t *testing.T, c *vectors.Case, text json.RawMessage) {
 	s := swapOf(t, text)
-	all, err := s.Felts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := s.Public()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(s.Felts())(t)
+	public := must.Get(s.Public())(t)
 	var want struct {
 		FromFelts struct {
 			Input     []string
@@ -166,10 +151,7 @@ func checkSwapData(t *testing.T, c *vectors.Case, text json.RawMessage) {
 	}
 	c.Expected(t, &want)
 	// Of the kinds' handlers, and read back from calldata: without the extra data, and with what follows.
-	again, rest, err := deploymentOf(t, "").decodeSwapData(feltsOf(t, want.FromFelts.Input))
-	if err != nil {
-		t.Fatal(err)
-	}
+	again, rest := must.Two(deploymentOf(t, "").decodeSwapData(feltsOf(t, want.FromFelts.Input)))(t)
 	got := map[string]any{
 		"flags": Hex(s.Flags()), "felts": hexes(all), "escrowHash": Digits64(escrowHash(t, s)), "claimHash": ClaimHashText(s.ClaimData),
 		"serialized": s, "escrowStruct": public, "expiry": strconv.FormatUint(s.expiry(), 10), "totalDeposit": s.TotalDeposit().String(),
@@ -280,36 +262,39 @@ func TestSwapDataOfAnLP(t *testing.T) {
 	}
 }
 
+// changes are of each member of an escrow, and who may make them.
+var changes = []struct {
+	member string
+	change func(s *SwapData)
+	may    chains.Tolerance
+}{
+	{"offerer", func(s *SwapData) { s.Offerer = FeltOf(1) }, chains.Tolerance{}},
+	{"claimer", func(s *SwapData) { s.Claimer = FeltOf(1) }, chains.Tolerance{}},
+	{"token", func(s *SwapData) { s.Token = FeltOf(1) }, chains.Tolerance{}},
+	{"kind", func(s *SwapData) { s.Kind = chains.Onchain }, chains.Tolerance{}},
+	{"claimHandler", func(s *SwapData) { s.ClaimHandler = FeltOf(1) }, chains.Tolerance{}},
+	{"claimData", func(s *SwapData) { s.ClaimData = FeltOf(1) }, chains.Tolerance{}},
+	{"refundHandler", func(s *SwapData) { s.RefundHandler = FeltOf(1) }, chains.Tolerance{}},
+	{"payIn", func(s *SwapData) { s.PayIn = false }, chains.Tolerance{}},
+	{"payOut", func(s *SwapData) { s.PayOut = true }, chains.Tolerance{}},
+	{"reputation", func(s *SwapData) { s.Reputation = false }, chains.Tolerance{}},
+	{"feeToken", func(s *SwapData) { s.FeeToken = FeltOf(1) }, chains.Tolerance{}},
+	{"successAction", func(s *SwapData) { s.SuccessAction = &SuccessAction{Fee: new(big.Int)} }, chains.Tolerance{}},
+	{"refundData", func(s *SwapData) { s.RefundData = FeltOf(1) }, chains.Tolerance{AnyExpiry: true}},
+	{"extraData", func(s *SwapData) { s.ExtraData = []byte{1} }, chains.Tolerance{AnyExtraData: true}},
+	{"sequence", func(s *SwapData) { s.Sequence++ }, chains.Tolerance{AnySequence: true}},
+	{"amount", func(s *SwapData) { s.Amount = big.NewInt(489532) }, chains.Tolerance{AtLeastAmount: true}},
+	{"amount", func(s *SwapData) { s.Amount = big.NewInt(489530) }, chains.Tolerance{}},
+	{"securityDeposit", func(s *SwapData) { s.SecurityDeposit = big.NewInt(4) }, chains.Tolerance{AtMostDeposits: true}},
+	{"securityDeposit", func(s *SwapData) { s.SecurityDeposit = big.NewInt(6) }, chains.Tolerance{}},
+	{"claimerBounty", func(s *SwapData) { s.ClaimerBounty = big.NewInt(6) }, chains.Tolerance{AtMostDeposits: true}},
+	{"claimerBounty", func(s *SwapData) { s.ClaimerBounty = big.NewInt(8) }, chains.Tolerance{}},
+}
+
 // Every member that an LP may not choose is compared; what it may choose has to be named.
 func TestDiff(t *testing.T) {
 	base := func() SwapData { return swapOf(t, []byte(goodSwapData)) }
-	for _, c := range []struct {
-		member string
-		change func(s *SwapData)
-		may    chains.Tolerance
-	}{
-		{"offerer", func(s *SwapData) { s.Offerer = FeltOf(1) }, chains.Tolerance{}},
-		{"claimer", func(s *SwapData) { s.Claimer = FeltOf(1) }, chains.Tolerance{}},
-		{"token", func(s *SwapData) { s.Token = FeltOf(1) }, chains.Tolerance{}},
-		{"kind", func(s *SwapData) { s.Kind = chains.Onchain }, chains.Tolerance{}},
-		{"claimHandler", func(s *SwapData) { s.ClaimHandler = FeltOf(1) }, chains.Tolerance{}},
-		{"claimData", func(s *SwapData) { s.ClaimData = FeltOf(1) }, chains.Tolerance{}},
-		{"refundHandler", func(s *SwapData) { s.RefundHandler = FeltOf(1) }, chains.Tolerance{}},
-		{"payIn", func(s *SwapData) { s.PayIn = false }, chains.Tolerance{}},
-		{"payOut", func(s *SwapData) { s.PayOut = true }, chains.Tolerance{}},
-		{"reputation", func(s *SwapData) { s.Reputation = false }, chains.Tolerance{}},
-		{"feeToken", func(s *SwapData) { s.FeeToken = FeltOf(1) }, chains.Tolerance{}},
-		{"successAction", func(s *SwapData) { s.SuccessAction = &SuccessAction{Fee: new(big.Int)} }, chains.Tolerance{}},
-		{"refundData", func(s *SwapData) { s.RefundData = FeltOf(1) }, chains.Tolerance{AnyExpiry: true}},
-		{"extraData", func(s *SwapData) { s.ExtraData = []byte{1} }, chains.Tolerance{AnyExtraData: true}},
-		{"sequence", func(s *SwapData) { s.Sequence++ }, chains.Tolerance{AnySequence: true}},
-		{"amount", func(s *SwapData) { s.Amount = big.NewInt(489532) }, chains.Tolerance{AtLeastAmount: true}},
-		{"amount", func(s *SwapData) { s.Amount = big.NewInt(489530) }, chains.Tolerance{}},
-		{"securityDeposit", func(s *SwapData) { s.SecurityDeposit = big.NewInt(4) }, chains.Tolerance{AtMostDeposits: true}},
-		{"securityDeposit", func(s *SwapData) { s.SecurityDeposit = big.NewInt(6) }, chains.Tolerance{}},
-		{"claimerBounty", func(s *SwapData) { s.ClaimerBounty = big.NewInt(6) }, chains.Tolerance{AtMostDeposits: true}},
-		{"claimerBounty", func(s *SwapData) { s.ClaimerBounty = big.NewInt(8) }, chains.Tolerance{}},
-	} {
+	for _, c := range changes {
 		got := base()
 		c.change(&got)
 		var diff *chains.DiffError
@@ -334,10 +319,7 @@ func TestDiff(t *testing.T) {
 // Two spellings of a Some or of flags would be two escrows behind one text.
 func TestDecodeSwapDataRefuses(t *testing.T) {
 	d := deploymentOf(t, "")
-	good, err := swapOf(t, []byte(goodSwapData)).Felts()
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(swapOf(t, []byte(goodSwapData)).Felts())(t)
 	for name, change := range map[string]func(all []Felt) []Felt{
 		"an unknown flag":         func(all []Felt) []Felt { all[5] = feltOf(t, "0x8"); return all },
 		"flags of 129 bits":       func(all []Felt) []Felt { all[5] = feltOf(t, "0x100000000000000000000000000000003"); return all },
@@ -358,10 +340,7 @@ func TestDecodeSwapDataRefuses(t *testing.T) {
 func TestNeutralEscrow(t *testing.T) {
 	d := deploymentOf(t, "")
 	s := swapOf(t, []byte(goodSwapData))
-	e, err := d.Escrow(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(d.Escrow(s))(t)
 	hash := escrowHash(t, s)
 	if want := hash.Bytes(); string(e.Hash) != string(want[:]) || e.Expiry != 1791233508 || e.Amount.Int64() != 489531 || e.Version != "v1" || e.Sequence.Cmp(bigOf(t, "10669130460086909320")) != 0 ||
 		e.Offerer != Hex64(s.Offerer) || e.Claimer != Hex64(s.Claimer) || e.Token != Hex64(s.Token) || e.DepositToken != Hex64(STRK) || !e.PayIn || e.PayOut || hex.EncodeToString(e.ClaimHash) != ClaimHashText(s.ClaimData) ||
@@ -374,10 +353,7 @@ func TestNeutralEscrow(t *testing.T) {
 	}
 	spec := chains.Spec{Kind: chains.Onchain, Offerer: e.Offerer, Claimer: e.Claimer, Token: e.Token, Amount: big.NewInt(5), Sequence: big.NewInt(9), Expiry: 2_000_000_000, PayIn: true,
 		Condition: chains.Condition{Kind: chains.Onchain, Script: []byte{0x51}, Sats: 7, Nonce: 3, Confirmations: 2}, Hints: true}
-	made, err := d.Expect(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(d.Expect(spec))(t)
 	hint := rawtx.TxoHint{Txo: rawtx.TxoHash(7, []byte{0x51}), Confirmations: 2} // a plain output has no nonce
 	if !bytes.Equal(made.ExtraData, hint.Bytes()) || made.FeeToken != STRK || !made.Reputation || made.Sequence != 9 {
 		t.Errorf("%+v, want the hint %+v", made, hint)
@@ -397,10 +373,9 @@ func TestNeutralEscrow(t *testing.T) {
 		"kind": func(s *chains.Spec) { s.Kind, s.Condition.Kind = 9, 9 },
 	} {
 		bad := spec
-		if change(&bad); true {
-			if _, err := d.Expect(bad); fieldOf(err) != name {
-				t.Errorf("%s: %v", name, err)
-			}
+		change(&bad)
+		if _, err := d.Expect(bad); fieldOf(err) != name {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -187,10 +188,7 @@ func (d Deployment) match(calls []Call, from int, made Call) (int, error) {
 			break
 		}
 	}
-	if missing == nil {
-		missing = errors.New("is not part of the action")
-	}
-	return 0, missing
+	return 0, cmp.Or(missing, errors.New("is not part of the action"))
 }
 
 func matches(c, made Call) error {

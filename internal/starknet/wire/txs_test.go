@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -39,10 +40,7 @@ type btcTxJSON struct {
 
 func (b btcTxJSON) id(t testing.TB) bitcoin.Hash {
 	t.Helper()
-	tx, err := rawtx.Decode(vectors.Unhex(t, b.Hex))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(rawtx.Decode(vectors.Unhex(t, b.Hex)))(t)
 	if id := tx.TxHash(); id.String() != b.TxID {
 		t.Errorf("the transaction is %s, want %s", id, b.TxID)
 	}
@@ -51,11 +49,7 @@ func (b btcTxJSON) id(t testing.TB) bitcoin.Hash {
 
 func (b btcTxJSON) withdrawal(t testing.TB) chains.Withdrawal {
 	t.Helper()
-	w, err := withdrawalOf(t, b.Hex)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return must.Get(withdrawalOf(t, b.Hex))(t)
 }
 
 func withdrawalOf(t testing.TB, raw string) (chains.Withdrawal, error) {
@@ -69,11 +63,7 @@ func withdrawalOf(t testing.TB, raw string) (chains.Withdrawal, error) {
 
 func storedOf(t testing.TB, felts []string) StoredHeader {
 	t.Helper()
-	h, err := ParseStoredHeader(feltsOf(t, felts))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(ParseStoredHeader(feltsOf(t, felts)))(t)
 }
 
 // vaultOf reads a vault. Some of the vectors are at outputs of transactions with
@@ -81,9 +71,7 @@ func storedOf(t testing.TB, felts []string) StoredHeader {
 func vaultOf(t testing.TB, text json.RawMessage) (v Vault) {
 	t.Helper()
 	var j map[string]any
-	if err := json.Unmarshal(text, &j); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &j))
 	if id, _, ok := strings.Cut(j["utxo"].(string), ":"); ok && len(id) > 64 {
 		j["utxo"] = strings.Repeat("1", 64) + ":0"
 		if err := json.Unmarshal(text, &v); err == nil {
@@ -91,9 +79,7 @@ func vaultOf(t testing.TB, text json.RawMessage) (v Vault) {
 		}
 		text, _ = json.Marshal(j)
 	}
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &v))
 	return v
 }
 
@@ -142,10 +128,7 @@ func TestVectorsTxs(t *testing.T) {
 		var txs []*Transaction
 		if nonce == 0 { // the account is not deployed: its deployment goes at the present rate
 			p := in.LatestBlockGasPrices
-			now, err := RateFor(bigOf(t, p["l1_gas_price"].Price), bigOf(t, p["l2_gas_price"].Price), bigOf(t, p["l1_data_gas_price"].Price))
-			if err != nil {
-				t.Fatal(err)
-			}
+			now := must.Get(RateFor(bigOf(t, p["l1_gas_price"].Price), bigOf(t, p["l2_gas_price"].Price), bigOf(t, p["l1_data_gas_price"].Price)))(t)
 			txs, nonce = append(txs, n.NewDeploy(signer, now)), 1
 		}
 		if strings.Contains(c.Name, "x11") { // as the reference groups the claims they are what it hands out
@@ -178,10 +161,7 @@ func TestVectorsTxs(t *testing.T) {
 			if err != nil || again.String() != tx.String() {
 				t.Errorf("read back as %+v, %v", again, err)
 			}
-			h, err := tx.Hash()
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := must.Get(tx.Hash())(t)
 			switch {
 			case strings.Contains(c.Name, "same token"):
 				c.Differ(t, "stark-approve-sum")
@@ -308,10 +288,7 @@ func (in txInput) build(t *testing.T, c *vectors.Case, n Network, d Deployment, 
 	case "relaySubmit":
 		var headers []bitcoin.Header
 		for _, h := range in.Headers {
-			parsed, err := bitcoin.ParseHeader(vectors.Unhex(t, h.Raw), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			parsed := must.Get(bitcoin.ParseHeader(vectors.Unhex(t, h.Raw), 0))(t)
 			headers = append(headers, parsed)
 		}
 		base := storedOf(t, in.StoredHeaderFelts)
@@ -353,21 +330,15 @@ func headerFromRelay(t *testing.T, c *vectors.Case, d Deployment, rpc []exchange
 			if x.Error != nil {
 				return StoredHeader{}, behind
 			}
-			var answer []string
-			if err := json.Unmarshal(x.Result, &answer); err != nil {
-				t.Fatal(err)
-			}
+			answer := x.felts(t)
 			switch feltOf(t, x.Params.Request.EntryPointSelector) {
 			case Selector(EntryBlockHeight):
-				height, err := ReadRelayNumber(feltsOf(t, answer))
-				if err != nil {
-					t.Fatal(err)
-				}
+				height := must.Get(ReadRelayNumber(answer))(t)
 				if height < required {
 					return StoredHeader{}, behind
 				}
 			case Selector(EntryCommitHash):
-				commit, err := ReadCommitHash(feltsOf(t, answer))
+				commit, err := ReadCommitHash(answer)
 				if err != nil || found == nil {
 					t.Fatal(err)
 				}
@@ -397,10 +368,7 @@ func recommitted(t *testing.T, c *vectors.Case, d Deployment, l Log) *StoredHead
 	}
 	l.Keys = slices.Clone(l.Keys)
 	l.Keys[1] = Poseidon(l.Data...)
-	e, err := d.DecodeLog(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(d.DecodeLog(l))(t)
 	stored, ok := e.(StoredHeaderEvent)
 	if !ok || stored.CommitHash != l.Keys[1] || !slices.Equal(stored.Header.Felts(), l.Data) || len(l.Keys) == 4 && stored.Fork != l.Keys[3] {
 		t.Fatalf("%+v", e)
@@ -419,9 +387,7 @@ func logsOf(t testing.TB, result json.RawMessage) (all []VaultLog) {
 			Tx          string `json:"transaction_hash"`
 		}
 	}
-	if err := json.Unmarshal(result, &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(result, &answer))
 	for _, e := range answer.Events {
 		all = append(all, VaultLog{Log{feltOf(t, e.FromAddress), feltsOf(t, e.Keys), feltsOf(t, e.Data)}, e.Tx, e.Block})
 	}
