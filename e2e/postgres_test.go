@@ -1,6 +1,6 @@
 //go:build unix
 
-package postgres_test
+package e2e
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/swapper-go/swapper/swappertest"
 )
 
-// TestSwaps settles a swap of each type with all that a client stores in the database.
-func TestSwaps(t *testing.T) {
+// TestSwapsInADatabase settles a swap of each type with all that a client stores in the database.
+func TestSwapsInADatabase(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.DSN(t)
 	store, err := postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)})
