@@ -32,18 +32,12 @@ func replacedBy(plan chains.Plan, signer string) replaced {
 // follow it is replaced along.
 func (old replaced) nonce(mined uint64) uint64 { return max(mined, old[0].Nonce) }
 
-// fees are the highest that are offered.
-func (old replaced) fees() (feeCap, tip *big.Int) {
-	feeCap, tip = new(big.Int), new(big.Int)
+// above raises a rate so far that nodes take its transactions instead.
+func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
+	feeCap, tip := new(big.Int), new(big.Int)
 	for _, tx := range old {
 		feeCap, tip = higher(feeCap, tx.FeeCap), higher(tip, tx.TipCap)
 	}
-	return feeCap, tip
-}
-
-// above raises a rate so far that nodes take its transactions instead.
-func (old replaced) above(rate wire.FeeRate) wire.FeeRate {
-	feeCap, tip := old.fees()
 	priority := higher(rate.Priority, settle.Offer(tip))
 	base := new(big.Int).Sub(settle.Offer(feeCap), priority)
 	return wire.FeeRate{Base: higher(rate.Base, base), Priority: priority, L1: rate.L1}

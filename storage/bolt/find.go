@@ -85,7 +85,7 @@ func (b buckets) page(q storage.Query, limit int) (page []found, more bool, err 
 		}
 		f := found{at: at}
 		f.entry, f.err = b.get(at.ID)
-		if f.err == nil && !holds(f.entry, q, at) {
+		if p, ok := q.Position(f.entry); f.err == nil && (!ok || p != at) {
 			f.err = fmt.Errorf("entry %q does not carry its index key: %w", storage.Label(at.ID), storage.ErrCorrupt)
 		} else if errors.Is(f.err, storage.ErrNotFound) {
 			f.err = fmt.Errorf("entry %q is missing: %w", storage.Label(at.ID), storage.ErrCorrupt)
@@ -97,11 +97,6 @@ func (b buckets) page(q storage.Query, limit int) (page []found, more bool, err 
 		size += len(f.entry.Body)
 		page = append(page, f)
 	}
-}
-
-func holds(e storage.Entry, q storage.Query, at storage.Position) bool {
-	p, ok := q.Position(e)
-	return ok && p == at
 }
 
 // walk goes through the places of a query: those in the index, and the one that

@@ -99,17 +99,12 @@ func light(r Request) bool {
 	case "eth_chainId", "eth_call", "eth_getBlockByNumber", "eth_getTransactionCount", "eth_getBalance", "eth_getTransactionReceipt", "eth_getTransactionByHash":
 		return true
 	case "eth_getLogs":
-		f, ok := first(r.Params).(LogFilter)
-		return ok && f.FromBlock == f.ToBlock
+		if len(r.Params) > 0 {
+			f, ok := r.Params[0].(LogFilter)
+			return ok && f.FromBlock == f.ToBlock
+		}
 	}
 	return false
-}
-
-func first(params []any) any {
-	if len(params) == 0 {
-		return nil
-	}
-	return params[0]
 }
 
 // judge tells answers from troubles of the node (protocol: chain-evm.md §1.4).

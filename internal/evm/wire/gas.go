@@ -75,34 +75,28 @@ func initGas(s SwapData) uint64 {
 func claimGas(s SwapData, handler chains.Kind) uint64 { return claimGasBase(s) + handlerGas(handler) }
 
 func claimGasBase(s SwapData) uint64 {
-	gas := uint64(gasClaim) + reputationGas(s)
-	if s.PayOut {
-		gas += payGas(s.Token)
-	} else {
-		gas += gasPayBalance
-	}
-	if bigs.OrZero(s.ClaimerBounty).Sign() > 0 {
-		gas += payGas(s.DepositToken)
-	}
-	if bigs.OrZero(s.SecurityDeposit).Cmp(bigs.OrZero(s.ClaimerBounty)) > 0 {
-		gas += payGas(s.DepositToken)
-	}
-	return gas
+	return gasClaim + endGas(s, s.PayOut, bigs.OrZero(s.ClaimerBounty), bigs.OrZero(s.SecurityDeposit))
 }
 
 // refundGas is the gas limit of a cooperative refund; a timelock refund adds
 // [gasTimelock].
 func refundGas(s SwapData) uint64 {
-	gas := uint64(gasRefund) + reputationGas(s)
-	if s.PayIn {
+	return gasRefund + endGas(s, s.PayIn, bigs.OrZero(s.SecurityDeposit), bigs.OrZero(s.ClaimerBounty))
+}
+
+// endGas is what the end of an escrow takes whose amount is paid to a wallet or kept as
+// balance: whoever ends it gets its deposit, and the other party what the other one is more.
+func endGas(s SwapData, pays bool, own, other *big.Int) uint64 {
+	gas := reputationGas(s)
+	if pays {
 		gas += payGas(s.Token)
 	} else {
 		gas += gasPayBalance
 	}
-	if bigs.OrZero(s.SecurityDeposit).Sign() > 0 {
+	if own.Sign() > 0 {
 		gas += payGas(s.DepositToken)
 	}
-	if bigs.OrZero(s.ClaimerBounty).Cmp(bigs.OrZero(s.SecurityDeposit)) > 0 {
+	if other.Cmp(own) > 0 {
 		gas += payGas(s.DepositToken)
 	}
 	return gas

@@ -129,15 +129,6 @@ func readManagerCall(input []byte) (c managerCall, ok bool) {
 	return c, true
 }
 
-// initCall reads the call data of initialize; ok is false for any other call.
-func initCall(input []byte) (tuple abiEscrow, extraData []byte, ok bool) {
-	c, ok := readManagerCall(input)
-	if !ok || c.Method != "initialize" {
-		return abiEscrow{}, nil, false
-	}
-	return c.Escrow, c.ExtraData, true
-}
-
 // FindSwapData finds the escrow with the given hash in the transaction that
 // opened it: its own call data where its destination is the escrow manager, or
 // its trace (protocol: chain-evm.md §8.1, §13.18). The hash is what makes it
@@ -149,16 +140,16 @@ func (d Deployment) FindSwapData(tx CallFrame, escrow common.Hash) (SwapData, er
 		if f.To != d.EscrowManager.Address {
 			return false
 		}
-		tuple, extra, ok := initCall(f.Input)
-		if !ok {
+		c, ok := readManagerCall(f.Input)
+		if !ok || c.Method != "initialize" {
 			return false
 		}
-		kind, known := d.KindOf(tuple.ClaimHandler)
+		kind, known := d.KindOf(c.Escrow.ClaimHandler)
 		if !known {
-			problem = fmt.Errorf("escrow %s has unknown claim handler %s", escrow, tuple.ClaimHandler)
+			problem = fmt.Errorf("escrow %s has unknown claim handler %s", escrow, c.Escrow.ClaimHandler)
 			return false
 		}
-		s, err := fromTuple(tuple, kind, extra)
+		s, err := fromTuple(c.Escrow, kind, c.ExtraData)
 		if err != nil {
 			problem = err
 			return false

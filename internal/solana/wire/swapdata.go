@@ -147,17 +147,18 @@ func (d *SwapData) members() []member {
 		{"offererAta", ataText(d.OffererATA, d.PayIn)}, {"claimerAta", ataText(d.ClaimerATA, d.PayOut)},
 		{"amount", u(d.Amount)}, {"sequence", u(d.Sequence)}, {"expiry", u(d.Expiry)},
 		{"securityDeposit", u(d.SecurityDeposit)}, {"claimerBounty", u(d.ClaimerBounty)},
-		{"txoHash", hashText(d.TxoHint())}, {"offererInitializer", flagText(d.OffererInitializer)},
+		{"txoHash", textOf(d.TxoHint(), func(h [32]byte) string { return hex.EncodeToString(h[:]) })}, {"offererInitializer", textOf(d.OffererInitializer, strconv.FormatBool)},
 	}
 }
 
 const unset = "not set"
 
-func keyText(k *Key) string {
-	if k == nil {
+// textOf is a member that may be left out.
+func textOf[T any](v *T, text func(T) string) string {
+	if v == nil {
 		return unset
 	}
-	return k.String()
+	return text(*v)
 }
 
 // ataText is a token account. One that plays no part may be left out, or be the zero
@@ -166,21 +167,7 @@ func ataText(k *Key, used bool) string {
 	if k == nil && !used {
 		k = new(Key)
 	}
-	return keyText(k)
-}
-
-func hashText(h *[32]byte) string {
-	if h == nil {
-		return unset
-	}
-	return hex.EncodeToString(h[:])
-}
-
-func flagText(b *bool) string {
-	if b == nil {
-		return unset
-	}
-	return strconv.FormatBool(*b)
+	return textOf(k, Key.String)
 }
 
 // Diff compares escrow data with the one expected, member by member, and returns the

@@ -29,7 +29,7 @@ type Account struct {
 // chain-starknet.md §20.10).
 func (l *Ledger) Account(ctx context.Context, address wire.Felt) (Account, error) {
 	var head rpc.Head
-	a := newAccountQuestions(address)
+	a := &accountQuestions{address: address}
 	requests := append([]rpc.Request{rpc.HeadRequest(&head)}, a.requests()...)
 	if err := l.Nodes.Batch(ctx, requests); err != nil {
 		return Account{}, err
@@ -48,10 +48,6 @@ type accountQuestions struct {
 	class   rpc.ClassHash
 	nonce   rpc.Nonce
 	next    rpc.PreConfirmedNonce
-}
-
-func newAccountQuestions(address wire.Felt) *accountQuestions {
-	return &accountQuestions{address: address}
 }
 
 func (a *accountQuestions) requests() []rpc.Request {

@@ -65,7 +65,7 @@ func (d Deployment) FindSwapData(trace json.RawMessage, escrow Felt) (SwapData, 
 		for i, c := range f.Calldata {
 			calldata[i] = c.Felt
 		}
-		s, err := d.readInit(calldata)
+		s, _, _, err := d.readOpening(calldata)
 		if err != nil {
 			problem = err
 			return false
@@ -98,13 +98,8 @@ func (f *traceFrame) walk(depth int, visit func(*traceFrame) bool) bool {
 	return false
 }
 
-// readInit reads the calldata of initialize, all of it.
-func (d Deployment) readInit(calldata []Felt) (SwapData, error) {
-	s, _, _, err := d.readOpening(calldata)
-	return s, err
-}
-
-// readOpening also returns the authorisation: its signature and when it ends.
+// readOpening reads the calldata of initialize, all of it: the escrow, and of its
+// authorisation the signature and when it ends.
 func (d Deployment) readOpening(calldata []Felt) (s SwapData, signature []Felt, timeout uint64, err error) {
 	r := &reader{rest: calldata}
 	s = d.readSwapData(r)
