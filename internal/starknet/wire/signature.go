@@ -2,9 +2,8 @@ package wire
 
 import (
 	"encoding/json"
-	"slices"
-
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/NethermindEth/starknet.go/curve"
