@@ -173,17 +173,11 @@ func object[Out any](answer []byte, err error) (*Out, error) {
 }
 
 func array[Out any](answer []byte, err error) ([]Out, error) {
+	out, err := object[[]Out](answer, err)
 	if err != nil {
 		return nil, err
 	}
-	var out []Out
-	if err := json.Unmarshal(answer, &out); err != nil {
-		return nil, unreadable(err)
-	}
-	if out == nil {
-		return nil, unreadable(errors.New("null"))
-	}
-	return out, nil
+	return *out, nil
 }
 
 func unreadable(err error) error {

@@ -129,8 +129,7 @@ func trials() []trial {
 
 func dial(t testing.TB, url string, o httpapi.ClientOptions) swapper.Service {
 	t.Helper()
-	c := must[swapper.Service](t)(httpapi.NewClient(url, o))
-	return c
+	return must[swapper.Service](t)(httpapi.NewClient(url, o))
 }
 
 var sameNumbers = cmp.Options{

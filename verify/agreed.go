@@ -189,6 +189,14 @@ func asTold(s swapper.SwapState) swapper.SwapState {
 	return s
 }
 
+// stateTold is the state that the service tells, if it did not refuse.
+func stateTold(got *swapper.GetSwapStatusOutput, refused error) swapper.SwapState {
+	if refused != nil {
+		return swapper.SwapState{Name: "UNKNOWN"}
+	}
+	return asTold(got.State)
+}
+
 // base shows a swap by what was agreed, in a state.
 func (t terms) base(id string, s swapper.SwapState) swapper.SwapOutputBase {
 	fees := swapper.SwapQuoteFees{Swap: swapper.AmountOf(tokens.NewAmount(t.SwapFee, t.Src))}

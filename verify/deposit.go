@@ -88,11 +88,7 @@ func (v *verifier) fromDeposit(ctx context.Context, o *opened, version uint64, t
 	if refused != nil && (!known || fact.State == chains.EscrowNone) {
 		return nil, refused
 	}
-	state := swapper.SwapState{Name: "UNKNOWN"}
-	if refused == nil {
-		state = asTold(got.State)
-	}
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, state, fact)}
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, stateTold(got, refused), fact)}
 	open := known && fact.State == chains.EscrowOpen && fact.Final
 	switch {
 	case out.IsFinished || known && fact.State != chains.EscrowNone && !open:

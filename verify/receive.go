@@ -128,11 +128,7 @@ func (v *verifier) receive(ctx context.Context, o *opened, version uint64, t ter
 	if refused != nil && (fact == nil || fact.Err != nil) {
 		return nil, refused
 	}
-	state := swapper.SwapState{Name: "UNKNOWN"}
-	if refused == nil {
-		state = asTold(got.State)
-	}
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, state, fact)}
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.byEscrowNow(in.SwapID, t, stateTold(got, refused), fact)}
 	if open && !t.Revealed.IsZero() { // the secret is out: only the claim counts
 		return out, v.claim(ctx, o, in, t, got, out)
 	}

@@ -111,11 +111,7 @@ func (v *verifier) throughVault(ctx context.Context, o *opened, version uint64, 
 	if refused != nil && (seen == nil || seen.came() == 0) {
 		return nil, refused
 	}
-	state := swapper.SwapState{Name: "UNKNOWN"}
-	if refused == nil {
-		state = asTold(got.State)
-	}
-	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.throughVaultNow(in.SwapID, t, state, seen, unseen)}
+	out := &swapper.GetSwapStatusOutput{ListSwapOutput: v.throughVaultNow(in.SwapID, t, stateTold(got, refused), seen, unseen)}
 	if unseen != nil || out.IsFinished {
 		return out, nil
 	}

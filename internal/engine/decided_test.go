@@ -268,30 +268,17 @@ func TestLists(t *testing.T) {
 	for _, r := range []*swap.Record{over, unused} {
 		add(t, g, r)
 	}
-	list := func(pending bool, most int) (ids []string, errs []error) {
-		for r, err := range g.List(t.Context(), "CITREA", "0x1", pending, nil, 0) {
-			if err != nil {
-				errs = append(errs, err)
-			} else {
-				ids = append(ids, r.ID)
-			}
-			if len(ids) == most {
-				break
-			}
-		}
-		return ids, errs
-	}
 	for range 2 { // the second time some come decoded from memory
-		all, errs := list(false, 0)
+		all, errs := listed(t, g, false, 0)
 		if len(all) != many+2 || len(errs) != 0 || !slices.IsSortedFunc(all[2:], func(a, b string) int { return strings.Compare(b, a) }) || all[0] != "a fresh quote" || all[1] != "a quote" {
 			t.Fatalf("%d swaps, %v: %.5v", len(all), errs, all)
 		}
-		if pending, errs := list(true, 0); len(pending) != many+1 || len(errs) != 0 || pending[0] != "a fresh quote" {
+		if pending, errs := listed(t, g, true, 0); len(pending) != many+1 || len(errs) != 0 || pending[0] != "a fresh quote" {
 			t.Errorf("%d pending swaps, %v", len(pending), errs)
 		}
 	}
 	for _, most := range []int{1, maxDecodeBatch, maxDecodeBatch + 1} {
-		if some, _ := list(false, most); len(some) != most {
+		if some, _ := listed(t, g, false, most); len(some) != most {
 			t.Errorf("%d swaps, wanted %d", len(some), most)
 		}
 	}
@@ -306,11 +293,11 @@ func TestLists(t *testing.T) {
 		}
 	}
 	s.damaged = "0003"
-	if all, errs := list(false, 0); len(all) != many+1 || len(errs) != 1 || !errors.Is(errs[0], ErrUnreadable) {
+	if all, errs := listed(t, g, false, 0); len(all) != many+1 || len(errs) != 1 || !errors.Is(errs[0], ErrUnreadable) {
 		t.Errorf("%d swaps beside a damaged one, %v", len(all), errs)
 	}
 	s.findErr = errGone
-	if all, errs := list(false, 0); len(all) != 0 || len(errs) != 1 || !errors.Is(errs[0], errGone) {
+	if all, errs := listed(t, g, false, 0); len(all) != 0 || len(errs) != 1 || !errors.Is(errs[0], errGone) {
 		t.Errorf("%d swaps of a broken store, %v", len(all), errs)
 	}
 	if rival, err := g.Rival(t.Context(), "a", swap.RivalAsk{Index: swap.ByPaying, Value: "x"}); rival || !errors.Is(err, errGone) {

@@ -50,8 +50,7 @@ func unpack(t *testing.T, path string) []byte {
 	f := must[*os.File](t)(os.Open(path))
 	defer f.Close()
 	z := must[*gzip.Reader](t)(gzip.NewReader(f))
-	b := must[[]byte](t)(io.ReadAll(z))
-	return b
+	return must[[]byte](t)(io.ReadAll(z))
 }
 
 func keptLines[T any](t *testing.T, path string) (all []T) {

@@ -31,8 +31,7 @@ func TestListsNameWhatCannotBeRead(t *testing.T) {
 		r := newToy(id)
 		r.Settled = settled
 		add(t, g, r)
-		e := must[storage.Entry](t)(mem.Get(t.Context(), id))
-		return e
+		return must[storage.Entry](t)(mem.Get(t.Context(), id))
 	}
 	a, b, c := entry("a", false), entry("b", true), entry("c", false)
 	type item struct {
@@ -47,17 +46,7 @@ func TestListsNameWhatCannotBeRead(t *testing.T) {
 				}
 			}
 		}
-		for r, err := range g.List(t.Context(), "CITREA", "0x1", false, nil, 0) {
-			if err != nil {
-				errs = append(errs, err)
-			} else {
-				ids = append(ids, r.ID)
-			}
-			if len(ids) == most {
-				break
-			}
-		}
-		return ids, errs
+		return listed(t, g, false, most)
 	}
 	if ids, errs := list(9, item{a, nil}, item{b, nil}, item{c, nil}); !slices.Equal(ids, []string{"a", "b", "c"}) || len(errs) != 0 {
 		t.Fatalf("%v, %v", ids, errs)
@@ -154,4 +143,20 @@ func TestAPageReadsNoMore(t *testing.T) {
 			t.Errorf("page %d: %d entries were read for %d that were taken, want %d", test.page, read, test.take, test.read)
 		}
 	}
+}
+
+// listed are the swaps of a list, up to so many (0: all), and its errors.
+func listed(t *testing.T, g *Engine, pending bool, most int) (ids []string, errs []error) {
+	t.Helper()
+	for r, err := range g.List(t.Context(), "CITREA", "0x1", pending, nil, 0) {
+		if err != nil {
+			errs = append(errs, err)
+		} else {
+			ids = append(ids, r.ID)
+		}
+		if len(ids) == most {
+			break
+		}
+	}
+	return ids, errs
 }

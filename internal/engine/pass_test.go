@@ -161,8 +161,7 @@ func write(t *testing.T, g *Engine, r, next *swap.Record) {
 
 func load(t *testing.T, g *Engine, id string) *swap.Record {
 	t.Helper()
-	r := must[*swap.Record](t)(g.Load(t.Context(), id))
-	return r
+	return must[*swap.Record](t)(g.Load(t.Context(), id))
 }
 
 // follow runs an engine until the test ends, or stop is called.
@@ -185,8 +184,7 @@ func create(t *testing.T, g *Engine, id string) *swap.Record {
 // advance advances a swap, which has to go well.
 func advance(t *testing.T, g *Engine, id string, in swap.Input) *Result {
 	t.Helper()
-	res := must[*Result](t)(g.Advance(t.Context(), id, in))
-	return res
+	return must[*Result](t)(g.Advance(t.Context(), id, in))
 }
 
 func TestCallersShareAPass(t *testing.T) {

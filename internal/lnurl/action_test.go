@@ -22,8 +22,7 @@ func (in *actionCase) preimage(t *testing.T) []byte {
 	if in.Preimage == nil {
 		return nil
 	}
-	b := must[[]byte](t)(hex.DecodeString(*in.Preimage))
-	return b
+	return must[[]byte](t)(hex.DecodeString(*in.Preimage))
 }
 
 func TestVectorsLNURLSuccessAction(t *testing.T) {

@@ -97,8 +97,7 @@ func TestWholeNumbersWithZerosAreIntegers(t *testing.T) {
 
 func TestCheckRefusesWhatIsNotPublic(t *testing.T) {
 	lnurl := func(u string) string {
-		text := must[string](t)(Encode(u))
-		return text
+		return must[string](t)(Encode(u))
 	}
 	public := New(Config{})
 	local := New(Config{AllowLocal: true})
@@ -212,8 +211,7 @@ func (f fixed) LookupNetIP(context.Context, string, string) ([]netip.Addr, error
 
 func encoded(t *testing.T, u string) string {
 	t.Helper()
-	text := must[string](t)(Encode(u))
-	return text
+	return must[string](t)(Encode(u))
 }
 
 func TestFetchEndsWithTheContext(t *testing.T) {

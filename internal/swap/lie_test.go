@@ -25,8 +25,7 @@ func invoiceAt(t *testing.T, age time.Duration) string {
 	z := must[*zpay32.Invoice](t)(zpay32.NewInvoice(&chaincfg.RegressionNetParams, sha256.Sum256(autoPreimage[:]), noon.Add(-age), zpay32.Description("swap"), zpay32.CLTVExpiry(25), zpay32.Expiry(time.Hour),
 		zpay32.Amount(1_000_000), zpay32.PaymentAddr([32]byte{1})))
 	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
-	text := must[string](t)(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))
-	return text
+	return must[string](t)(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))
 }
 
 // quoted makes the swap of a pass one whose terms were agreed here.

@@ -206,8 +206,7 @@ func TestDecodeRefuses(t *testing.T) {
 			t.Fatalf("no member %s in %s", member, body)
 		}
 		m[member] = v
-		text := must[[]byte](t)(json.Marshal(m))
-		return text
+		return must[[]byte](t)(json.Marshal(m))
 	}
 	newer := changed(body, "schema", schema+1)
 	for name, text := range map[string][]byte{"not JSON": []byte("{"), "of no type": changed(body, "type", 99), "of a form that is not known": changed(body, "terms", []int{}),

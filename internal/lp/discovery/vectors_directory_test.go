@@ -654,23 +654,27 @@ func TestVectorsLimits(t *testing.T) {
 			d.learn(Candidate{LP: d.lps[i], Token: spelled}, Query{Service: service, Chain: token.Chain, ExactIn: l.Side == "input"}, flowtest.Number(t, l.Min), flowtest.Number(t, l.Max))
 		}
 		for _, l := range want.Limits {
-			src, _ := d.s.Tokens.Resolve(l.SrcToken)
-			dst := must[tokens.Token](t)(d.s.Tokens.Resolve(l.DstToken))
-			smart := src
-			service := lp.ToBTC
-			switch {
-			case dst == tokens.LightningBTC():
-				service = lp.ToBTCLN
-			case src == tokens.LightningBTC():
-				smart, service = dst, lp.FromLightning(d.chain(dst.Chain).Info())
-			case src == tokens.BTC():
-				smart, service = dst, lp.FromBitcoin(d.chain(dst.Chain).Info())
-			}
+			src, dst, smart, service := way(t, d, l.SrcToken, l.DstToken)
 			b := d.Limits(service, smart.Chain, smart.Address).Shown()
 			compareSide(t, l.SrcToken+" in", src, l.Input.Min, l.Input.Max, b.Input)
 			compareSide(t, l.DstToken+" out", dst, l.Output.Min, l.Output.Max, b.Output)
 		}
 	})
+}
+
+// way is the service for a pair of tokens, and which of them is on a smart chain.
+func way(t *testing.T, d *Directory, from, to string) (src, dst, smart tokens.Token, service lp.Service) {
+	t.Helper()
+	src, dst = must[tokens.Token](t)(d.s.Tokens.Resolve(from)), must[tokens.Token](t)(d.s.Tokens.Resolve(to))
+	switch {
+	case dst == tokens.LightningBTC():
+		return src, dst, src, lp.ToBTCLN
+	case src == tokens.LightningBTC():
+		return src, dst, dst, lp.FromLightning(d.chain(dst.Chain).Info())
+	case src == tokens.BTC():
+		return src, dst, dst, lp.FromBitcoin(d.chain(dst.Chain).Info())
+	}
+	return src, dst, src, lp.ToBTC
 }
 
 func compareSide(t *testing.T, what string, token tokens.Token, min, max json.RawMessage, got Range) {
@@ -716,17 +720,7 @@ func TestVectorsLimitsEndpoint(t *testing.T) {
 		c.Input(t, &in)
 		c.Expected(t, &want)
 		d := loaded(t, nil, nil)
-		src, _ := d.s.Tokens.Resolve(in.SrcToken)
-		dst := must[tokens.Token](t)(d.s.Tokens.Resolve(in.DstToken))
-		smart, service := src, lp.ToBTC
-		switch {
-		case dst == tokens.LightningBTC():
-			service = lp.ToBTCLN
-		case src == tokens.LightningBTC():
-			smart, service = dst, lp.FromLightning(d.chain(dst.Chain).Info())
-		case src == tokens.BTC():
-			smart, service = dst, lp.FromBitcoin(d.chain(dst.Chain).Info())
-		}
+		src, dst, smart, service := way(t, d, in.SrcToken, in.DstToken)
 		p := &LP{URL: "lp", Services: map[lp.Service]lp.ServiceInfo{service: {
 			Min: flowtest.Number(t, in.BTCMin).Int64(), Max: flowtest.Number(t, in.BTCMax).Int64(), Chains: []lp.ChainTokens{{Chain: smart.Chain, Tokens: []string{smart.Address}}},
 		}}}

@@ -203,8 +203,7 @@ func testAuth(t testing.TB) *Auth {
 	requestKey := request.PubKey().SerializeCompressed()[1:]
 	signature := must[[]byte](t)(signSchnorr(authority, requestKey, [32]byte{}))
 	certificate := append(append(authority.PubKey().SerializeCompressed()[1:], signature...), requestKey...)
-	auth := must[*Auth](t)(NewAuth(hex.EncodeToString(certificate), hex.EncodeToString(request.Serialize())))
-	return auth
+	return must[*Auth](t)(NewAuth(hex.EncodeToString(certificate), hex.EncodeToString(request.Serialize())))
 }
 
 func TestPostSPVIsSentOnce(t *testing.T) {

@@ -32,6 +32,19 @@ func accepts(header string, now time.Time) (authority []byte, err error) {
 	return h[36:68], nil
 }
 
+// authOf is the authorisation of a case; nil if it is to be refused.
+func authOf(t *testing.T, certificate, key string, refused bool) *Auth {
+	t.Helper()
+	auth, err := NewAuth(certificate, key)
+	switch {
+	case refused && fault.CodeOf(err) != fault.InvalidInput:
+		t.Errorf("error %v, want invalid input", err)
+	case !refused && err != nil:
+		t.Fatal(err)
+	}
+	return auth
+}
+
 func TestVectorsAuthHeader(t *testing.T) {
 	vectors.Each(t, "lp-protocol", "auth-header", func(t *testing.T, c *vectors.Case) {
 		var in struct {
@@ -45,15 +58,9 @@ func TestVectorsAuthHeader(t *testing.T) {
 		}
 		c.Input(t, &in)
 		c.Expected(t, &want)
-		auth, err := NewAuth(in.Certificate, in.PrivateKey)
-		if want.Error {
-			if fault.CodeOf(err) != fault.InvalidInput {
-				t.Errorf("error %v, want invalid input", err)
-			}
+		auth := authOf(t, in.Certificate, in.PrivateKey, want.Error)
+		if auth == nil {
 			return
-		}
-		if err != nil {
-			t.Fatal(err)
 		}
 		now := time.Unix(in.Now, 0)
 		own := must[string](t)(auth.header(now, zeros{}))
@@ -88,15 +95,9 @@ func TestVectorsLPAuth(t *testing.T) {
 		}
 		c.Input(t, &in)
 		c.Expected(t, &want)
-		auth, err := NewAuth(in.Certificate, in.PrivateKey)
-		if want.Error {
-			if fault.CodeOf(err) != fault.InvalidInput {
-				t.Errorf("error %v, want invalid input", err)
-			}
+		auth := authOf(t, in.Certificate, in.PrivateKey, want.Error)
+		if auth == nil {
 			return
-		}
-		if err != nil {
-			t.Fatal(err)
 		}
 		random := must[[]byte](t)(hex.DecodeString(in.Random))
 		got, err := auth.sign(time.UnixMilli(in.NowMs), [32]byte(random), [32]byte{})

@@ -61,14 +61,12 @@ func invoice(t testing.TB, params *chaincfg.Params, hash [32]byte, msat int64, m
 	}
 	z := must[*zpay32.Invoice](t)(zpay32.NewInvoice(params, hash, noon, parts...))
 	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
-	s := must[string](t)(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))
-	return s
+	return must[string](t)(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))
 }
 
 func decoded11(t testing.TB, text string) *lightning.Invoice {
 	t.Helper()
-	inv := must[*lightning.Invoice](t)(lightning.Decode(text))
-	return inv
+	return must[*lightning.Invoice](t)(lightning.Decode(text))
 }
 
 // seen are the checks that a test has fed the lie they are there to catch.
@@ -339,8 +337,7 @@ func regtestAddress(t testing.TB, kind bitcoin.AddressType, size int) bitcoin.Ad
 		key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{3}, 32))
 		program = key.PubKey().SerializeCompressed()[1:]
 	}
-	a := must[bitcoin.Address](t)(bitcoin.NewAddress(kind, program, bitcoin.Regtest))
-	return a
+	return must[bitcoin.Address](t)(bitcoin.NewAddress(kind, program, bitcoin.Regtest))
 }
 
 // testBounty is the bounty of a legacy swap from Bitcoin.

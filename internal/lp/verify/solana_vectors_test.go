@@ -102,8 +102,7 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 	}
 	c.Input(t, &in)
 	number := func(s string) int64 {
-		n := must[int64](t)(strconv.ParseInt(s, 10, 64))
-		return n
+		return must[int64](t)(strconv.ParseInt(s, 10, 64))
 	}
 	agreed := Agreed{LP: in.LpAddress, User: in.Signer, Token: wrappedSOL, Native: wrappedSOL, Contract: k, Now: unix(in.Now / 1000)}
 	if swapType != "TO_BTCLN" {

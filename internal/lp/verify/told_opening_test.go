@@ -40,8 +40,7 @@ var lieOf = map[string]struct {
 
 func (o toldOpening) escrow(t *testing.T) chains.Escrow {
 	t.Helper()
-	e := must[chains.Escrow](t)(o.data.escrow())
-	return e
+	return must[chains.Escrow](t)(o.data.escrow())
 }
 
 func TestFromBTCTold(t *testing.T) {

@@ -75,8 +75,7 @@ func coinAt(address string) tokens.Token { return tokens.Token{Address: address,
 
 func fromHex(t *testing.T, s string) []byte {
 	t.Helper()
-	b := must[[]byte](t)(hex.DecodeString(s))
-	return b
+	return must[[]byte](t)(hex.DecodeString(s))
 }
 
 func hash32(t *testing.T, s *string) (h [32]byte) {
