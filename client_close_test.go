@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -28,15 +29,15 @@ func hanging(t *testing.T, change func(*Config)) *Client {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(wait) })
-	store := must[*bolt.Store](t)(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))
+	store := must.Get(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))(t)
 	t.Cleanup(func() { store.Close() })
-	backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{server.URL}}))
+	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{server.URL}}))(t)
 	t.Cleanup(func() { backend.Close() })
 	config := Config{Network: bitcoin.Regtest, Store: store, Bitcoin: backend, LPs: LPs{URLs: []string{server.URL}}}
 	if change != nil {
 		change(&config)
 	}
-	c := must[*Client](t)(Open(t.Context(), config))
+	c := must.Get(Open(t.Context(), config))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -152,16 +153,5 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	}
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("closing took %v", took)
-	}
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -85,7 +86,7 @@ func TestLimitsAreOfTheLastThirtySeconds(t *testing.T) {
 		}
 		passed.Store(int64(to))
 	}
-	first := must[*big.Int](t)(least())
+	first := must.Get(least())(t)
 	market.times.Store(2)
 	leap(1 * time.Second)
 	wants(first, 1)
@@ -103,7 +104,7 @@ func TestLimitsAreOfTheLastThirtySeconds(t *testing.T) {
 			t.Fatal("a price that was asked for behind a call does not count")
 		}
 	}
-	second := must[*big.Int](t)(least())
+	second := must.Get(least())(t)
 	if asked := market.asked.Load(); asked != 2 {
 		t.Errorf("the price was asked for %d times, want 2", asked)
 	}

@@ -14,6 +14,7 @@ import (
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // nobodyOffers demands that every question about offers says that the fault is
@@ -57,7 +58,7 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("all lied", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
-		must[Readiness](t)(h.Ready(t.Context()))
+		must.Get(h.Ready(t.Context()))(t)
 		h.offers.Punish(h.net.LPURLs()[0], lpwire.Pair{}, lpwire.Lie("", "it is %d", 5))
 		h.nobodyOffers(t)
 	})
@@ -65,7 +66,7 @@ func TestNobodyOffers(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
 		h.quoter.LPs = lphttp.NewClient(lphttp.Options{AllowHTTP: true, AllowLocal: true, Retry: httpx.RetryPolicy{Delay: time.Millisecond}})
-		must[Readiness](t)(h.Ready(t.Context()))
+		must.Get(h.Ready(t.Context()))(t)
 		h.net.LPs[0].Misbehave(lp.Fault{Down: true})
 		if _, err := h.CreateSwap(t.Context(), h.plain()); fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("swap: %v", err)
@@ -83,7 +84,7 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("one pair is left alone", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
-		must[Readiness](t)(h.Ready(t.Context()))
+		must.Get(h.Ready(t.Context()))(t)
 		wbtc, err := h.registry.Resolve("CITREA-WBTC")
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +127,7 @@ func TestShownLimitsAreAcceptedWithExpensiveGas(t *testing.T) {
 			w := one()
 			w.gas = test.gas
 			h := newHonest(t, w)
-			l := must[*GetSwapLimitsOutput](t)(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC"}))
+			l := must.Get(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC"}))(t)
 			if l.Input.Min.RawAmount.Cmp(big.NewInt(1000)) <= 0 || l.Input.Min.RawAmount.Cmp(l.Input.Max.RawAmount) >= 0 {
 				t.Errorf("from %s to %s sats", l.Input.Min.RawAmount, l.Input.Max.RawAmount)
 			}
@@ -142,7 +143,7 @@ func TestRaisedLimitsAreTheLeast(t *testing.T) {
 	w.gas = 1_000_000_000
 	h := newHonest(t, w)
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
-		l := must[*GetSwapLimitsOutput](t)(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: src, DstToken: "CITREA-WBTC"}))
+		l := must.Get(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: src, DstToken: "CITREA-WBTC"}))(t)
 		in := CreateSwapInput{SrcToken: src, DstToken: "CITREA-WBTC", DstAddress: h.net.EVM.User.Address.Hex(),
 			AmountType: ExactIn, Amount: new(big.Int).Sub(l.Input.Min.RawAmount, big.NewInt(1))}
 		if _, err := h.CreateSwap(t.Context(), in); fault.CodeOf(err) != fault.InvalidInput {
@@ -161,7 +162,7 @@ func (h *honest) shownLimitsAreAccepted(t *testing.T) {
 			{SrcToken: "LIGHTNING-BTC", DstToken: smart, DstAddress: user},
 			{SrcToken: "BITCOIN-BTC", DstToken: smart, DstAddress: user},
 		} {
-			l := must[*GetSwapLimitsOutput](t)(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: in.SrcToken, DstToken: in.DstToken}))
+			l := must.Get(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: in.SrcToken, DstToken: in.DstToken}))(t)
 			for side, amount := range map[AmountType]GetSwapLimitsSide{ExactIn: l.Input, ExactOut: l.Output} {
 				for _, units := range []Amount{amount.Min, *amount.Max} {
 					in.AmountType, in.Amount = side, units.RawAmount
@@ -184,9 +185,9 @@ func TestLiarsAreRemembered(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next := must[*Client](t)(Open(t.Context(), h.config))
+	next := must.Get(Open(t.Context(), h.config))(t)
 	defer next.Close()
-	s := must[*Stats](t)(next.Stats(t.Context()))
+	s := must.Get(next.Stats(t.Context()))(t)
 	i := slices.IndexFunc(s.Providers, func(p ProviderStats) bool { return p.URL == liar })
 	if i < 0 || s.Providers[i].Strikes != 1 || !s.Providers[i].Excluded.After(h.net.Clock.Now()) {
 		t.Errorf("%+v", s.Providers)

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -23,24 +24,24 @@ import (
 // The operations that only ask, against real sockets of the local network.
 func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 	t.Parallel()
-	net := must[*devevm.Net](t)(devevm.Start(devevm.Options{}))
+	net := must.Get(devevm.Start(devevm.Options{}))(t)
 	defer net.Close()
 	chain := net.Bitcoin()
-	node := must[*lightning.Node](t)(lightning.New(lightning.Options{Height: func() uint32 { h, _ := chain.Tip(); return h }}).NewNode("lp", 100_000_000))
-	provider := must[*lp.LP](t)(lp.Start(t.Context(), lp.Options{EVM: net, Lightning: node}))
+	node := must.Get(lightning.New(lightning.Options{Height: func() uint32 { h, _ := chain.Tip(); return h }}).NewNode("lp", 100_000_000))(t)
+	provider := must.Get(lp.Start(t.Context(), lp.Options{EVM: net, Lightning: node}))(t)
 	defer provider.Close()
-	store := must[*bolt.Store](t)(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))
+	store := must.Get(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))(t)
 	defer store.Close()
-	backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{chain.URL()}}))
+	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{chain.URL()}}))(t)
 	n := net.Config()
 	usdc := tokens.Token{Chain: n.Chain, Ticker: "USDC", Name: "Dollar", Decimals: 6, DisplayDecimals: 2, Address: net.Contracts().Dollar.Hex()}
 	native := tokens.Token{Chain: n.Chain, Ticker: "CBTC", Name: "Coin", Decimals: 18, DisplayDecimals: 8, Address: wire.Native.Hex()}
-	client := must[*swapper.Client](t)(swapper.Open(t.Context(), swapper.Config{
+	client := must.Get(swapper.Open(t.Context(), swapper.Config{
 		Network: bitcoin.Regtest, Store: store, Bitcoin: backend,
 		Chains: []chains.Factory{evm.Custom(evm.Options{RPC: []string{net.URL()}, Network: &n, Tokens: []tokens.Token{native, usdc}})},
 		LPs:    swapper.LPs{URLs: []string{provider.URL()}, AllowHTTP: true},
 		Prices: price.Fixed{Prices: map[string]*big.Int{native.ID(): big.NewInt(1e14), usdc.ID(): big.NewInt(1e9)}, USD: 0.001},
-	}))
+	}))(t)
 	defer client.Close()
 
 	if _, err := client.Ready(t.Context()); err != nil {
@@ -71,7 +72,7 @@ func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	must[bitcoin.OutPoint](t)(chain.Faucet(wallet.Address, 1_000_000))
+	must.Get(chain.Faucet(wallet.Address, 1_000_000))(t)
 	two := 2.0
 	b, err := client.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: wallet.Address.String(), Token: "BITCOIN-BTC", TargetChain: n.Chain, GasDrop: true, MinBitcoinFeeRate: &two})
 	if err != nil || b.FeeRate == nil || *b.FeeRate < two {
@@ -82,7 +83,7 @@ func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 		t.Errorf("%v at %v, want %d", b.Balance, *b.FeeRate, want)
 	}
 	user := net.User.Address.Hex()
-	held := must[*swapper.GetSpendableBalanceOutput](t)(client.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: user, Token: native.ID(), FeeRate: "0,0"}))
+	held := must.Get(client.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: user, Token: native.ID(), FeeRate: "0,0"}))(t)
 	kept, err := client.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: user, Token: native.ID(), FeeRate: "1000000000,0"})
 	if err != nil || kept.Balance.RawAmount.Cmp(held.Balance.RawAmount) >= 0 || kept.FeeRate != nil {
 		t.Errorf("%+v of %+v, %v", kept, held, err)

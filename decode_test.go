@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -48,7 +49,7 @@ func TestVectorsAPIAmount(t *testing.T) {
 }
 
 func TestNilBecomesEmpty(t *testing.T) {
-	text := must[[]byte](t)(json.Marshal(swapper.GetSwapStatusOutput{}))
+	text := must.Get(json.Marshal(swapper.GetSwapStatusOutput{}))(t)
 	for _, want := range []string{`"steps":[]`, `"currentAction":null`, `"rawAmount":"0"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)

@@ -6,19 +6,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // TestDependenciesAreExplained makes sure that docs/architecture.md says of each
 // direct dependency, and of no other, what it is for and what it costs.
 func TestDependenciesAreExplained(t *testing.T) {
-	mod := must[[]byte](t)(os.ReadFile("go.mod"))
+	mod := must.Get(os.ReadFile("go.mod"))(t)
 	var direct []string
 	for line := range strings.Lines(string(mod)) {
 		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], "v") && strings.HasPrefix(line, "\t") {
 			direct = append(direct, f[0])
 		}
 	}
-	doc := must[[]byte](t)(os.ReadFile("docs/architecture.md"))
+	doc := must.Get(os.ReadFile("docs/architecture.md"))(t)
 	_, table, ok := strings.Cut(string(doc), "\n| Module | What for |")
 	if !ok {
 		t.Fatal("docs/architecture.md has no table of dependencies")

@@ -20,6 +20,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // errorsDocument is the document whose second part is made from the source.
@@ -32,7 +33,7 @@ const errorsMark = "## Messages\n"
 // and subject, so that a new one is seen in review and is documented. It also holds
 // the table of codes to the codes that there are.
 func TestErrorsDocument(t *testing.T) {
-	document := must[[]byte](t)(os.ReadFile(errorsDocument))
+	document := must.Get(os.ReadFile(errorsDocument))(t)
 	head, listed, ok := strings.Cut(string(document), errorsMark)
 	if !ok {
 		t.Fatalf("%s has no section of messages", errorsDocument)
@@ -229,12 +230,12 @@ func sourceErrors(t *testing.T) (all []errorText) {
 
 func sourceFiles(t *testing.T, folder string) (files []*ast.File) {
 	t.Helper()
-	paths := must[[]string](t)(filepath.Glob(filepath.Join(filepath.FromSlash(folder), "*.go")))
+	paths := must.Get(filepath.Glob(filepath.Join(filepath.FromSlash(folder), "*.go")))(t)
 	for _, name := range paths {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f := must[*ast.File](t)(parser.ParseFile(token.NewFileSet(), name, nil, 0))
+		f := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 		files = append(files, f)
 	}
 	return files

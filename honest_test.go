@@ -28,6 +28,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -137,26 +138,26 @@ func worlds() map[string]world {
 // be: the LPs do not look at the chains.
 func newHonest(t *testing.T, w world) *honest {
 	t.Helper()
-	n := must[*devnet.Net](t)(devnet.Start(t.Context(), devnet.Options{LPs: len(w.lps), EVM: func(o *devevm.Options) { o.BaseFee = w.gas }, LP: func(i int, o *lp.Options) {
+	n := must.Get(devnet.Start(t.Context(), devnet.Options{LPs: len(w.lps), EVM: func(o *devevm.Options) { o.BaseFee = w.gas }, LP: func(i int, o *lp.Options) {
 		if o.Poll = time.Hour; i < len(w.lps) {
 			w.lps[i](o)
 		}
-	}}))
+	}}))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	store := must[*bolt.Store](t)(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), bolt.Options{}))
+	store := must.Get(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), bolt.Options{}))(t)
 	t.Cleanup(func() { store.Close() })
-	backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}}))
+	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}}))(t)
 	prices := price.Fixed{Prices: map[string]*big.Int{}, USD: 0.001}
 	for ticker := range decimalsOf {
 		prices.Prices["CITREA-"+ticker] = w.market(ticker, 1000)
 	}
-	c := must[*Client](t)(Open(t.Context(), Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
+	c := must.Get(Open(t.Context(), Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
 		LPs: LPs{URLs: n.LPURLs(), Trusted: n.LPURLs()[0]}, LNURL: LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: prices, Now: n.Clock.Now,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}))
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}))(t)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)

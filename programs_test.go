@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // programs builds every program of a module into one folder, and returns their import paths.
@@ -19,7 +20,7 @@ func programs(t *testing.T, module, into string) (paths []string) {
 	t.Helper()
 	list := exec.Command("go", "list", "-f", `{{if and (eq .Name "main") .GoFiles}}{{.ImportPath}}{{end}}`, "./...")
 	list.Dir = module
-	out := must[[]byte](t)(list.Output())
+	out := must.Get(list.Output())(t)
 	paths = strings.Fields(string(out))
 	build := exec.Command("go", append([]string{"build", "-ldflags=-s -w", "-o", into}, paths...)...)
 	build.Dir = module

@@ -6,12 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // TestSecurityNamesWhatExists makes sure that the files and tests that
 // docs/security.md names are there.
 func TestSecurityNamesWhatExists(t *testing.T) {
-	text := must[[]byte](t)(os.ReadFile(filepath.Join("docs", "security.md")))
+	text := must.Get(os.ReadFile(filepath.Join("docs", "security.md")))(t)
 	files, tests := 0, 0
 	test := regexp.MustCompile(`^([a-z0-9_/]+)\.((?:Test|Fuzz)\w+)$`)
 	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(text), -1) {
@@ -35,9 +37,9 @@ func TestSecurityNamesWhatExists(t *testing.T) {
 
 func hasTest(t *testing.T, folder, name string) bool {
 	t.Helper()
-	all := must[[]string](t)(filepath.Glob(filepath.Join(folder, "*_test.go")))
+	all := must.Get(filepath.Glob(filepath.Join(folder, "*_test.go")))(t)
 	for _, path := range all {
-		text := must[[]byte](t)(os.ReadFile(path))
+		text := must.Get(os.ReadFile(path))(t)
 		if strings.Contains(string(text), "\nfunc "+name+"(") {
 			return true
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/recovery"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -32,12 +33,12 @@ func (silent) Publish(context.Context, watchtower.Message) error { return nil }
 // onStage opens a client on the world of a case, with the case's record stored.
 func onStage(t *testing.T, s *flowtest.Setup) (*Client, *swap.Record) {
 	t.Helper()
-	c := must[*Client](t)(Open(t.Context(), Config{Network: bitcoin.Mainnet, Policy: Policy{AnyNode: true}, Store: new(storage.Memory), Chains: []chains.Factory{s.Chain},
+	c := must.Get(Open(t.Context(), Config{Network: bitcoin.Mainnet, Policy: Policy{AnyNode: true}, Store: new(storage.Memory), Chains: []chains.Factory{s.Chain},
 		LPs: LPs{URLs: []string{"https://lp.example.com:24000"}, Transport: s.World}, Bitcoin: s.World.Bitcoin(bitcoin.Mainnet), HTTP: s.World,
-		Messenger: silent{}, Now: s.World.Now}))
+		Messenger: silent{}, Now: s.World.Now}))(t)
 	t.Cleanup(func() { _ = c.Close() })
-	text := must[[]byte](t)(json.Marshal(s.Record))
-	r := must[*swap.Record](t)(recovery.ImportRecord(s.Chain, text))
+	text := must.Get(json.Marshal(s.Record))(t)
+	r := must.Get(recovery.ImportRecord(s.Chain, text))(t)
 	if err := c.engine.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ type object map[string]any
 
 func objectOf(t *testing.T, v any) object {
 	t.Helper()
-	text := must[[]byte](t)(json.Marshal(v))
+	text := must.Get(json.Marshal(v))(t)
 	var o object
 	if err := json.Unmarshal(text, &o); err != nil {
 		t.Fatal(err)
@@ -163,7 +164,7 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 		if info := want.Status.in("state"); info != nil {
 			state, _ = info["number"].(json.Number)
 		}
-		n := must[int64](t)(state.Int64())
+		n := must.Get(state.Int64())(t)
 		theirs := flowtest.Predicates(r.Type, int(n), says.Flags["isInitiated"])
 		if r.Type == swap.FromBTCLNAuto || r.Type == swap.FromBTCLN {
 			theirs["isInitiated"] = string(s.Record["initiated"]) == "true"
@@ -343,7 +344,7 @@ func differDeposit(t *testing.T, c *vectors.Case, client *Client, s *flowtest.Se
 	}
 	if n, ok := pay["confirmations"].(map[string]any); ok && pay["status"] == "received" {
 		c.Differ(t, "status-eta-in-seconds")
-		id := must[bitcoin.Hash](t)(bitcoin.ParseHash(pay["initTxId"].(string)))
+		id := must.Get(bitcoin.ParseHash(pay["initTxId"].(string)))(t)
 		eta, err := client.reader.ETA(t.Context(), swap.ETAAsk{TxID: id, Confirmations: r.Bitcoin.Confirmations})
 		if err != nil {
 			eta = -1

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -38,7 +40,7 @@ func TestPublicAPI(t *testing.T) {
 		}
 		return
 	}
-	want := must[[]byte](t)(os.ReadFile(publicAPI))
+	want := must.Get(os.ReadFile(publicAPI))(t)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("the public API has changed; if that is meant, run .ci/texts (-want +got):\n%s", diff)
 	}
@@ -65,9 +67,9 @@ func counts(lines []string) string {
 // and no field names a type below internal.
 func TestPublicAPINamesNoInternalType(t *testing.T) {
 	for _, dir := range publicDirs(t) {
-		files := must[[]string](t)(filepath.Glob(filepath.Join(dir, "*.go")))
+		files := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 		for _, file := range files {
-			f := must[*ast.File](t)(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))
+			f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
 			lines := exportedBy(t, file)
 			for _, i := range f.Imports {
 				path := strings.Trim(i.Path.Value, `"`)
@@ -113,7 +115,7 @@ func publicDirs(t *testing.T) []string {
 // constant and variable of a package.
 func exported(t *testing.T, dir string) (lines []string) {
 	t.Helper()
-	files := must[[]string](t)(filepath.Glob(filepath.Join(dir, "*.go")))
+	files := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	for _, file := range files {
 		lines = append(lines, exportedBy(t, file)...)
 	}
@@ -125,7 +127,7 @@ func exported(t *testing.T, dir string) (lines []string) {
 func exportedBy(t *testing.T, file string) (lines []string) {
 	t.Helper()
 	fset := token.NewFileSet()
-	f := must[*ast.File](t)(parser.ParseFile(fset, file, nil, 0))
+	f := must.Get(parser.ParseFile(fset, file, nil, 0))(t)
 	if strings.HasSuffix(file, "_test.go") || f.Name.Name == "main" {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -31,7 +32,7 @@ func TestAllChainsBesideEachOther(t *testing.T) {
 	w.open() // with all chains
 	for _, side := range []swapper.Side{swapper.SideInput, swapper.SideOutput} {
 		var got []string
-		for _, token := range must[[]swapper.Token](t)(w.client.GetSupportedTokens(t.Context(), swapper.GetSupportedTokensInput{Side: side})) {
+		for _, token := range must.Get(w.client.GetSupportedTokens(t.Context(), swapper.GetSupportedTokensInput{Side: side}))(t) {
 			got = append(got, token.ID)
 		}
 		for _, want := range []string{"BITCOIN-BTC", "LIGHTNING-BTC", "STARKNET-STRK", "STARKNET-WBTC", "SOLANA-SOL", "SOLANA-WBTC", "CITREA-CBTC", "CITREA-WBTC"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/swap"
 )
@@ -25,13 +26,13 @@ import (
 // asked is what a caller is answered over HTTP.
 func asked[T any](t *testing.T, server *httptest.Server, path string, headers map[string]string) (out T, text string) {
 	t.Helper()
-	r := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil))
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil))(t)
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-	answer := must[*http.Response](t)(http.DefaultClient.Do(r))
+	answer := must.Get(http.DefaultClient.Do(r))(t)
 	defer answer.Body.Close()
-	body := must[[]byte](t)(io.ReadAll(answer.Body))
+	body := must.Get(io.ReadAll(answer.Body))(t)
 	if answer.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %s", path, answer.StatusCode, body)
 	}
@@ -50,7 +51,7 @@ func tells(t *testing.T, s *swapper.GetSwapStatusOutput, preimage []byte) bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return bytes.Contains(must[[]byte](t)(tx.MarshalBinary()), preimage)
+		return bytes.Contains(must.Get(tx.MarshalBinary())(t), preimage)
 	})
 }
 
@@ -66,12 +67,12 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 	defer server.Close()
 	as := func(name string) *control.Wallet {
 		user := *w.user
-		user.Swaps = must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))
+		user.Swaps = must.Get(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))(t)
 		return &user
 	}
 	paid := func(t *testing.T, w *world) (s *swapper.CreateSwapOutput, preimage []byte) {
 		owner := as("alice")
-		s = must[*swapper.CreateSwapOutput](t)(owner.Swaps.CreateSwap(w.within(30*time.Second), w.incoming()[swapper.SwapFromBTCLN]()))
+		s = must.Get(owner.Swaps.CreateSwap(w.within(30*time.Second), w.incoming()[swapper.SwapFromBTCLN]()))(t)
 		if len(s.SwapKey.Reveal()) != 32 {
 			t.Fatalf("key %q", s.SwapKey.Reveal())
 		}
@@ -135,8 +136,8 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 		w := w.in(t)
 		s, _ := paid(t, w)
 		owner, other := as("alice"), as("")
-		got := must[*swapper.GetSwapStatusOutput](t)(owner.Look(t.Context(), s.SwapID))
-		signed := must[[]string](t)(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))
+		got := must.Get(owner.Look(t.Context(), s.SwapID))(t)
+		signed := must.Get(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))(t)
 		if _, err := other.Swaps.SubmitTransaction(w.within(30*time.Second), swapper.SubmitTransactionInput{SwapID: s.SwapID, SignedTxs: signed}); err != nil {
 			t.Fatal(err)
 		}
@@ -146,8 +147,8 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 		w := w.in(t)
 		s, _ := paid(t, w)
 		owner, other := as("alice"), as("")
-		got := must[*swapper.GetSwapStatusOutput](t)(other.Look(t.Context(), s.SwapID))
-		signed := must[[]string](t)(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))
+		got := must.Get(other.Look(t.Context(), s.SwapID))(t)
+		signed := must.Get(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))(t)
 		if _, err := owner.Swaps.SubmitTransaction(w.within(30*time.Second), swapper.SubmitTransactionInput{SwapID: s.SwapID, SignedTxs: signed}); err != nil {
 			t.Fatal(err)
 		}
@@ -166,31 +167,31 @@ func TestLinksAreForTheirOwner(t *testing.T) {
 	server := httptest.NewServer(httpapi.New(w.client, httpapi.Options{Caller: func(r *http.Request) string { return r.Header.Get("X-Account") }}))
 	defer server.Close()
 	remote := func(name string) swapper.Service {
-		return must[swapper.Service](t)(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))
+		return must.Get(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))(t)
 	}
-	services := must[*lightning.LNURLServer](t)(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))
+	services := must.Get(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))(t)
 	defer services.Close()
-	shop := must[lightning.Links](t)(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
-		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))
-	faucet := must[lightning.Links](t)(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))
+	shop := must.Get(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
+		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))(t)
+	faucet := must.Get(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))(t)
 	ctx := w.within(2 * time.Minute)
 	alice, bob := remote("alice"), remote("bob")
 
 	in := swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, SrcAddress: faucet.LNURL, DstAddress: w.address(), IdempotencyKey: "1"}
-	linked := must[*swapper.CreateSwapOutput](t)(alice.CreateSwap(ctx, in))
-	again := must[*swapper.CreateSwapOutput](t)(remote("alice").CreateSwap(ctx, in))
+	linked := must.Get(alice.CreateSwap(ctx, in))(t)
+	again := must.Get(remote("alice").CreateSwap(ctx, in))(t)
 	if again.SwapID != linked.SwapID || again.SwapKey != linked.SwapKey || len(again.SwapKey) != 32 || again.LNURL == nil {
 		t.Errorf("repeated: %+v with the key %q, %q at first", again, again.SwapKey.Reveal(), linked.SwapKey.Reveal())
 	}
-	bought := must[*swapper.CreateSwapOutput](t)(alice.CreateSwap(ctx, swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000),
-		AmountType: swapper.ExactOut, SrcAddress: w.address(), DstAddress: shop.LNURL}))
+	bought := must.Get(alice.CreateSwap(ctx, swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000),
+		AmountType: swapper.ExactOut, SrcAddress: w.address(), DstAddress: shop.LNURL}))(t)
 	if linked.SwapKey == bought.SwapKey {
 		t.Error("two swaps have one key")
 	}
 	if _, err := bob.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: linked.SwapID}); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("a stranger uses the owner's link: %v", err)
 	}
-	if r := must[*swapper.GetSwapStatusOutput](t)(alice.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: linked.SwapID})); r.State.Name != "PR_CREATED" || r.LNURL == nil || r.LNURL.Withdraw != faucet.LNURL {
+	if r := must.Get(alice.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: linked.SwapID}))(t); r.State.Name != "PR_CREATED" || r.LNURL == nil || r.LNURL.Withdraw != faucet.LNURL {
 		t.Errorf("%+v", r)
 	}
 	if _, err := remote("").SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: linked.SwapID, SwapKey: linked.SwapKey}); err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -86,15 +87,15 @@ func TestToldWithoutSecrets(t *testing.T) {
 	}))
 	defer receiver.Close()
 	secret := webhook.NewSecret()
-	sender := must[*webhook.Sender](t)(webhook.New(w.client, webhook.Options{Store: w.store, AllowLocal: true, Now: w.net.Clock.Now, Poll: 50 * time.Millisecond,
-		Endpoints: []webhook.Endpoint{{Name: "shop", URL: receiver.URL, Secrets: []string{secret}}}}))
+	sender := must.Get(webhook.New(w.client, webhook.Options{Store: w.store, AllowLocal: true, Now: w.net.Clock.Now, Poll: 50 * time.Millisecond,
+		Endpoints: []webhook.Endpoint{{Name: "shop", URL: receiver.URL, Secrets: []string{secret}}}}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
 	running.Go(func() { _ = sender.Run(ctx) })
-	request := must[*http.Request](t)(http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/subscribe?signer="+w.address(), nil))
-	response := must[*http.Response](t)(http.DefaultClient.Do(request))
+	request := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/subscribe?signer="+w.address(), nil))(t)
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	running.Go(func() {
 		lines := bufio.NewReader(io.TeeReader(response.Body, reader))
@@ -110,11 +111,11 @@ func TestToldWithoutSecrets(t *testing.T) {
 	})
 	time.Sleep(200 * time.Millisecond) // the sender has begun
 
-	services := must[*lightning.LNURLServer](t)(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))
+	services := must.Get(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))(t)
 	defer services.Close()
-	shop := must[lightning.Links](t)(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
-		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))
-	faucet := must[lightning.Links](t)(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))
+	shop := must.Get(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
+		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))(t)
+	faucet := must.Get(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))(t)
 
 	w.tower.Behave(watchtower.Behaviour{NoEscrows: true}) // the user claims
 	claimed := w.create(w.incoming()[swapper.SwapFromBTCLNAuto]()).SwapID
@@ -177,8 +178,8 @@ func TestToldWithoutSecrets(t *testing.T) {
 			if id == linked || id == bought {
 				continue // with less than getSwapStatus
 			}
-			response := must[*http.Response](t)(http.Get(server.URL + "/getSwapStatus?swapId=" + id))
-			now := must[[]byte](t)(io.ReadAll(response.Body))
+			response := must.Get(http.Get(server.URL + "/getSwapStatus?swapId=" + id))(t)
+			now := must.Get(io.ReadAll(response.Body))(t)
 			response.Body.Close()
 			if _, data := o.last(id); data != strings.TrimSpace(string(now)) {
 				t.Errorf("%s was told\n%s\ngetSwapStatus says\n%s", o.name, data, now)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the reference part of docs/api.md")
@@ -23,7 +25,7 @@ const (
 // TestAPIDocument holds the reference part of docs/api.md to the OpenAPI
 // document, and demands a word on every operation before it.
 func TestAPIDocument(t *testing.T) {
-	text := must[[]byte](t)(os.ReadFile(apiDocument))
+	text := must.Get(os.ReadFile(apiDocument))(t)
 	prose, _, found := strings.Cut(string(text), referenceBegin)
 	if !found {
 		t.Fatalf("%s has no line %q", apiDocument, strings.TrimSpace(referenceBegin))

@@ -19,12 +19,13 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // described returns the served document, for routes from the root.
 func described(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc := must[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))
+	doc := must.Get(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))(t)
 	doc.Servers = nil
 	return doc
 }
@@ -127,7 +128,7 @@ func TestExamplesOfErrors(t *testing.T) {
 			t.Errorf("%s has no example", code)
 		}
 	}
-	text := must[[]byte](t)(os.ReadFile("../docs/errors.md"))
+	text := must.Get(os.ReadFile("../docs/errors.md"))(t)
 	for code, status := range codes {
 		t.Run(string(code), func(t *testing.T) {
 			example := examples[string(code)].Value

@@ -19,6 +19,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -93,9 +94,9 @@ func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestEverythingFollowsTheDocument(t *testing.T) {
-	doc := must[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))
+	doc := must.Get(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))(t)
 	doc.Servers = nil
-	router := must[routers.Router](t)(legacy.NewRouter(doc))
+	router := must.Get(legacy.NewRouter(doc))(t)
 	check := &checked{t, router, httpapi.New(&fake{}, httpapi.Options{}), map[string]bool{}}
 	server := httptest.NewServer(check)
 	defer server.Close()
@@ -281,7 +282,7 @@ func TestVectorsOpenAPISchemas(t *testing.T) {
 			}
 			delete(member, "format")
 		}
-		text := must[[]byte](t)(json.Marshal(sorted(want)))
+		text := must.Get(json.Marshal(sorted(want)))(t)
 		vectors.SameJSON(t, text, sorted(got))
 
 		// The older document has the same, but for what was added since.
@@ -362,15 +363,4 @@ func list(v any) []any {
 func bodySchema(v any) string {
 	content := v.(map[string]any)["content"].(map[string]any)["application/json"].(map[string]any)
 	return strings.TrimPrefix(content["schema"].(map[string]any)["$ref"].(string), "#/components/schemas/")
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }

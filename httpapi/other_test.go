@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 const otherItem = `{"get": {"operationId": "more", "summary": "More", "parameters": [{"name": "swapId", "in": "query", "schema": {"type": "string"}}],
@@ -42,15 +43,15 @@ func TestOneMoreOperation(t *testing.T) {
 		{http.MethodGet, "/api/more/", 404, ""},
 		{http.MethodGet, "/api/parseAddress?address=bc1", 200, ""},
 	} {
-		request := must[*http.Request](t)(http.NewRequest(tt.method, server.URL+tt.path, nil))
+		request := must.Get(http.NewRequest(tt.method, server.URL+tt.path, nil))(t)
 		status, answer := do(t, request)
 		if status != tt.status || tt.answer != "" && answer != tt.answer {
 			t.Errorf("%s %s: %d %q", tt.method, tt.path, status, answer)
 		}
 	}
-	request := must[*http.Request](t)(http.NewRequest(http.MethodGet, server.URL+"/api/openapi.json", nil))
+	request := must.Get(http.NewRequest(http.MethodGet, server.URL+"/api/openapi.json", nil))(t)
 	_, document := do(t, request)
-	doc := must[*openapi3.T](t)(openapi3.NewLoader().LoadFromData([]byte(document)))
+	doc := must.Get(openapi3.NewLoader().LoadFromData([]byte(document)))(t)
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +62,9 @@ func TestOneMoreOperation(t *testing.T) {
 
 func do(t *testing.T, r *http.Request) (int, string) {
 	t.Helper()
-	response := must[*http.Response](t)(http.DefaultClient.Do(r))
+	response := must.Get(http.DefaultClient.Do(r))(t)
 	defer response.Body.Close()
-	body := must[[]byte](t)(io.ReadAll(response.Body))
+	body := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(body)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // history is a service with so many swaps of a signer, the newest first.
@@ -57,13 +58,13 @@ func TestListsHavePages(t *testing.T) {
 			"signer=x%26y": {1000, 1000, 7}, "signer=x%26y&limit=5000": {1000, 1000, 7},
 			"signer=x&chainId=CITREA&limit=900": {900, 900, 207}, "signer=x&after=swap+1506": {500},
 		} {
-			at := must[*url.URL](t)(url.Parse(server.URL + "/api/" + operation + "?" + query))
+			at := must.Get(url.Parse(server.URL + "/api/" + operation + "?" + query))(t)
 			next := 0
 			if strings.Contains(query, "after") {
 				next = 1507
 			}
 			for i, want := range sizes {
-				answer := must[*http.Response](t)(http.Get(at.String()))
+				answer := must.Get(http.Get(at.String()))(t)
 				text, err := io.ReadAll(answer.Body)
 				answer.Body.Close()
 				var swaps []swapper.ListSwapOutput

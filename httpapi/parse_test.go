@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -64,7 +65,7 @@ func FuzzParseJSON(f *testing.F) {
 			if !valid {
 				t.Fatalf("took %q, which is not JSON", text)
 			}
-			want := must[any](t)(readStandard(text))
+			want := must.Get(readStandard(text))(t)
 			if !reflect.DeepEqual(got.standard(), want) {
 				t.Errorf("%q read as %#v, want %#v", text, got.standard(), want)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 const preimage = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeFF"
@@ -129,7 +130,7 @@ func trials() []trial {
 
 func dial(t testing.TB, url string, o httpapi.ClientOptions) swapper.Service {
 	t.Helper()
-	return must[swapper.Service](t)(httpapi.NewClient(url, o))
+	return must.Get(httpapi.NewClient(url, o))(t)
 }
 
 var sameNumbers = cmp.Options{

@@ -17,6 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -354,7 +355,7 @@ func checkOperation(t *testing.T, c *vectors.Case, operation, text string, want 
 		c.Differ(t, "list-pages")
 		fields["limit"] = x
 	}
-	fieldsText := must[[]byte](t)(json.Marshal(fields))
+	fieldsText := must.Get(json.Marshal(fields))(t)
 	vectors.SameJSON(t, fieldsText, got)
 }
 
@@ -405,7 +406,7 @@ func TestVectorsCreateSwapBody(t *testing.T) {
 			}
 			body[name] = x
 		}
-		text := must[[]byte](t)(json.Marshal(members{"body": body}))
+		text := must.Get(json.Marshal(members{"body": body}))(t)
 		checkOperation(t, c, "createSwap", string(in.Body), text, "body")
 	})
 }
@@ -493,15 +494,4 @@ func namesOf[In any](fields []field[In]) (names []string) {
 		names = append(names, f.name)
 	}
 	return names
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -27,9 +28,9 @@ type vaulted struct {
 func (k *kit) vault(confirmations uint8) *vaulted {
 	k.Helper()
 	v := &vaulted{kit: k}
-	v.owner = must[*devbitcoin.Wallet](k.TB)(k.Bitcoin.NewWallet(bitcoin.P2TR))
-	v.user = must[*devbitcoin.Wallet](k.TB)(k.Bitcoin.NewWallet(bitcoin.P2WPKH))
-	v.utxo = must[bitcoin.OutPoint](k.TB)(k.Bitcoin.Fund(v.owner.Address, 1000))
+	v.owner = must.Get(k.Bitcoin.NewWallet(bitcoin.P2TR))(k.TB)
+	v.user = must.Get(k.Bitcoin.NewWallet(bitcoin.P2WPKH))(k.TB)
+	v.utxo = must.Get(k.Bitcoin.Fund(v.owner.Address, 1000))(k.TB)
 	v.id = k.openVault(k.TB, v.utxo, confirmations)
 	return v
 }
@@ -38,9 +39,9 @@ func (k *kit) vault(confirmations uint8) *vaulted {
 func (v *vaulted) withdraw(raw [2]uint64, shares bitcoin.FeeShares) watchtower.Withdrawal {
 	v.Helper()
 	t := v.TB
-	paid := must[bitcoin.OutPoint](t)(v.Bitcoin.Fund(v.user.Address, 50_000))
-	data := must[[]byte](t)(v.contract.(chains.VaultContract).WithdrawalData(v.kit.user, raw))
-	script := must[[]byte](t)(rawtx.OpReturn(data))
+	paid := must.Get(v.Bitcoin.Fund(v.user.Address, 50_000))(t)
+	data := must.Get(v.contract.(chains.VaultContract).WithdrawalData(v.kit.user, raw))(t)
+	script := must.Get(rawtx.OpReturn(data))(t)
 	s0, s1, err := shares.Sequences()
 	if err != nil {
 		t.Fatal(err)
@@ -56,14 +57,14 @@ func (v *vaulted) withdraw(raw [2]uint64, shares bitcoin.FeeShares) watchtower.W
 			t.Fatal(err)
 		}
 	}
-	id := must[bitcoin.Hash](t)(v.Bitcoin.Send(tx))
+	id := must.Get(v.Bitcoin.Send(tx))(t)
 	v.utxo = bitcoin.OutPoint{Hash: id}
 	return watchtower.Withdrawal{Chain: v.factory.ID(), Owner: v.id.Owner, ID: v.id.ID, TxID: id}
 }
 
 func (v *vaulted) claimed() uint32 {
 	v.Helper()
-	facts := must[[]chains.VaultFact](v.TB)(v.contract.(chains.VaultContract).Vaults(v.Context(), []chains.VaultID{v.id}))
+	facts := must.Get(v.contract.(chains.VaultContract).Vaults(v.Context(), []chains.VaultID{v.id}))(v.TB)
 	if facts[0].Err != nil {
 		v.Fatal(facts[0].Err)
 	}
@@ -89,7 +90,7 @@ func TestClaimsWithdrawals(t *testing.T) {
 		c.Chains[0].Policy.Allowance = nano(1e12, int64(k.chain.Info().Native.Decimals))
 		tower, _ := k.tower(c)
 		before := k.native(k.signer.Address())
-		tokens := must[*big.Int](k.TB)(k.chain.Balance(k.Context(), k.signer.Address(), k.token))
+		tokens := must.Get(k.chain.Balance(k.Context(), k.signer.Address(), k.token))(k.TB)
 		shares := bitcoin.FeeShares{Caller: 1000, Fronting: 500}
 		hand := func(w watchtower.Withdrawal) {
 			if err := tower.Withdraw(k.Context(), w); err != nil {
@@ -107,7 +108,7 @@ func TestClaimsWithdrawals(t *testing.T) {
 		k.eventually("both claimed", func() bool { k.mine(k.TB); return v.claimed() == 2 })
 		k.eventually("over", func() bool { k.mine(k.TB); return k.stored() == 0 })
 		b := k.book(tower)
-		earned := must[*big.Int](k.TB)(k.chain.Balance(k.Context(), k.signer.Address(), k.token))
+		earned := must.Get(k.chain.Balance(k.Context(), k.signer.Address(), k.token))(k.TB)
 		earned.Sub(earned, tokens)
 		if b.Claims < 1 || b.Lost != 0 || b.Earned[k.token] == nil || b.Earned[k.token].Cmp(earned) != 0 || earned.Int64() != (1500+3000)*10 {
 			k.Errorf("the account earned %s, by the books %+v", earned, b)
@@ -132,7 +133,7 @@ func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
 		}
 		k.never("claimed, which closed the vault", func() bool {
 			k.mine(k.TB)
-			facts := must[[]chains.VaultFact](k.TB)(v.contract.(chains.VaultContract).Vaults(k.Context(), []chains.VaultID{v.id}))
+			facts := must.Get(v.contract.(chains.VaultContract).Vaults(k.Context(), []chains.VaultID{v.id}))(k.TB)
 			return facts[0].Err == nil && !facts[0].Vault.Open
 		})
 		if b := k.book(tower); b.Claims > 0 {
@@ -219,7 +220,7 @@ func TestFindsWithdrawalsOfOthers(t *testing.T) {
 // payment often enough; on Solana in several transactions, through an account for its data.
 func TestClaimsByProof(t *testing.T) {
 	everywhere(t, func(k *kit) {
-		wallet := must[*devbitcoin.Wallet](k.TB)(k.Bitcoin.NewWallet(bitcoin.P2WPKH))
+		wallet := must.Get(k.Bitcoin.NewWallet(bitcoin.P2WPKH))(k.TB)
 		if _, err := k.Bitcoin.Faucet(wallet.Address, 10_000_000); err != nil {
 			k.Fatal(err)
 		}
@@ -231,7 +232,7 @@ func TestClaimsByProof(t *testing.T) {
 		if _, err := k.Bitcoin.Mine(1); err != nil {
 			k.Fatal(err)
 		}
-		tx := must[*wire.MsgTx](k.TB)(wallet.Pay(2, wire.NewTxOut(100_000, wallet.Address.Script())))
+		tx := must.Get(wallet.Pay(2, wire.NewTxOut(100_000, wallet.Address.Script())))(k.TB)
 		p := watchtower.Payment{Chain: k.factory.ID(), Escrow: data, TxID: tx.TxHash(), Condition: at}
 		for tx.TxOut[p.Vout].Value != 100_000 {
 			p.Vout++

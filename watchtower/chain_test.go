@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -148,7 +149,7 @@ func TestAnEscrowThatCannotBeClaimed(t *testing.T) {
 	data := k.open(t, opening{secret: secret, bounty: k.fair})
 	refuse := func(on bool) {
 		t.Helper()
-		call := must[evmwire.Call](t)(evm.CallOf("TestToken", k.EVM.Contracts().Token, "refuse", k.EVM.User.Address, on))
+		call := must.Get(evm.CallOf("TestToken", k.EVM.Contracts().Token, "refuse", k.EVM.User.Address, on))(t)
 		if _, err := k.EVM.LP.Send(t.Context(), call); err != nil {
 			t.Fatal(err)
 		}

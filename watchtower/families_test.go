@@ -17,6 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -40,7 +41,7 @@ func onEVM(t testing.TB, n *devnet.Net) *side {
 	s := &side{name: "EVM", version: net.Deployment().Version, factory: n.Chain(), user: net.User.Address.Hex(), token: net.Contracts().Token.Hex(), fair: 5e6}
 	s.wallet, s.signer = devnet.SignEVM(net.User), devnet.SignEVM(net.Watchtower)
 	s.native = func(address string) *big.Int {
-		return must[*big.Int](t)(net.Balance(t.Context(), evm.Native, common.HexToAddress(address)))
+		return must.Get(net.Balance(t.Context(), evm.Native, common.HexToAddress(address)))(t)
 	}
 	s.mine = func(t testing.TB) {
 		if err := net.Mine(1); err != nil {
@@ -49,28 +50,28 @@ func onEVM(t testing.TB, n *devnet.Net) *side {
 	}
 	s.openVault = func(t testing.TB, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
 		t.Helper()
-		v := must[evmwire.Vault](t)(n.EVM.OpenVault(t.Context(), net.LP, 777, net.VaultParams(net.Contracts().Token, 10, int64(confirmations)), utxo, [2]uint64{1_000_000, 500_000}))
+		v := must.Get(n.EVM.OpenVault(t.Context(), net.LP, 777, net.VaultParams(net.Contracts().Token, 10, int64(confirmations)), utxo, [2]uint64{1_000_000, 500_000}))(t)
 		return chains.VaultID{Owner: v.Owner.Hex(), ID: v.ID}
 	}
 	s.open = func(t testing.TB, o opening) json.RawMessage {
 		t.Helper()
 		sequence++
-		d := must[evmwire.SwapData](t)(net.Deployment().NewSwapData(evmwire.Terms{
+		d := must.Get(net.Deployment().NewSwapData(evmwire.Terms{
 			Kind: o.condition().Kind, Offerer: net.LP.Address, Claimer: net.User.Address, Token: net.Contracts().Token, Amount: big.NewInt(1e9), PayOut: true,
 			SecurityDeposit: nano(5e6, 18), ClaimerBounty: nano(o.bounty, 18), DepositToken: evm.Native,
-			ClaimData: must[common.Hash](t)(net.Deployment().ClaimHash(o.condition())), Sequence: big.NewInt(sequence), Expiry: net.Time().Add(time.Hour).Unix(),
-		}))
+			ClaimData: must.Get(net.Deployment().ClaimHash(o.condition()))(t), Sequence: big.NewInt(sequence), Expiry: net.Time().Add(time.Hour).Unix(),
+		}))(t)
 		if err := net.Deposit(t.Context(), net.LP, d.Token, d.Amount); err != nil {
 			t.Fatal(err)
 		}
 		a := chains.Auth{Prefix: "initialize", Timeout: net.Time().Add(10 * time.Minute).Unix()}
-		digest := must[common.Hash](t)(net.Network().InitDigest(net.Deployment(), d, a.Timeout))
-		a.Signature = must[string](t)(net.LP.SignDigest(digest))
-		calls := must[[]evmwire.Call](t)(net.Deployment().Init(d, net.User.Address, a))
+		digest := must.Get(net.Network().InitDigest(net.Deployment(), d, a.Timeout))(t)
+		a.Signature = must.Get(net.LP.SignDigest(digest))(t)
+		calls := must.Get(net.Deployment().Init(d, net.User.Address, a))(t)
 		if _, err := net.User.SendAll(t.Context(), calls); err != nil {
 			t.Fatal(err)
 		}
-		return must[[]byte](t)(json.Marshal(d))
+		return must.Get(json.Marshal(d))(t)
 	}
 	return s
 }
@@ -78,7 +79,7 @@ func onEVM(t testing.TB, n *devnet.Net) *side {
 func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 	return func(t testing.TB, n *devnet.Net) *side {
 		net := n.Solana
-		programs := must[solwire.Programs](t)(net.Network().Version(version))
+		programs := must.Get(net.Network().Version(version))(t)
 		lp := &solana.Party{Net: net, Account: net.LP, Programs: programs}
 		if err := lp.Deposit(t.Context(), solana.WBTC, 1e9); err != nil {
 			t.Fatal(err)
@@ -88,7 +89,7 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 			wallet: devnet.SignSolana(net.User),
 			signer: devnet.SignSolana(net.Watchtower),
 			native: func(address string) *big.Int {
-				return new(big.Int).SetUint64(net.Lamports(must[solwire.Key](t)(solwire.ParseKey(address))))
+				return new(big.Int).SetUint64(net.Lamports(must.Get(solwire.ParseKey(address))(t)))
 			},
 			mine: func(testing.TB) {},
 			open: func(t testing.TB, o opening) json.RawMessage {
@@ -104,17 +105,17 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 				if o.newcomer {
 					claimer, opener = solwire.Key{1, 2, 3}, net.LP
 				}
-				d := must[*solwire.SwapData](t)(programs.NewSwapData(solwire.Spec{
-					Kind: at.Kind, Claim: must[solwire.ClaimHash](t)(solwire.ClaimHashOf(at)), TxoHash: output, ClaimerBounty: uint64(o.bounty), SecurityDeposit: 5e6,
+				d := must.Get(programs.NewSwapData(solwire.Spec{
+					Kind: at.Kind, Claim: must.Get(solwire.ClaimHashOf(at))(t), TxoHash: output, ClaimerBounty: uint64(o.bounty), SecurityDeposit: 5e6,
 					Offerer: net.LP.Address, Claimer: claimer, Token: solana.WBTC, DepositToken: solwire.WSOL,
-					Amount: 50_000, PayOut: true, Sequence: sequence, Expiry: uint64(net.Time().Add(3 * time.Hour).Unix())}))
-				tx := must[*solwire.Tx](t)(programs.InitTx(d, opener.Address, uint64(net.Time().Add(time.Minute).Unix()), solana.FeeRate))
+					Amount: 50_000, PayOut: true, Sequence: sequence, Expiry: uint64(net.Time().Add(3 * time.Hour).Unix())}))(t)
+				tx := must.Get(programs.InitTx(d, opener.Address, uint64(net.Time().Add(time.Minute).Unix()), solana.FeeRate))(t)
 				tx.Blockhash = net.Head().Hash
 				if err := tx.Sign(net.LP.Key); err != nil {
 					t.Fatal(err)
 				}
-				must[*bank.Executed](t)(opener.SendTx(t.Context(), tx))
-				return must[[]byte](t)(json.Marshal(d))
+				must.Get(opener.SendTx(t.Context(), tx))(t)
+				return must.Get(json.Marshal(d))(t)
 			}}
 	}
 }
@@ -130,26 +131,26 @@ func onStarknet(t testing.TB, n *devnet.Net) *side {
 		wallet: devnet.SignStarknet(net.User.Key),
 		signer: devnet.SignStarknet(net.Watchtower.Key),
 		native: func(address string) *big.Int {
-			return must[*big.Int](t)(net.Balance(starkwire.STRK, must[starkwire.Felt](t)(starkwire.ParseFelt(address))))
+			return must.Get(net.Balance(starkwire.STRK, must.Get(starkwire.ParseFelt(address))(t)))(t)
 		},
 		mine: func(testing.TB) { net.Elapse() },
 		openVault: func(t testing.TB, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
 			t.Helper()
-			v := must[starkwire.Vault](t)(lp.OpenVault(t.Context(), big.NewInt(777), [2]starkwire.Felt{starknet.WBTC, starkwire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1e10)}, confirmations, utxo, [2]uint64{1_000_000, 500_000}))
+			v := must.Get(lp.OpenVault(t.Context(), big.NewInt(777), [2]starkwire.Felt{starknet.WBTC, starkwire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1e10)}, confirmations, utxo, [2]uint64{1_000_000, 500_000}))(t)
 			return chains.VaultID{Owner: starkwire.Hex64(v.Owner), ID: big.NewInt(777)}
 		},
 		open: func(t testing.TB, o opening) json.RawMessage {
 			t.Helper()
 			sequence++
-			d := must[starkwire.SwapData](t)(net.Deployment().NewSwapData(starkwire.Terms{
+			d := must.Get(net.Deployment().NewSwapData(starkwire.Terms{
 				Kind: o.condition().Kind, Offerer: lp.Address(), Claimer: net.User.Address, Token: starknet.WBTC, Amount: big.NewInt(50_000), PayOut: true,
-				SecurityDeposit: big.NewInt(5e17), ClaimerBounty: nano(o.bounty, 18), ClaimData: must[starkwire.Felt](t)(net.Deployment().ClaimHash(o.condition())), Sequence: sequence,
+				SecurityDeposit: big.NewInt(5e17), ClaimerBounty: nano(o.bounty, 18), ClaimData: must.Get(net.Deployment().ClaimHash(o.condition()))(t), Sequence: sequence,
 				Expiry: net.Time().Add(time.Hour).Unix(),
-			}))
-			id := must[starkwire.Felt](t)(lp.Open(d, net.Time().Add(time.Minute).Unix()))
+			}))(t)
+			id := must.Get(lp.Open(d, net.Time().Add(time.Minute).Unix()))(t)
 			if err := net.Wait(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
-			return must[[]byte](t)(json.Marshal(d))
+			return must.Get(json.Marshal(d))(t)
 		}}
 }

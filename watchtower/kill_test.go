@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -157,11 +158,11 @@ func (k *kit) claim(data []byte, secret chains.Preimage) {
 // send sends the user's claim, at a fee rate.
 func (k *kit) send(data []byte, secret chains.Preimage, rate string) {
 	k.Helper()
-	e := must[chains.Escrow](k.TB)(k.contract.Decode(data))
+	e := must.Get(k.contract.Decode(data))(k.TB)
 	plan := chains.Plan{SwapID: "user", Signer: k.user, FeeRate: rate, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret}}}
-	u := must[chains.Unsigned](k.TB)(k.contract.Build(k.Context(), plan))
-	signed := must[[]string](k.TB)(k.wallet.Sign(k.Context(), u.Txs))
-	for _, tx := range must[[]chains.Signed](k.TB)(k.contract.Check(plan, signed)) {
+	u := must.Get(k.contract.Build(k.Context(), plan))(k.TB)
+	signed := must.Get(k.wallet.Sign(k.Context(), u.Txs))(k.TB)
+	for _, tx := range must.Get(k.contract.Check(plan, signed))(k.TB) {
 		if err := k.chain.Send(k.Context(), tx); err != nil {
 			k.Fatal(err)
 		}

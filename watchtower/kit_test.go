@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -74,16 +75,6 @@ type family struct {
 	side   func(t testing.TB, n *devnet.Net) *side
 }
 
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // everywhere runs a test on every family, with both programs of Solana at full depth.
 func everywhere(t *testing.T, run func(k *kit)) {
 	for i, f := range families {
@@ -106,13 +97,13 @@ func newKit(t testing.TB, f family) *kit {
 	if t, ok := t.(*testing.T); ok {
 		t.Parallel()
 	}
-	n := must[*devnet.Net](t)(devnet.Start(t.Context(), f.on))
+	n := must.Get(devnet.Start(t.Context(), f.on))(t)
 	t.Cleanup(func() { _ = n.Close() })
 	k := &kit{TB: t, Net: n, side: f.side(t, n), store: &storage.Memory{}}
-	k.backend = must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1, RetryDelay: 10 * time.Millisecond}))
+	k.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1, RetryDelay: 10 * time.Millisecond}))(t)
 	t.Cleanup(func() { _ = k.backend.Close() })
-	k.chain = must[chains.Chain](t)(k.factory.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
-		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))
+	k.chain = must.Get(k.factory.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))(t)
 	if closer, ok := k.chain.(interface{ Close() error }); ok {
 		t.Cleanup(func() { _ = closer.Close() })
 	}
@@ -129,7 +120,7 @@ func (k *kit) config() watchtower.Config {
 // tower runs a tower until the test, or stop, ends it.
 func (k *kit) tower(c watchtower.Config) (t *watchtower.Tower, stop func()) {
 	k.Helper()
-	t = must[*watchtower.Tower](k.TB)(watchtower.Open(k.Context(), c))
+	t = must.Get(watchtower.Open(k.Context(), c))(k.TB)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -152,8 +143,8 @@ func (k *kit) message(data json.RawMessage, secret chains.Preimage) watchtower.M
 
 func (k *kit) state(data json.RawMessage) chains.EscrowState {
 	k.Helper()
-	e := must[chains.Escrow](k.TB)(k.contract.Decode(data))
-	facts := must[[]chains.EscrowFact](k.TB)(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))
+	e := must.Get(k.contract.Decode(data))(k.TB)
+	facts := must.Get(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))(k.TB)
 	if facts[0].Err != nil {
 		k.Fatal(facts[0].Err)
 	}
@@ -182,7 +173,7 @@ func (k *kit) never(what string, is func() bool) {
 // book is what a tower says of the kit's chain.
 func (k *kit) book(t *watchtower.Tower) watchtower.Book {
 	k.Helper()
-	return must[[]watchtower.Book](k.TB)(t.Books(k.Context()))[0]
+	return must.Get(t.Books(k.Context()))(k.TB)[0]
 }
 
 // stored counts the records.

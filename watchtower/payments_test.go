@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -65,8 +66,8 @@ func newPayer(t testing.TB, f family) *payer {
 	t.Helper()
 	p := &payer{kit: newKit(t, f)}
 	p.blocks = &counted{Client: p.backend, read: map[bitcoin.Hash]int{}}
-	p.wallet = must[*devbitcoin.Wallet](t)(p.Bitcoin.NewWallet(bitcoin.P2WPKH))
-	must[bitcoin.OutPoint](t)(p.Bitcoin.Faucet(p.wallet.Address, 10_000_000))
+	p.wallet = must.Get(p.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
+	must.Get(p.Bitcoin.Faucet(p.wallet.Address, 10_000_000))(t)
 	p.mined(1)
 	return p
 }
@@ -92,7 +93,7 @@ func (p *payer) awaits(sats uint64) *chains.Condition {
 
 func (p *payer) pay(sats int64) *wire.MsgTx {
 	p.Helper()
-	return must[*wire.MsgTx](p.TB)(p.wallet.Pay(2, wire.NewTxOut(sats, p.wallet.Address.Script())))
+	return must.Get(p.wallet.Pay(2, wire.NewTxOut(sats, p.wallet.Address.Script())))(p.TB)
 }
 
 func (p *payer) claimed(data []byte) func() bool {
@@ -179,7 +180,7 @@ func TestAFloodOfPaidEscrows(t *testing.T) {
 		p.open(t, opening{bounty: p.fair, pays: p.awaits(uint64(1000 + n))})
 		outs = append(outs, wire.NewTxOut(int64(1000+n), p.wallet.Address.Script()))
 	}
-	must[*wire.MsgTx](t)(p.wallet.Pay(2, outs...))
+	must.Get(p.wallet.Pay(2, outs...))(t)
 	p.mined(2)
 	c := p.finder()
 	var mu sync.Mutex
@@ -242,7 +243,7 @@ func TestAReorganisationBeforeTheProof(t *testing.T) {
 	p.mined(1)
 	again := func(depth int) {
 		p.Helper()
-		tx = must[*wire.MsgTx](p.TB)(p.wallet.Spend(int64(2+depth), []bitcoin.OutPoint{tx.TxIn[0].PreviousOutPoint}, wire.NewTxOut(100_000, p.wallet.Address.Script())))
+		tx = must.Get(p.wallet.Spend(int64(2+depth), []bitcoin.OutPoint{tx.TxIn[0].PreviousOutPoint}, wire.NewTxOut(100_000, p.wallet.Address.Script())))(p.TB)
 		if err := p.Bitcoin.Reorg(depth, tx); err != nil {
 			p.Fatal(err)
 		}

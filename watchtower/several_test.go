@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/watchtower"
@@ -75,10 +76,10 @@ func TestNothingIsSignedWithoutApproval(t *testing.T) {
 	if one.ID != again.ID || one.Chain != k.factory.ID() || one.Kind != chains.StepClaimSecret || !one.Own || one.Replaces {
 		t.Errorf("asked about %+v, then %+v", one, again)
 	}
-	if e := must[chains.Escrow](t)(k.contract.Decode(data)); one.Pay.Cmp(e.ClaimerBounty) != 0 || one.Cost.Sign() <= 0 {
+	if e := must.Get(k.contract.Decode(data))(t); one.Pay.Cmp(e.ClaimerBounty) != 0 || one.Cost.Sign() <= 0 {
 		t.Errorf("it would earn %s at a cost of %s, want the bounty %s", one.Pay, one.Cost, e.ClaimerBounty)
 	}
-	reports := must[[]watchtower.Report](t)(tower.Reports(t.Context()))
+	reports := must.Get(tower.Reports(t.Context()))(t)
 	if r := reports[0]; r.Waiting != 1 || r.Late <= 0 || r.Balance.Cmp(k.native(k.signer.Address())) != 0 {
 		t.Errorf("reports %+v, want one that waits and is late, and the account's balance", r)
 	}
@@ -145,7 +146,7 @@ func TestANewClaimGoesFirst(t *testing.T) {
 	for len(asked) > 0 {
 		<-asked
 	}
-	idle := must[*watchtower.Tower](t)(watchtower.Open(t.Context(), c))
+	idle := must.Get(watchtower.Open(t.Context(), c))(t)
 	publish(idle, 4)
 	_ = idle.Close()
 	c.Store = k.store

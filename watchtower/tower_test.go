@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -20,7 +21,7 @@ func TestClaimsForAnOwnUser(t *testing.T) {
 		tower, _ := k.tower(k.config())
 		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
 		before := k.native(k.signer.Address())
-		tokens := must[*big.Int](k.TB)(k.chain.Balance(k.Context(), k.user, k.token))
+		tokens := must.Get(k.chain.Balance(k.Context(), k.user, k.token))(k.TB)
 		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
 			k.Fatal(err)
 		}
@@ -28,8 +29,8 @@ func TestClaimsForAnOwnUser(t *testing.T) {
 		k.eventually("entered into the books", func() bool { k.mine(k.TB); return k.book(tower).Claims == 1 })
 		k.eventually("forgotten", func() bool { return k.stored() == 0 })
 		k.balanced(tower, before)
-		got := must[*big.Int](k.TB)(k.chain.Balance(k.Context(), k.user, k.token))
-		if e := must[chains.Escrow](k.TB)(k.contract.Decode(data)); got.Sub(got, tokens).Cmp(e.Amount) != 0 {
+		got := must.Get(k.chain.Balance(k.Context(), k.user, k.token))(k.TB)
+		if e := must.Get(k.contract.Decode(data))(k.TB); got.Sub(got, tokens).Cmp(e.Amount) != 0 {
 			k.Errorf("the user got %s of %s", got, e.Amount)
 		}
 		if b := k.book(tower); b.Spent.Sign() <= 0 || b.Lost != 0 || b.Left != 0 {
@@ -109,9 +110,9 @@ func TestHearsNostr(t *testing.T) {
 	everywhere(t, func(k *kit) {
 		o := watchtower.NostrOptions{Network: k.Bitcoin.Network(), Relays: []string{k.Nostr.URL()}}
 		c := k.config()
-		c.Sources = []watchtower.Source{must[*watchtower.NostrSource](k.TB)(watchtower.NewNostrSource(o))}
+		c.Sources = []watchtower.Source{must.Get(watchtower.NewNostrSource(o))(k.TB)}
 		tower, _ := k.tower(c)
-		user := must[*watchtower.Nostr](k.TB)(watchtower.NewNostr(o))
+		user := must.Get(watchtower.NewNostr(o))(k.TB)
 		defer user.Close()
 		secret := chains.Preimage{4}
 		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // source is a store of swaps that tests change.
@@ -226,11 +227,11 @@ type sse struct {
 // ask asks for a stream with a header, if it has a value.
 func ask(t testing.TB, url, header, value string) *http.Response {
 	t.Helper()
-	request := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	if value != "" {
 		request.Header.Set(header, value)
 	}
-	response := must[*http.Response](t)(http.DefaultClient.Do(request))
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	t.Cleanup(func() { _ = response.Body.Close() })
 	return response
 }
@@ -348,16 +349,5 @@ func (r *reader) over() {
 		case <-time.After(10 * time.Second):
 			r.t.Fatal("the stream goes on")
 		}
-	}
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/httpapi/limit"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // serve serves streams on a socket, as they are mounted beside the operations.
@@ -298,8 +299,8 @@ func TestRefusals(t *testing.T) {
 		{"POST", "swapId=one", 405, "unsupported", "method"},
 		{"HEAD", "swapId=one", 405, "", ""},
 	} {
-		request := must[*http.Request](t)(http.NewRequest(tt.method, url+tt.query, nil))
-		response := must[*http.Response](t)(http.DefaultClient.Do(request))
+		request := must.Get(http.NewRequest(tt.method, url+tt.query, nil))(t)
+		response := must.Get(http.DefaultClient.Do(request))(t)
 		body, _ := io.ReadAll(response.Body)
 		response.Body.Close()
 		var e struct{ Error, Code, Field string }
@@ -406,9 +407,9 @@ func TestLifetime(t *testing.T) {
 func slowReader(t *testing.T, url string) net.Conn {
 	t.Helper()
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
-	slow := must[net.Conn](t)(net.Dial("tcp", address))
+	slow := must.Get(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { _ = slow.Close() })
-	must[int](t)(io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))
+	must.Get(io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
 	return slow
 }
 
@@ -503,10 +504,10 @@ func gone(t *testing.T) context.Context {
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	url, streams := serve(t, newSource(), events.Options{})
-	response := must[*http.Response](t)(http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json"))
+	response := must.Get(http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json"))(t)
 	defer response.Body.Close()
-	text := must[[]byte](t)(io.ReadAll(response.Body))
-	doc := must[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(text))
+	text := must.Get(io.ReadAll(response.Body))(t)
+	doc := must.Get(openapi3.NewLoader().LoadFromData(text))(t)
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -175,7 +176,7 @@ func receive(t testing.TB, secrets ...string) *receiver {
 	t.Helper()
 	r := &receiver{t: t, all: make(chan got, 10_000), open: map[string]int{}}
 	for _, s := range secrets {
-		h := must[*standardwebhooks.Webhook](t)(standardwebhooks.NewWebhook(s))
+		h := must.Get(standardwebhooks.NewWebhook(s))(t)
 		r.hooks = append(r.hooks, h)
 	}
 	r.server = httptest.NewServer(r)
@@ -266,7 +267,7 @@ func send(t testing.TB, s *source, store storage.Store, edit func(*webhook.Optio
 	if edit != nil {
 		edit(&o)
 	}
-	sender = must[*webhook.Sender](t)(webhook.New(s, o))
+	sender = must.Get(webhook.New(s, o))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- sender.Run(ctx) }()
@@ -308,15 +309,4 @@ func sendToShop(t testing.TB) (*source, *receiver, *webhook.Sender) {
 
 func (r *receiver) endpoint(name string, secrets ...string) webhook.Endpoint {
 	return webhook.Endpoint{Name: name, URL: r.server.URL + "/hooks?token=hidden", Secrets: secrets}
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }

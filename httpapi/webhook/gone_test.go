@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -17,7 +18,7 @@ import (
 func state(t *testing.T, s *webhook.Sender, what string, is func(webhook.State) bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		states := must[[]webhook.State](t)(s.States(t.Context()))
+		states := must.Get(s.States(t.Context()))(t)
 		if is(states[0]) {
 			return
 		}
@@ -83,7 +84,7 @@ func makeGone(t *testing.T, s *source, sender *webhook.Sender, r *receiver) {
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
 		s.advance(20 * time.Minute)
 		time.Sleep(60 * time.Millisecond)
-		states := must[[]webhook.State](t)(sender.States(t.Context()))
+		states := must.Get(sender.States(t.Context()))(t)
 		if states[0].Gone {
 			return
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/webhook"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -194,7 +195,7 @@ func TestKeptMessages(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			text := must[[]byte](t)(os.ReadFile(file))
+			text := must.Get(os.ReadFile(file))(t)
 			var all kept
 			if err := json.Unmarshal(text, &all); err != nil {
 				t.Fatal(err)

@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -128,7 +129,7 @@ func TestKilledProcess(t *testing.T) {
 		t.Skip("TestKilled runs it, as a process of its own")
 	}
 	ctx := t.Context()
-	store := must[*bolt.Store](t)(bolt.Open(ctx, file, bolt.Options{}))
+	store := must.Get(bolt.Open(ctx, file, bolt.Options{}))(t)
 	d := &durable{store: store}
 	sender, err := webhook.New(d, webhook.Options{Store: store, AllowLocal: true, Poll: 50 * time.Millisecond, Now: func() time.Time {
 		if os.Getenv(killQuiet) == "quiet" { // a minute later: what a killed process held is free
@@ -149,11 +150,11 @@ func TestKilledProcess(t *testing.T) {
 	}
 	time.Sleep(2 * time.Millisecond)
 	if os.Getenv(killQuiet) == "once" {
-		must[int](t)(d.move(ctx, "swap 0"))
+		must.Get(d.move(ctx, "swap 0"))(t)
 	}
 	for os.Getenv(killQuiet) == "" {
 		id := fmt.Sprint("swap ", rand.N(killSwaps))
-		state := must[int](t)(d.move(ctx, id))
+		state := must.Get(d.move(ctx, id))(t)
 		fmt.Printf("\ndurable %s %d\n", strings.TrimPrefix(id, "swap "), state)
 		time.Sleep(time.Duration(rand.N(20)) * time.Millisecond)
 	}
@@ -236,7 +237,7 @@ func process(t *testing.T, r *receiver, file, secret, quiet string) (*exec.Cmd, 
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
 	cmd.Env = append(os.Environ(), killFile+"="+file, killURL+"="+r.server.URL, killSecret+"="+secret, killQuiet+"="+quiet)
-	out := must[io.ReadCloser](t)(cmd.StdoutPipe())
+	out := must.Get(cmd.StdoutPipe())(t)
 	cmd.Stderr = io.Discard
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

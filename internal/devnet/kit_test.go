@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // kit is a network and a user who knows nothing but the library.
@@ -34,16 +35,6 @@ type kit struct {
 	client   *lphttp.Client
 	url      string // of the first LP
 	user     string
-}
-
-func must[T any](t *testing.T) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }
 
 func (k *kit) ok(err error) {
@@ -70,16 +61,16 @@ func newKit(t *testing.T, o Options) *kit {
 // kitOf is newKit with LPs of the version that o names.
 func kitOf(t *testing.T, o Options) *kit {
 	t.Helper()
-	n := must[*Net](t)(Start(t.Context(), o))
+	n := must.Get(Start(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	k := &kit{T: t, Net: n, ctx: t.Context(), url: n.LPs[0].URL(), user: n.EVM.User.Address.Hex()}
-	k.backend = must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))
-	k.chain = must[chains.Chain](t)(n.Chain().Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
-		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))
+	k.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
+	k.chain = must.Get(n.Chain().Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
+		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))(t)
 	contract, _ := k.chain.Contract("")
 	k.contract = contract.(chains.VaultContract)
 	k.client = lphttp.NewClient(lphttp.Options{Now: n.Clock.Now, AllowLocal: true})
@@ -93,12 +84,12 @@ func (k *kit) lp() *lp.LP { return k.LPs[0] }
 func (k *kit) do(steps ...chains.Step) {
 	k.Helper()
 	plan := chains.Plan{SwapID: k.Name(), Signer: k.user, Steps: steps}
-	u := must[chains.Unsigned](k.T)(k.contract.Build(k.ctx, plan))
-	signed := must[[]chains.Signed](k.T)(k.contract.Check(plan, k.sign(u.Txs)))
+	u := must.Get(k.contract.Build(k.ctx, plan))(k.T)
+	signed := must.Get(k.contract.Check(plan, k.sign(u.Txs)))(k.T)
 	for _, tx := range signed {
 		k.ok(k.chain.Send(k.ctx, tx))
 		k.eventually("transaction mined", func() bool {
-			status := must[[]chains.TxStatus](k.T)(k.chain.Status(k.ctx, []chains.Signed{tx}))[0]
+			status := must.Get(k.chain.Status(k.ctx, []chains.Signed{tx}))(k.T)[0]
 			if status.State == chains.TxReverted {
 				k.Fatalf("reverted: %s", status.Reason)
 			}
@@ -111,10 +102,10 @@ func (k *kit) sign(unsigned []string) []string {
 	k.Helper()
 	var signed []string
 	for _, text := range unsigned {
-		p := must[*wire.Transaction](k.T)(wire.ParseTransaction(text))
+		p := must.Get(wire.ParseTransaction(text))(k.T)
 		tx := types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data})
-		tx = must[*types.Transaction](k.T)(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), k.EVM.User.Key))
-		signed = append(signed, hexutil.Encode(must[[]byte](k.T)(tx.MarshalBinary())))
+		tx = must.Get(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), k.EVM.User.Key))(k.T)
+		signed = append(signed, hexutil.Encode(must.Get(tx.MarshalBinary())(k.T)))
 	}
 	return signed
 }
@@ -133,25 +124,25 @@ func (k *kit) eventually(what string, is func() bool) {
 // escrow is what the library reads from an LP's escrow.
 func (k *kit) escrow(data []byte) chains.Escrow {
 	k.Helper()
-	return must[chains.Escrow](k.T)(k.contract.Decode(data))
+	return must.Get(k.contract.Decode(data))(k.T)
 }
 
 func (k *kit) fact(e chains.Escrow) chains.EscrowFact {
 	k.Helper()
-	f := must[[]chains.EscrowFact](k.T)(k.contract.Escrows(k.ctx, []chains.EscrowQuery{{Escrow: &e}}))[0]
+	f := must.Get(k.contract.Escrows(k.ctx, []chains.EscrowQuery{{Escrow: &e}}))(k.T)[0]
 	k.ok(f.Err)
 	return f
 }
 
 func (k *kit) balance(of common.Address, token common.Address) *big.Int {
 	k.Helper()
-	return must[*big.Int](k.T)(k.chain.Balance(k.ctx, of.Hex(), token.Hex()))
+	return must.Get(k.chain.Balance(k.ctx, of.Hex(), token.Hex()))(k.T)
 }
 
 // funds is what the LP has in the escrow contract.
 func (k *kit) funds(token common.Address) *big.Int {
 	k.Helper()
-	return must[chains.LPFunds](k.T)(k.contract.Liquidity(k.ctx, k.lp().Account().Address.Hex(), token.Hex())).Balance
+	return must.Get(k.contract.Liquidity(k.ctx, k.lp().Account().Address.Hex(), token.Hex()))(k.T).Balance
 }
 
 // gained is how much more there is than there was.
@@ -159,11 +150,11 @@ func gained(now, before *big.Int) int64 { return new(big.Int).Sub(now, before).I
 
 func (k *kit) status(service lpwire.Service, endpoint, id string, sequence *big.Int) lpwire.Status {
 	k.Helper()
-	return must[lpwire.Status](k.T)(k.client.Status(k.ctx, lpwire.StatusQuery{URL: k.url + service.Path(), Endpoint: endpoint, ID: id, Sequence: sequence}))
+	return must.Get(k.client.Status(k.ctx, lpwire.StatusQuery{URL: k.url + service.Path(), Endpoint: endpoint, ID: id, Sequence: sequence}))(k.T)
 }
 
 // An account of its own for whoever receives.
 func (k *kit) recipient() *evm.Account {
 	k.Helper()
-	return must[*evm.Account](k.T)(k.EVM.NewAccount())
+	return must.Get(k.EVM.NewAccount())(k.T)
 }

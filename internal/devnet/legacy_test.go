@@ -19,6 +19,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // each runs a test with LPs that announce the legacy types: of the newer version, at full
@@ -48,17 +49,17 @@ func (k *kit) fromBTC(sequence uint64) (lpwire.FromBTCQuote, verify.Accepted) {
 	want := k.agreed(200_000)
 	r := lpwire.FromBTCRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, Claimer: k.user, Amount: want.Amount, Token: want.Token.Address,
 		Sequence: sequence, Bounty: async.Known(&bounty), FeeRate: async.Known("1,2")}
-	q := must[lpwire.FromBTCQuote](k.T)(k.client.FromBTC(k.ctx, k.url, r, lpwire.Early{}))
+	q := must.Get(k.client.FromBTC(k.ctx, k.url, r, lpwire.Early{}))(k.T)
 	until, err := k.contract.VerifyInit(k.ctx, k.escrow(q.Escrow), q.Auth, "1,2", k.user)
-	funds := must[chains.LPFunds](k.T)(k.contract.Liquidity(k.ctx, want.LP, want.Token.Address)).Balance
-	return q, must[verify.Accepted](k.T)(verify.FromBTC(verify.FromBTCExpected{Agreed: want, Network: btc.Regtest, Sequence: sequence, Bounty: bounty}, q,
-		verify.Authorized{Until: until, Err: err}, funds))
+	funds := must.Get(k.contract.Liquidity(k.ctx, want.LP, want.Token.Address))(k.T).Balance
+	return q, must.Get(verify.FromBTC(verify.FromBTCExpected{Agreed: want, Network: btc.Regtest, Sequence: sequence, Bounty: bounty}, q,
+		verify.Authorized{Until: until, Err: err}, funds))(k.T)
 }
 
 // wbtc is what the user has of it.
 func (k *kit) wbtc() *big.Int {
 	k.Helper()
-	return must[*big.Int](k.T)(k.chain.Balance(k.ctx, k.user, k.Tokens()[1].Address))
+	return must.Get(k.chain.Balance(k.ctx, k.user, k.Tokens()[1].Address))(k.T)
 }
 
 func TestFromBTC(t *testing.T) {
@@ -70,13 +71,13 @@ func TestFromBTC(t *testing.T) {
 		}
 		before := k.wbtc()
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: *a.Escrow, Auth: q.Auth})
-		tx := must[*wire.MsgTx](t)(k.Wallet.Pay(2, wire.NewTxOut(a.Payment.Sats, a.Payment.Script)))
+		tx := must.Get(k.Wallet.Pay(2, wire.NewTxOut(a.Payment.Sats, a.Payment.Script)))(t)
 		k.ok(k.Mine(2))
 		id := tx.TxHash()
 		_, merkle, err := k.Bitcoin.Proof(id)
 		k.ok(err)
-		found := must[*btc.Tx](t)(single.Tx(k.ctx, k.backend, id))
-		raw := must[[]byte](t)(rawtx.Strip(found.Msg))
+		found := must.Get(single.Tx(k.ctx, k.backend, id))(t)
+		raw := must.Get(rawtx.Strip(found.Msg))(t)
 		k.do(chains.Step{Kind: chains.StepClaimBitcoin, Escrow: *a.Escrow, Payment: &chains.Payment{Raw: raw, TxID: id, Block: found.BlockHash, Height: merkle.Height,
 			Confirmations: a.Payment.Confirmations, Condition: chains.Condition{Kind: chains.Onchain, Script: a.Payment.Script, Sats: uint64(a.Payment.Sats), Confirmations: 2}}})
 		if now := k.wbtc(); gained(now, before) != q.Total.Int64() {
@@ -121,10 +122,10 @@ func (k *kit) fromBTCLN(name string) (lpwire.FromBTCLNQuote, verify.Accepted, [3
 	want.BaseFee = big.NewInt(10)
 	r := lpwire.FromBTCLNRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, PaymentHash: hex.EncodeToString(hash[:]), Amount: want.Amount, Claimer: k.user,
 		Token: want.Token.Address, Description: "for me", FeeRate: async.Known("1,2")}
-	q := must[lpwire.FromBTCLNQuote](k.T)(k.client.FromBTCLN(k.ctx, k.url, r, lpwire.Early{}))
-	return q, must[verify.Accepted](k.T)(verify.FromBTCLN(verify.FromBTCLNExpected{Agreed: want,
+	q := must.Get(k.client.FromBTCLN(k.ctx, k.url, r, lpwire.Early{}))(k.T)
+	return q, must.Get(verify.FromBTCLN(verify.FromBTCLNExpected{Agreed: want,
 		InvoiceExpected: verify.InvoiceExpected{Network: btc.Regtest, PaymentHash: hash, Description: "for me"}}, q, k.funds(k.EVM.Contracts().Token),
-		verify.NodeFact{})), preimage
+		verify.NodeFact{}))(k.T), preimage
 }
 
 func (k *kit) heldAt(a verify.Accepted, endpoint string) lpwire.Status {
@@ -136,8 +137,8 @@ func (k *kit) heldAt(a verify.Accepted, endpoint string) lpwire.Status {
 func (k *kit) promised(a verify.Accepted) (e chains.Escrow, s lpwire.Status) {
 	k.Helper()
 	k.eventually("authorised", func() bool { s = k.heldAt(a, lpwire.GetInvoicePaymentAuth); return s.Code == lpwire.CodeDone })
-	e = must[chains.Escrow](k.T)(verify.Delivered(k.contract, *a.Escrow, s.Escrow, true))
-	must[time.Time](k.T)(k.contract.VerifyInit(k.ctx, e, *s.Auth, "1,2", k.user))
+	e = must.Get(verify.Delivered(k.contract, *a.Escrow, s.Escrow, true))(k.T)
+	must.Get(k.contract.VerifyInit(k.ctx, e, *s.Auth, "1,2", k.user))(k.T)
 	return e, s
 }
 

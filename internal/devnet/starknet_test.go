@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -15,7 +16,7 @@ func TestStarknetBesideEVM(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{Starknet: true, Solana: "v2", LPs: 2, Watchtower: true})
 	for i, l := range k.LPs {
-		info := must[lp.Info](t)(k.client.Info(k.ctx, l.URL()))
+		info := must.Get(k.client.Info(k.ctx, l.URL()))(t)
 		if len(info.Chains) != 3 {
 			t.Fatalf("%+v", info.Chains)
 		}
@@ -26,9 +27,9 @@ func TestStarknetBesideEVM(t *testing.T) {
 			if (c.Address == wire.Hex64(k.Starknet.LP.Address)) != (i == 0) || c.Version != "v1" {
 				t.Errorf("LP %d: %+v", i, c)
 			}
-			account := must[wire.Felt](t)(wire.ParseAddress(c.Address))
-			q := must[wire.SignatureCheck](t)(k.Starknet.Network().CheckData(account, info.Envelope, c.Signature))
-			if answer := must[[]wire.Felt](t)(k.Starknet.Call(account, "is_valid_signature", q.Calldata()...)); !must[bool](t)(wire.ReadSignatureAnswer(answer)) {
+			account := must.Get(wire.ParseAddress(c.Address))(t)
+			q := must.Get(k.Starknet.Network().CheckData(account, info.Envelope, c.Signature))(t)
+			if answer := must.Get(k.Starknet.Call(account, "is_valid_signature", q.Calldata()...))(t); !must.Get(wire.ReadSignatureAnswer(answer))(t) {
 				t.Errorf("LP %d did not sign what it says of itself", i)
 			}
 		}
@@ -45,7 +46,7 @@ func TestStarknetBesideEVM(t *testing.T) {
 	}
 	k.ok(k.Mine(3))
 	k.ok(k.SyncRelays(k.ctx))
-	if at, tip := must[uint32](t)(k.Starknet.RelayHeight()), func() uint32 { h, _ := k.Bitcoin.Tip(); return h }(); at != tip {
+	if at, tip := must.Get(k.Starknet.RelayHeight())(t), func() uint32 { h, _ := k.Bitcoin.Tip(); return h }(); at != tip {
 		t.Errorf("the relay is at %d, Bitcoin at %d", at, tip)
 	}
 	d := k.Describe()

@@ -13,6 +13,7 @@ import (
 	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -27,10 +28,10 @@ type solana struct {
 
 func newSolana(t *testing.T, version string, layout solwire.DataLayout) *solana {
 	t.Helper()
-	n := must[*devnet.Net](t)(devnet.Start(t.Context(), devnet.Options{Solana: version, Watchtower: true, TowerEvery: 10 * time.Millisecond,
-		OnSolana: func(o *devsolana.Options) { o.DataV2 = layout }}))
+	n := must.Get(devnet.Start(t.Context(), devnet.Options{Solana: version, Watchtower: true, TowerEvery: 10 * time.Millisecond,
+		OnSolana: func(o *devsolana.Options) { o.DataV2 = layout }}))(t)
 	t.Cleanup(func() { n.Close() })
-	return &solana{kit: kit{T: t, ctx: t.Context(), tower: n.Tower}, net: n.Solana, programs: must[solwire.Programs](t)(n.Solana.Network().Version(version)), wallet: n.Wallet}
+	return &solana{kit: kit{T: t, ctx: t.Context(), tower: n.Tower}, net: n.Solana, programs: must.Get(n.Solana.Network().Version(version))(t), wallet: n.Wallet}
 }
 
 func (s *solana) mine(blocks int) {
@@ -46,13 +47,13 @@ func (s *solana) open(spec solwire.Spec) *solwire.SwapData {
 	s.sequence++
 	spec.Offerer, spec.Claimer, spec.Token, spec.DepositToken = s.net.LP.Address, s.net.User.Address, devsolana.WBTC, solwire.WSOL
 	spec.Amount, spec.PayOut, spec.Sequence, spec.Expiry = 50_000, true, s.sequence, uint64(s.net.Time().Add(3*time.Hour).Unix())
-	d := must[*solwire.SwapData](s.T)(s.programs.NewSwapData(spec))
-	tx := must[*solwire.Tx](s.T)(s.programs.InitTx(d, s.net.User.Address, uint64(s.net.Time().Add(time.Minute).Unix()), devsolana.FeeRate))
+	d := must.Get(s.programs.NewSwapData(spec))(s.T)
+	tx := must.Get(s.programs.InitTx(d, s.net.User.Address, uint64(s.net.Time().Add(time.Minute).Unix()), devsolana.FeeRate))(s.T)
 	tx.Blockhash = s.net.Head().Hash
 	if err := tx.Sign(s.net.LP.Key); err != nil {
 		s.Fatal(err)
 	}
-	must[*bank.Executed](s.T)(s.net.User.SendTx(s.ctx, tx))
+	must.Get(s.net.User.SendTx(s.ctx, tx))(s.T)
 	return d
 }
 
@@ -81,13 +82,13 @@ func (s *solana) pays(sats int64, bounty uint64) *solwire.SwapData {
 	s.Helper()
 	script := s.wallet.Address.Script()
 	hint := rawtx.TxoHash(sats, script)
-	claim := must[solwire.ClaimHash](s.T)(solwire.ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: uint64(sats), Confirmations: 2}))
+	claim := must.Get(solwire.ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: uint64(sats), Confirmations: 2}))(s.T)
 	return s.open(solwire.Spec{Kind: chains.Onchain, Claim: claim, TxoHash: &hint, ClaimerBounty: bounty, SecurityDeposit: 1e6})
 }
 
 func (s *solana) pay(sats int64) {
 	s.Helper()
-	must[*wire.MsgTx](s.T)(s.wallet.Pay(2, wire.NewTxOut(sats, s.wallet.Address.Script())))
+	must.Get(s.wallet.Pay(2, wire.NewTxOut(sats, s.wallet.Address.Script())))(s.T)
 }
 
 func TestClaimsOnSolanaByProof(t *testing.T) {

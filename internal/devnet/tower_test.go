@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
@@ -37,12 +38,12 @@ type kit struct {
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{T: t, ctx: t.Context()}
-	k.Net = must[*evm.Net](t)(evm.Start(evm.Options{}))
+	k.Net = must.Get(evm.Start(evm.Options{}))(t)
 	t.Cleanup(func() { _ = k.Net.Close() })
-	k.relay = must[*watchtower.Relay](t)(watchtower.StartRelay(""))
+	k.relay = must.Get(watchtower.StartRelay(""))(t)
 	t.Cleanup(func() { _ = k.relay.Close() })
 	network := &devnet.Net{Clock: new(devnet.Clock), Bitcoin: k.Net.Bitcoin(), EVM: k.Net}
-	k.tower = must[*watchtower.Tower](t)(network.Watch(k.ctx, watchtower.Options{Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))
+	k.tower = must.Get(network.Watch(k.ctx, watchtower.Options{Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))(t)
 	t.Cleanup(func() { _ = k.tower.Close() })
 	k.messenger = publisher(t, k.relay)
 	return k
@@ -53,33 +54,23 @@ func newKit(t *testing.T) *kit {
 func publisher(t *testing.T, relay *watchtower.Relay) *pub.Nostr {
 	t.Helper()
 	var sent atomic.Int64
-	m := must[*pub.Nostr](t)(pub.NewNostr(pub.NostrOptions{
+	m := must.Get(pub.NewNostr(pub.NostrOptions{
 		Network: btc.Regtest, Relays: []string{relay.URL()},
 		Now: func() time.Time { return time.Now().Add(time.Duration(sent.Add(1)) * time.Second) },
-	}))
+	}))(t)
 	t.Cleanup(func() { _ = m.Close() })
 	return m
-}
-
-func must[T any](t *testing.T) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }
 
 // escrow is what an LP would open for the user, with a bounty for whoever claims.
 func (k *kit) escrow(secret chains.Preimage) evmwire.SwapData {
 	k.Helper()
 	k.sequence++
-	return must[evmwire.SwapData](k.T)(k.Deployment().NewSwapData(evmwire.Terms{
+	return must.Get(k.Deployment().NewSwapData(evmwire.Terms{
 		Kind: chains.HTLC, Offerer: k.LP.Address, Claimer: k.User.Address, Token: k.Contracts().Token, Amount: big.NewInt(1e9), PayOut: true,
 		SecurityDeposit: big.NewInt(5e6), ClaimerBounty: big.NewInt(2e6), DepositToken: evm.Native,
 		ClaimData: sha256.Sum256(secret[:]), Sequence: big.NewInt(k.sequence), Expiry: k.Time().Add(time.Hour).Unix(),
-	}))
+	}))(k.T)
 }
 
 func (k *kit) open(s evmwire.SwapData) {
@@ -88,9 +79,9 @@ func (k *kit) open(s evmwire.SwapData) {
 		k.Fatal(err)
 	}
 	a := chains.Auth{Prefix: "initialize", Timeout: k.Time().Add(10 * time.Minute).Unix()}
-	digest := must[common.Hash](k.T)(k.Network().InitDigest(k.Deployment(), s, a.Timeout))
-	a.Signature = must[string](k.T)(k.LP.SignDigest(digest))
-	calls := must[[]evmwire.Call](k.T)(k.Deployment().Init(s, k.User.Address, a))
+	digest := must.Get(k.Network().InitDigest(k.Deployment(), s, a.Timeout))(k.T)
+	a.Signature = must.Get(k.LP.SignDigest(digest))(k.T)
+	calls := must.Get(k.Deployment().Init(s, k.User.Address, a))(k.T)
 	if _, err := k.User.SendAll(k.ctx, calls); err != nil {
 		k.Fatal(err)
 	}
@@ -98,7 +89,7 @@ func (k *kit) open(s evmwire.SwapData) {
 
 func (k *kit) publish(s evmwire.SwapData, secret chains.Preimage) {
 	k.Helper()
-	data := must[[]byte](k.T)(json.Marshal(s))
+	data := must.Get(json.Marshal(s))(k.T)
 	if err := k.messenger.Publish(k.ctx, pub.Message{Chain: "CITREA", Escrow: data, Preimage: secret}); err != nil {
 		k.Fatal(err)
 	}
@@ -106,10 +97,10 @@ func (k *kit) publish(s evmwire.SwapData, secret chains.Preimage) {
 
 func (k *kit) state(s evmwire.SwapData) chains.EscrowState {
 	k.Helper()
-	hash := must[common.Hash](k.T)(s.EscrowHash())
-	data := must[[]byte](k.T)(evmwire.StateCall([]common.Hash{hash}))
-	answer := must[[]byte](k.T)(k.Read(k.ctx, k.User.Address, evmwire.Call{To: k.Deployment().EscrowManager.Address, Data: data}))
-	return chains.EscrowState(must[[]evmwire.EscrowRecord](k.T)(evmwire.DecodeStates(answer, 1))[0].State)
+	hash := must.Get(s.EscrowHash())(k.T)
+	data := must.Get(evmwire.StateCall([]common.Hash{hash}))(k.T)
+	answer := must.Get(k.Read(k.ctx, k.User.Address, evmwire.Call{To: k.Deployment().EscrowManager.Address, Data: data}))(k.T)
+	return chains.EscrowState(must.Get(evmwire.DecodeStates(answer, 1))(k.T)[0].State)
 }
 
 func (k *kit) eventually(what string, is func() bool) {
@@ -161,15 +152,15 @@ func TestLazyTowers(t *testing.T) {
 // vault opens a vault and returns what makes withdrawals from it.
 func (k *kit) vault(confirmations int64) (evmwire.Vault, func(v btc.OutPoint, to common.Address) *wire.MsgTx) {
 	k.Helper()
-	lp := must[*bitcoin.Wallet](k.T)(k.Bitcoin().NewWallet(btc.P2TR))
-	user := must[*bitcoin.Wallet](k.T)(k.Bitcoin().NewWallet(btc.P2WPKH))
-	utxo := must[btc.OutPoint](k.T)(k.Bitcoin().Fund(lp.Address, 1000))
-	v := must[evmwire.Vault](k.T)(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, confirmations), utxo, [2]uint64{1_000_000, 500_000}))
+	lp := must.Get(k.Bitcoin().NewWallet(btc.P2TR))(k.T)
+	user := must.Get(k.Bitcoin().NewWallet(btc.P2WPKH))(k.T)
+	utxo := must.Get(k.Bitcoin().Fund(lp.Address, 1000))(k.T)
+	v := must.Get(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, confirmations), utxo, [2]uint64{1_000_000, 500_000}))(k.T)
 	return v, func(of btc.OutPoint, to common.Address) *wire.MsgTx {
 		k.Helper()
-		paid := must[btc.OutPoint](k.T)(k.Bitcoin().Fund(user.Address, 50_000))
-		data := must[[]byte](k.T)(evmwire.WithdrawalData(to.Hex(), [2]uint64{100_000, 20_000}, nil))
-		script := must[[]byte](k.T)(rawtx.OpReturn(data))
+		paid := must.Get(k.Bitcoin().Fund(user.Address, 50_000))(k.T)
+		data := must.Get(evmwire.WithdrawalData(to.Hex(), [2]uint64{100_000, 20_000}, nil))(k.T)
+		script := must.Get(rawtx.OpReturn(data))(k.T)
 		s0, s1, err := btc.FeeShares{Caller: 1000}.Sequences()
 		if err != nil {
 			k.Fatal(err)
@@ -185,7 +176,7 @@ func (k *kit) vault(confirmations int64) (evmwire.Vault, func(v btc.OutPoint, to
 				k.Fatal(err)
 			}
 		}
-		must[btc.Hash](k.T)(k.Bitcoin().Send(tx))
+		must.Get(k.Bitcoin().Send(tx))(k.T)
 		return tx
 	}
 }
@@ -195,17 +186,17 @@ func TestVaultsCanWait(t *testing.T) {
 	k := newKit(t)
 	k.tower.Behave(watchtower.Behaviour{NoVaults: true})
 	v, withdraw := k.vault(1)
-	to := must[*evm.Account](t)(k.NewAccount()).Address
+	to := must.Get(k.NewAccount())(t).Address
 	withdraw(v.UTXO, to)
-	must[[]btc.Hash](t)(k.Bitcoin().Mine(1))
+	must.Get(k.Bitcoin().Mine(1))(t)
 	k.never("off, but claimed", func() bool { return len(k.tower.Claims()) > 0 })
 	k.tower.Behave(watchtower.Behaviour{Delay: 200 * time.Millisecond})
-	k.eventually("claimed", func() bool { return must[evmwire.Vault](t)(k.ReadVault(k.ctx, v)).Withdrawals == 1 })
+	k.eventually("claimed", func() bool { return must.Get(k.ReadVault(k.ctx, v))(t).Withdrawals == 1 })
 }
 
 func TestNeedsARelay(t *testing.T) {
 	t.Parallel()
-	net := must[*evm.Net](t)(evm.Start(evm.Options{}))
+	net := must.Get(evm.Start(evm.Options{}))(t)
 	defer net.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestRecordsAreDecodedOnce(t *testing.T) {
 	_, g := engineOn(t, done)
 	create(t, g, "a")
-	e := must[storage.Entry](t)(g.Store.Get(t.Context(), "a"))
+	e := must.Get(g.Store.Get(t.Context(), "a"))(t)
 	first, err := g.decodeOnce(e)
 	if err != nil {
 		t.Fatal(err)

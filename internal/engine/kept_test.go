@@ -21,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
@@ -47,10 +48,10 @@ func everyVersion(t *testing.T, run func(t *testing.T, folder string)) {
 
 func unpack(t *testing.T, path string) []byte {
 	t.Helper()
-	f := must[*os.File](t)(os.Open(path))
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	z := must[*gzip.Reader](t)(gzip.NewReader(f))
-	return must[[]byte](t)(io.ReadAll(z))
+	z := must.Get(gzip.NewReader(f))(t)
+	return must.Get(io.ReadAll(z))(t)
 }
 
 func keptLines[T any](t *testing.T, path string) (all []T) {
@@ -88,7 +89,7 @@ func keptBolt(t *testing.T, folder string) *bolt.Store {
 	if err := os.WriteFile(path, unpack(t, filepath.Join(folder, "store.bolt.gz")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := must[*bolt.Store](t)(bolt.Open(t.Context(), path, bolt.Options{}))
+	s := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -115,8 +116,8 @@ func TestKeptRecordsAreRead(t *testing.T) {
 		}
 		entries := keptEntries(t, folder)
 		for _, e := range entries {
-			r := must[*swap.Record](t)(swap.Decode(e.ID, e.Version, e.Body))
-			again := must[[]byte](t)(r.Encode())
+			r := must.Get(swap.Decode(e.ID, e.Version, e.Body))(t)
+			again := must.Get(r.Encode())(t)
 			was, is := generic(t, e.Body), generic(t, again)
 			if was["schema"] == is["schema"] {
 				if d := cmp.Diff(was, is); d != "" {
@@ -155,10 +156,10 @@ func truthsOf(t *testing.T, r *swap.Record) (*swap.Flow, []truth) {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
 	if b := r.Bitcoin; b != nil && len(b.Tx) > 0 {
-		own := must[*wire.MsgTx](t)(rawtx.Decode(b.Tx))
+		own := must.Get(rawtx.Decode(b.Tx))(t)
 		tx = own
 	} else if b != nil && b.Address != "" {
-		to := must[bitcoin.Address](t)(bitcoin.ParseAddress(b.Address, bitcoin.Regtest))
+		to := must.Get(bitcoin.ParseAddress(b.Address, bitcoin.Regtest))(t)
 		tx.AddTxOut(wire.NewTxOut(int64(b.Sats), to.Script()))
 	}
 	for _, c := range waysOutWith(tx, r.Terms.Output.Raw) {
@@ -198,7 +199,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 	everyVersion(t, func(t *testing.T, folder string) {
 		ends := 0
 		for _, e := range keptEntries(t, folder) {
-			r := must[*swap.Record](t)(swap.Decode(e.ID, e.Version, e.Body))
+			r := must.Get(swap.Decode(e.ID, e.Version, e.Body))(t)
 			flow, truths := truthsOf(t, r)
 			for _, is := range truths {
 				if !canBe(r, is) {
@@ -370,7 +371,7 @@ func TestKeptStoresGoOn(t *testing.T) {
 		t.Run("bolt", func(t *testing.T) { goesOn(t, keptBolt(t, folder)) })
 		t.Run("PostgreSQL", func(t *testing.T) {
 			dsn := pgtest.DSN(t)
-			s := must[*postgres.Store](t)(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))
+			s := must.Get(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))(t)
 			t.Cleanup(func() { s.Close() })
 			for e, err := range keptBolt(t, folder).Entries(t.Context(), "") {
 				if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -31,7 +32,7 @@ func TestListsNameWhatCannotBeRead(t *testing.T) {
 		r := newToy(id)
 		r.Settled = settled
 		add(t, g, r)
-		return must[storage.Entry](t)(mem.Get(t.Context(), id))
+		return must.Get(mem.Get(t.Context(), id))(t)
 	}
 	a, b, c := entry("a", false), entry("b", true), entry("c", false)
 	type item struct {
@@ -126,7 +127,7 @@ func TestAPageReadsNoMore(t *testing.T) {
 	s := &scripted{Store: mem}
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 	add(t, g, newToy("a"))
-	e := must[storage.Entry](t)(mem.Get(t.Context(), "a"))
+	e := must.Get(mem.Get(t.Context(), "a"))(t)
 	for _, test := range []struct{ page, take, read int }{{50, 50, 50}, {50, 51, 150}, {1000, 3, maxDecodeBatch}, {0, 3, maxDecodeBatch}} {
 		read := 0
 		s.list = func(yield func(storage.Entry, error) bool) {

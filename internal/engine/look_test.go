@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -63,7 +64,7 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 			g.Flows[swap.FromBTCLNAuto] = f
 			add(t, g, r)
 		}
-		e := must[storage.Entry](t)(store.Get(t.Context(), "newer"))
+		e := must.Get(store.Get(t.Context(), "newer"))(t)
 		e.Body = []byte(`{"schema":1000000}`)
 		if err := store.Store.Update(t.Context(), e); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -161,7 +162,7 @@ func write(t *testing.T, g *Engine, r, next *swap.Record) {
 
 func load(t *testing.T, g *Engine, id string) *swap.Record {
 	t.Helper()
-	return must[*swap.Record](t)(g.Load(t.Context(), id))
+	return must.Get(g.Load(t.Context(), id))(t)
 }
 
 // follow runs an engine until the test ends, or stop is called.
@@ -184,7 +185,7 @@ func create(t *testing.T, g *Engine, id string) *swap.Record {
 // advance advances a swap, which has to go well.
 func advance(t *testing.T, g *Engine, id string, in swap.Input) *Result {
 	t.Helper()
-	return must[*Result](t)(g.Advance(t.Context(), id, in))
+	return must.Get(g.Advance(t.Context(), id, in))(t)
 }
 
 func TestCallersShareAPass(t *testing.T) {
@@ -512,15 +513,4 @@ type executorFunc func(ctx context.Context, r *swap.Record, e swap.Effect) swap.
 
 func (f executorFunc) Execute(ctx context.Context, r *swap.Record, e swap.Effect) swap.Outcome {
 	return f(ctx, r, e)
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -146,7 +147,7 @@ func TestQuoteThatChangesMeanwhileIsKept(t *testing.T) {
 	g := expiredQuotes(t, s, &toyReader{})
 	endedQuote(t, g, "a", time.Hour)
 	s.change = func(id string) {
-		e := must[storage.Entry](t)(s.Get(t.Context(), id))
+		e := must.Get(s.Get(t.Context(), id))(t)
 		if err := s.Update(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -45,10 +46,10 @@ func invoiceOf(t *testing.T, msat lnwire.MilliSatoshi) string {
 	if msat != 0 {
 		more = append(more, zpay32.Amount(msat))
 	}
-	inv := must[*zpay32.Invoice](t)(zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{11}, time.Now(), more...))
-	text := must[string](t)(inv.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) {
+	inv := must.Get(zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{11}, time.Now(), more...))(t)
+	text := must.Get(inv.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) {
 		return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil
-	}}))
+	}}))(t)
 	return text
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -22,7 +23,7 @@ func (in *actionCase) preimage(t *testing.T) []byte {
 	if in.Preimage == nil {
 		return nil
 	}
-	return must[[]byte](t)(hex.DecodeString(*in.Preimage))
+	return must.Get(hex.DecodeString(*in.Preimage))(t)
 }
 
 func TestVectorsLNURLSuccessAction(t *testing.T) {
@@ -95,7 +96,7 @@ func checkRoundTrip(t *testing.T, a *SuccessAction) {
 	if a == nil {
 		return
 	}
-	text := must[[]byte](t)(json.Marshal(a))
+	text := must.Get(json.Marshal(a))(t)
 	var back SuccessAction
 	if err := json.Unmarshal(text, &back); err != nil || back != *a {
 		t.Errorf("%s reads back as %+v, %v", text, back, err)
@@ -103,7 +104,7 @@ func checkRoundTrip(t *testing.T, a *SuccessAction) {
 }
 
 func TestVectorsFlowSuccessAction(t *testing.T) {
-	callback := must[*url.URL](t)(url.Parse("https://example.com/cb"))
+	callback := must.Get(url.Parse("https://example.com/cb"))(t)
 	vectors.Each(t, "swap-flows-escrow", "success_action", func(t *testing.T, c *vectors.Case) {
 		var in actionCase
 		c.Input(t, &in)

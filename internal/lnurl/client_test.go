@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 const payAnswer = `{"tag":"payRequest","callback":"https://service.com/cb","minSendable":1000,"maxSendable":9000,"metadata":"[[\"text/plain\",\"x\"]]"}`
@@ -97,7 +98,7 @@ func TestWholeNumbersWithZerosAreIntegers(t *testing.T) {
 
 func TestCheckRefusesWhatIsNotPublic(t *testing.T) {
 	lnurl := func(u string) string {
-		return must[string](t)(Encode(u))
+		return must.Get(Encode(u))(t)
 	}
 	public := New(Config{})
 	local := New(Config{AllowLocal: true})
@@ -211,7 +212,7 @@ func (f fixed) LookupNetIP(context.Context, string, string) ([]netip.Addr, error
 
 func encoded(t *testing.T, u string) string {
 	t.Helper()
-	return must[string](t)(Encode(u))
+	return must.Get(Encode(u))(t)
 }
 
 func TestFetchEndsWithTheContext(t *testing.T) {
@@ -291,7 +292,7 @@ func TestSubmitInvoiceTellsWhatIsKnown(t *testing.T) {
 // TestWithdrawalIsSentOnce uses a server that takes the request and hangs up, on
 // a connection that has served before: the usual transport would repeat it.
 func TestWithdrawalIsSentOnce(t *testing.T) {
-	l := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	var requests atomic.Int32
 	go func() {
@@ -371,16 +372,5 @@ func TestOnionSchemes(t *testing.T) {
 		if l, err := Parse(text); err != nil || l.URL() != want {
 			t.Errorf("%s: %s, %v; want %s", text, l.URL(), err, want)
 		}
-	}
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -42,7 +43,7 @@ func FuzzParse(f *testing.F) {
 func FuzzEncode(f *testing.F) {
 	f.Add("https://service.com/x?y=z")
 	f.Fuzz(func(t *testing.T, u string) {
-		text := must[string](t)(Encode(u))
+		text := must.Get(Encode(u))(t)
 		if back, err := decode(text); utf8.ValidString(u) && (err != nil || back != u) {
 			t.Errorf("%q comes back as %q, %v", u, back, err)
 		}

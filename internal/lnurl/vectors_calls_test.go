@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -70,7 +71,7 @@ func TestVectorsLNURLPay(t *testing.T) {
 		c.Input(t, &in)
 		want := merged(t, c)
 		client, delays := clientFor(&in.HTTP, now)
-		sats := must[int64](t)(in.AmountSats.Int64())
+		sats := must.Get(in.AmountSats.Int64())(t)
 		p := PayParams{Callback: in.Callback, Metadata: in.Metadata, MinSendable: 1, MaxSendable: 1 << 60, CommentAllowed: 1000}
 		got, err := client.RequestInvoice(t.Context(), p, sats, in.Comment)
 		checkPayment(t, &want, got, err)

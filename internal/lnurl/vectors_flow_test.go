@@ -7,6 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -45,7 +46,7 @@ func TestVectorsFlowLNURL(t *testing.T) {
 			flowResolve(t, c, client, transport, in.Text, in.Answer, in.HTTPStatus)
 		case "payCallback":
 			client, _ := clientFor(transport, now)
-			sats := must[int64](t)(in.AmountSats.Int64())
+			sats := must.Get(in.AmountSats.Int64())(t)
 			got, err := client.RequestInvoice(t.Context(), in.PayRequest, sats, in.Comment)
 			flowPay(t, c, transport, &in.PayRequest, in.Answer, got, err)
 		case "withdrawCallback":
@@ -155,7 +156,7 @@ func flowWithdraw(t *testing.T, c *vectors.Case, transport *canned, w WithdrawPa
 		Asked *string
 	}
 	c.Expected(t, &want)
-	inv := must[*lightning.Invoice](t)(lightning.Decode(invoice))
+	inv := must.Get(lightning.Decode(invoice))(t)
 	inside := *inv.AmountMsat >= w.MinWithdrawable && *inv.AmountMsat <= w.MaxWithdrawable
 	if (want.Asked != nil) != inside {
 		c.Differ(t, "lnurl-withdraw-msat")

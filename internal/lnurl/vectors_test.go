@@ -19,6 +19,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -443,7 +444,7 @@ func checkDetails(t *testing.T, c *vectors.Case, raw json.RawMessage, better *be
 // the documented members, with the fills of utilities.md §7.1.
 func checkParams(t *testing.T, want *wantDetails, better *betterFetch, params any) {
 	t.Helper()
-	text := must[[]byte](t)(json.Marshal(params))
+	text := must.Get(json.Marshal(params))(t)
 	var got map[string]json.RawMessage
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/tokenlist"
 	"github.com/swapper-go/swapper/storage"
@@ -54,11 +55,11 @@ func open(t *testing.T) *bank {
 		}
 	})
 	b := &bank{T: t, net: n}
-	backend := must[*mempoolspace.Client](t)(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))
+	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
 	all, store, lists, known := map[string]chains.Chain{}, new(storage.Memory), []tokenlist.Chain{}, []discovery.Chain{}
 	for _, f := range n.Chains() {
-		c := must[chains.Chain](t)(f.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: backend, Now: n.Clock.Now, Rand: rand.Reader,
-			HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: store}))
+		c := must.Get(f.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: backend, Now: n.Clock.Now, Rand: rand.Reader,
+			HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: store}))(t)
 		all[f.ID()], known = c, append(known, c)
 		lists = append(lists, tokenlist.Chain{ID: f.ID(), Tokens: c.Info().Tokens, TokenAddress: c.TokenAddress})
 	}
@@ -213,7 +214,7 @@ func TestEveryTypeIsQuoted(t *testing.T) {
 			if m.Signer != b.user(chain) || m.LP.URL != b.net.LPURLs()[0] || m.Expiry <= swap.At(b.net.Clock.Now()) || !c.kept(m.Record) {
 				t.Errorf("the record lacks something: %+v", m.Record)
 			}
-			e := must[storage.Entry](t)(b.Engine.Store.Get(t.Context(), m.ID))
+			e := must.Get(b.Engine.Store.Get(t.Context(), m.ID))(t)
 			stored, err := swap.Decode(e.ID, e.Version, e.Body)
 			if err != nil || stored.Seed != m.Seed || !stored.OwnedBy("", m.SwapKey) || stored.OwnedBy("", strings.Repeat("0", 32)) {
 				t.Errorf("stored as %+v, %v", stored, err)
@@ -364,7 +365,7 @@ func TestProbeTeachesBounds(t *testing.T) {
 	}
 	for _, pair := range [][2]string{{"CITREA-WBTC", "BITCOIN-BTC"}, {"LIGHTNING-BTC", "CITREA-WBTC"}, {"BITCOIN-BTC", "CITREA-USDC"}} {
 		src, dst := b.coin(pair[0]), b.coin(pair[1])
-		typ := must[swap.Type](t)(swap.Route(src, dst, b.Reader.Info))
+		typ := must.Get(swap.Route(src, dst, b.Reader.Info))(t)
 		smart, exactIn := dst, false
 		if lp.Service(typ).ToBitcoin() {
 			smart, exactIn = src, true
@@ -398,16 +399,5 @@ func TestWatchtowersPay(t *testing.T) {
 	}
 	if pay, err := b.WatchtowerPay(t.Context(), swap.ToBTC, b.coin("CITREA-WBTC")); pay != nil || err != nil {
 		t.Errorf("a payout promises a watchtower %v, %v", pay, err)
-	}
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -363,7 +364,7 @@ func alsoShown(t *testing.T, st *stage, in flowtest.Input, before map[string]str
 		}
 	} else if tx := in.Env.BitcoinTx; tx != nil && tx.TxID == answer.Data.TxID {
 		k, _ := st.Chain.Contract("v1")
-		id := must[bitcoin.Hash](t)(bitcoin.ParseHash(tx.TxID))
+		id := must.Get(bitcoin.ParseHash(tx.TxID))(t)
 		for _, out := range st.World.Txs[id].Msg.TxOut {
 			is, err := k.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: out.PkScript, Sats: uint64(out.Value), Nonce: r.Bitcoin.Nonce, Confirmations: uint16(r.Bitcoin.Confirmations)})
 			if err == nil && bytes.Equal(is, r.Escrow.Real.ClaimHash) {
@@ -424,7 +425,7 @@ func takeResult(t *testing.T, f map[string]string, r *swap.Record, cs *flowtest.
 	if was := facts(r)[name]; was != "" {
 		f[name] = was
 	}
-	b := must[[]byte](t)(hex.DecodeString(strings.TrimPrefix(cs.ClaimResult, "0x")))
+	b := must.Get(hex.DecodeString(strings.TrimPrefix(cs.ClaimResult, "0x")))(t)
 	if len(b) != 32 {
 		return
 	}

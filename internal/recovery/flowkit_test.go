@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -67,8 +68,8 @@ type stage struct {
 // perform stores the record of a case in an engine on the case's world.
 func perform(t *testing.T, s *flowtest.Setup) *stage {
 	t.Helper()
-	text := must[[]byte](t)(json.Marshal(s.Record))
-	r := must[*swap.Record](t)(ImportRecord(s.Chain, text))
+	text := must.Get(json.Marshal(s.Record))(t)
+	r := must.Get(ImportRecord(s.Chain, text))(t)
 	lps := lphttp.NewClient(lphttp.Options{Transport: s.World, Now: s.World.Now})
 	reader := chainio.New(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
 	st := &stage{Setup: s, Reader: reader, LPs: lps, Record: r, Acts: &acts{done: map[swap.EffectKind]int{}, send: s.Chain.Send}}
@@ -83,7 +84,7 @@ func perform(t *testing.T, s *flowtest.Setup) *stage {
 // advance runs a pass, and waits for what it set off.
 func (st *stage) advance(t *testing.T, input swap.Input) *swap.Record {
 	t.Helper()
-	res := must[*engine.Result](t)(st.Engine.Advance(t.Context(), st.Record.ID, input))
+	res := must.Get(st.Engine.Advance(t.Context(), st.Record.ID, input))(t)
 	st.Engine.Effects.Drain()
 	return res.Record
 }
@@ -137,15 +138,4 @@ func wanted(before map[string]string, fields map[string]json.RawMessage) map[str
 		}
 	}
 	return want
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }

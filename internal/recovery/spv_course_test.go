@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -20,7 +21,7 @@ func TestVaultSwapAfterADoubleSpend(t *testing.T) {
 	t.Parallel()
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
-	raw := must[[]byte](t)(rawtx.Encode(tx))
+	raw := must.Get(rawtx.Encode(tx))(t)
 	start := time.UnixMilli(1_700_000_000_000)
 	hour := time.Hour
 	unseen, seen := &swap.Observation{}, &swap.Observation{}

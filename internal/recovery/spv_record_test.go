@@ -23,6 +23,7 @@ import (
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -88,7 +89,7 @@ func TestVectorsVaultFeesAndRecord(t *testing.T) {
 		c.Expected(t, &shown)
 		var fields map[string]json.RawMessage
 		c.Input(t, &fields)
-		now := must[int64](t)(in.Now.Int64())
+		now := must.Get(in.Now.Int64())(t)
 		s := vaultCase(t, fields, now)
 		// The record as the reference writes it, from the members of the case.
 		record := maps.Clone(s.Record)
@@ -106,7 +107,7 @@ func TestVectorsVaultFeesAndRecord(t *testing.T) {
 			delete(record, name)
 		}
 		vectors.SameJSON(t, vectors.JSON(t, want.Record), record)
-		r := must[*swap.Record](t)(ImportRecord(s.Chain, vectors.JSON(t, record)))
+		r := must.Get(ImportRecord(s.Chain, vectors.JSON(t, record)))(t)
 		btc, of := r.Terms.Input.Token, shownAmount
 		// Fees in the token that is bought are no part of the interface: the LP's own
 		// figure is known, the network's is what the total leaves.
@@ -274,7 +275,7 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 // the vault and its output, and what the inputs spend.
 func funded(t *testing.T, s *flowtest.Setup, r *swap.Record, text string) {
 	t.Helper()
-	utxo := must[bitcoin.OutPoint](t)(bitcoin.ParseOutPoint(r.Vault.UTXO))
+	utxo := must.Get(bitcoin.ParseOutPoint(r.Vault.UTXO))(t)
 	all := s.Chain.Info().Tokens
 	s.World.Vault = &chains.Vault{Open: true, Tokens: [2]string{all[1].Address, all[0].Address}, Multipliers: r.Vault.Multipliers, Confirmations: r.Bitcoin.Confirmations, OurRelay: true,
 		VaultState: bitcoin.VaultState{UTXO: utxo, Raw: [2]uint64{math.MaxInt64, math.MaxInt64}}}
@@ -342,7 +343,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 		c.Expected(t, &want)
 		var fields map[string]json.RawMessage
 		c.Input(t, &fields)
-		now := must[int64](t)(in.Now.Int64())
+		now := must.Get(in.Now.Int64())(t)
 		s := vaultCase(t, fields, now)
 		s.World.LP = json.RawMessage(`{"code":20000,"msg":"","data":{"txId":"` + want.TxID + `"}}`)
 		if in.LPDeclines {
@@ -363,7 +364,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 		}
 		ids, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
 		st.Engine.Effects.Drain()
-		got := must[*swap.Record](t)(st.Engine.Load(t.Context(), st.Record.ID))
+		got := must.Get(st.Engine.Load(t.Context(), st.Record.ID))(t)
 		wantState := want.FinalState
 		u, parseErr := btcpsbt.Parse(in.PSBT)
 		switch {
@@ -490,7 +491,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 		defer cancel()
 		ids, err := st.Engine.Submit(ctx, st.Reader, r.ID, in.SignedTxs)
 		st.Engine.Effects.Drain()
-		got := must[*swap.Record](t)(st.Engine.Load(t.Context(), r.ID))
+		got := must.Get(st.Engine.Load(t.Context(), r.ID))(t)
 		known := handed && len(in.SignedTxs) > 0 && slices.Contains(allIDs(st, r, in.SignedTxs), in.SubmittedTxID)
 		mine := in.ClaimTxID != nil && slices.Contains(in.SignedTxs, "sc:"+*in.ClaimTxID)
 		finished := len(in.SignedTxs) == 1 && finishedByWallet(t, in.SignedTxs[0])

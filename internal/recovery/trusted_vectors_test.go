@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -147,8 +148,8 @@ func TestVectorsTrustedStatus(t *testing.T) {
 		c.Input(t, &in)
 		var want map[string]any
 		c.Expected(t, &want)
-		now := must[int64](t)(in.Now.Int64())
-		inv := must[*lightning.Invoice](t)(lightning.Decode(in.Invoice))
+		now := must.Get(in.Now.Int64())(t)
+		inv := must.Get(lightning.Decode(in.Invoice))(t)
 		// The LP's fee is not part of a case's input. It is what the answer leaves of
 		// the invoice; the rest was paid out at par, sats for the native token.
 		paid := big.NewInt(*inv.AmountMsat / 1000)

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // Only an answer of the chain tells its clock, and an escrow whose data is not known has
@@ -120,7 +121,7 @@ func TestHalfARecordIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	must[*Record](t)(Decode("a", 1, body))
+	must.Get(Decode("a", 1, body))(t)
 	var fields map[string]any
 	if err := json.Unmarshal(body, &fields); err != nil {
 		t.Fatal(err)

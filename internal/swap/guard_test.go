@@ -92,14 +92,3 @@ func psbtOf() *SignedPSBT {
 }
 
 func ago(d time.Duration) Millis { return At(noon.Add(-d)) }
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func start(t *testing.T, o Options) *Net {
@@ -27,31 +28,21 @@ func start(t *testing.T, o Options) *Net {
 	return n
 }
 
-func must[T any](t *testing.T) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 func TestWalletsPayFromEveryAddressType(t *testing.T) {
 	n := start(t, Options{})
-	shop := must[*Wallet](t)(n.NewWallet(bitcoin.P2WPKH))
+	shop := must.Get(n.NewWallet(bitcoin.P2WPKH))(t)
 	for _, typ := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
-		w := must[*Wallet](t)(n.NewWallet(typ))
-		must[bitcoin.OutPoint](t)(n.Fund(w.Address, 100_000))
-		must[bitcoin.OutPoint](t)(n.Faucet(w.Address, 50_000))
+		w := must.Get(n.NewWallet(typ))(t)
+		must.Get(n.Fund(w.Address, 100_000))(t)
+		must.Get(n.Faucet(w.Address, 50_000))(t)
 		if got := w.Balance(); got != 150_000 {
 			t.Fatalf("%s: balance %d", typ, got)
 		}
-		tx := must[*wire.MsgTx](t)(w.Pay(3, wire.NewTxOut(120_000, shop.Address.Script())))
+		tx := must.Get(w.Pay(3, wire.NewTxOut(120_000, shop.Address.Script())))(t)
 		if len(tx.TxIn) != 2 || !n.InMempool(tx.TxHash()) {
 			t.Errorf("%s: %d inputs", typ, len(tx.TxIn))
 		}
-		must[[]bitcoin.Hash](t)(n.Mine(1))
+		must.Get(n.Mine(1))(t)
 		if n.InMempool(tx.TxHash()) {
 			t.Errorf("%s: not mined", typ)
 		}
@@ -68,10 +59,10 @@ func TestHeadersHaveWorkAndTime(t *testing.T) {
 	at := time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
 	n := start(t, Options{Now: func() time.Time { return at }, Blocks: 20})
 	at = at.Add(time.Hour)
-	must[[]bitcoin.Hash](t)(n.Mine(3))
+	must.Get(n.Mine(3))(t)
 	var chain []bitcoin.Header
 	for h := range uint32(24) {
-		chain = append(chain, must[bitcoin.Header](t)(n.Header(h)))
+		chain = append(chain, must.Get(n.Header(h))(t))
 	}
 	if err := bitcoin.CheckHeaders(bitcoin.Regtest, chain[0], chain[1:]); err != nil {
 		t.Error(err)
@@ -91,9 +82,9 @@ func TestHeadersHaveWorkAndTime(t *testing.T) {
 // what was in the old blocks waits, also where branches were replaced before.
 func TestBranchesOfAnyLength(t *testing.T) {
 	n := start(t, Options{})
-	w := must[*Wallet](t)(n.NewWallet(bitcoin.P2TR))
-	must[[]bitcoin.Hash](t)(n.Mine(2))
-	op := must[bitcoin.OutPoint](t)(n.Fund(w.Address, 100_000))
+	w := must.Get(n.NewWallet(bitcoin.P2TR))(t)
+	must.Get(n.Mine(2))(t)
+	op := must.Get(n.Fund(w.Address, 100_000))(t)
 	for _, c := range []struct{ depth, length int }{ // the transaction is in the newest block each time
 		{1, 1}, {3, 1}, {2, 2}, {1, 2}, {2, 1}, {3, 3}, {3, 2},
 	} {
@@ -107,7 +98,7 @@ func TestBranchesOfAnyLength(t *testing.T) {
 		if !n.InMempool(op.Hash) || w.Balance() != 100_000 {
 			t.Errorf("%d by %d: the transaction of the replaced block is lost", c.depth, c.length)
 		}
-		must[[]bitcoin.Hash](t)(n.Mine(1))
+		must.Get(n.Mine(1))(t)
 		if coins := w.Coins(); len(coins) != 1 || int(coins[0].Height) != int(height)-c.depth+c.length+1 {
 			t.Errorf("%d by %d: coins %+v", c.depth, c.length, coins)
 		}
@@ -121,8 +112,8 @@ func TestBranchesOfAnyLength(t *testing.T) {
 
 func TestReorgReturnsTransactions(t *testing.T) {
 	n := start(t, Options{})
-	w := must[*Wallet](t)(n.NewWallet(bitcoin.P2TR))
-	op := must[bitcoin.OutPoint](t)(n.Fund(w.Address, 100_000))
+	w := must.Get(n.NewWallet(bitcoin.P2TR))(t)
+	op := must.Get(n.Fund(w.Address, 100_000))(t)
 	height, old := n.Tip()
 	if err := n.Reorg(1); err != nil {
 		t.Fatal(err)
@@ -133,16 +124,16 @@ func TestReorgReturnsTransactions(t *testing.T) {
 	if !n.InMempool(op.Hash) || w.Balance() != 100_000 {
 		t.Error("the transaction of the replaced block is lost")
 	}
-	must[[]bitcoin.Hash](t)(n.Mine(1))
+	must.Get(n.Mine(1))(t)
 	if c := w.Coins(); len(c) != 1 || c[0].Height != height+2 {
 		t.Errorf("coins %+v", c)
 	}
 
 	// A double spend in the new branch pushes the first one out for good.
-	first := must[*wire.MsgTx](t)(w.Spend(2, []bitcoin.OutPoint{op}, wire.NewTxOut(1000, w.Address.Script())))
-	second := must[*wire.MsgTx](t)(w.Spend(2, []bitcoin.OutPoint{op}, wire.NewTxOut(2000, w.Address.Script())))
-	must[bitcoin.Hash](t)(n.Send(first))
-	must[[]bitcoin.Hash](t)(n.Mine(1))
+	first := must.Get(w.Spend(2, []bitcoin.OutPoint{op}, wire.NewTxOut(1000, w.Address.Script())))(t)
+	second := must.Get(w.Spend(2, []bitcoin.OutPoint{op}, wire.NewTxOut(2000, w.Address.Script())))(t)
+	must.Get(n.Send(first))(t)
+	must.Get(n.Mine(1))(t)
 	if err := n.Reorg(1, second); err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +153,13 @@ func TestReorgReturnsTransactions(t *testing.T) {
 
 func TestReplacementAndEviction(t *testing.T) {
 	n := start(t, Options{})
-	w := must[*Wallet](t)(n.NewWallet(bitcoin.P2WPKH))
-	op := must[bitcoin.OutPoint](t)(n.Fund(w.Address, 100_000))
-	cheap := must[*wire.MsgTx](t)(w.Spend(1, []bitcoin.OutPoint{op}, wire.NewTxOut(5000, w.Address.Script())))
-	dear := must[*wire.MsgTx](t)(w.Spend(10, []bitcoin.OutPoint{op}, wire.NewTxOut(5000, w.Address.Script())))
-	must[bitcoin.Hash](t)(n.Send(cheap))
-	must[bitcoin.Hash](t)(n.Send(cheap)) // known: fine
-	must[bitcoin.Hash](t)(n.Send(dear))
+	w := must.Get(n.NewWallet(bitcoin.P2WPKH))(t)
+	op := must.Get(n.Fund(w.Address, 100_000))(t)
+	cheap := must.Get(w.Spend(1, []bitcoin.OutPoint{op}, wire.NewTxOut(5000, w.Address.Script())))(t)
+	dear := must.Get(w.Spend(10, []bitcoin.OutPoint{op}, wire.NewTxOut(5000, w.Address.Script())))(t)
+	must.Get(n.Send(cheap))(t)
+	must.Get(n.Send(cheap))(t) // known: fine
+	must.Get(n.Send(dear))(t)
 	if n.InMempool(cheap.TxHash()) || !n.InMempool(dear.TxHash()) {
 		t.Error("not replaced")
 	}
@@ -178,7 +169,7 @@ func TestReplacementAndEviction(t *testing.T) {
 	if !n.Evict(dear.TxHash()) || n.Evict(dear.TxHash()) || n.InMempool(dear.TxHash()) {
 		t.Error("not evicted once")
 	}
-	free := must[*wire.MsgTx](t)(w.Spend(0, []bitcoin.OutPoint{op}))
+	free := must.Get(w.Spend(0, []bitcoin.OutPoint{op}))(t)
 	if _, err := n.Send(free); rejected(err) != -26 {
 		t.Errorf("without a fee: %v", err)
 	}
@@ -250,17 +241,17 @@ func get(t *testing.T, url string) (int, string) {
 
 func TestProof(t *testing.T) {
 	n := start(t, Options{})
-	w := must[*Wallet](t)(n.NewWallet(bitcoin.P2WPKH))
-	op := must[bitcoin.OutPoint](t)(n.Faucet(w.Address, 10_000))
+	w := must.Get(n.NewWallet(bitcoin.P2WPKH))(t)
+	op := must.Get(n.Faucet(w.Address, 10_000))(t)
 	if _, _, err := n.Proof(op.Hash); err == nil {
 		t.Error("a proof of a transaction that waits")
 	}
-	must[[]bitcoin.Hash](t)(n.Mine(1))
+	must.Get(n.Mine(1))(t)
 	tx, proof, err := n.Proof(op.Hash)
 	if err != nil || tx.TxHash() != op.Hash {
 		t.Fatal(err)
 	}
-	if err := proof.Verify(must[bitcoin.Header](t)(n.Header(proof.Height))); err != nil {
+	if err := proof.Verify(must.Get(n.Header(proof.Height))(t)); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func start(t *testing.T, o Options) *Net {
@@ -28,16 +29,6 @@ func start(t *testing.T, o Options) *Net {
 	return n
 }
 
-func must[T any](t *testing.T) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 func ok(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -52,25 +43,25 @@ func TestNetworkIsReady(t *testing.T) {
 	n := start(t, Options{})
 	t.Logf("ready after %v", time.Since(began))
 	ok(t, n.Network().Validate())
-	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	client := must.Get(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
-	if id := must[*big.Int](t)(client.ChainID(ctx)); id.Uint64() != n.Network().ChainID {
+	if id := must.Get(client.ChainID(ctx))(t); id.Uint64() != n.Network().ChainID {
 		t.Errorf("chain id %s", id)
 	}
 	if behind := time.Since(n.Time()); behind < 0 || behind > 2*time.Minute {
 		t.Errorf("the newest block is %v old", behind)
 	}
-	if height := must[uint32](t)(n.RelayHeight(ctx)); height != 110 {
+	if height := must.Get(n.RelayHeight(ctx))(t); height != 110 {
 		t.Errorf("relay at %d", height)
 	}
-	a := must[*Account](t)(n.NewAccount())
+	a := must.Get(n.NewAccount())(t)
 	ok(t, n.Fund(ctx, a.Address, Coins(3)))
-	if got := must[*big.Int](t)(client.BalanceAt(ctx, a.Address, nil)); got.Cmp(Coins(3)) != 0 {
+	if got := must.Get(client.BalanceAt(ctx, a.Address, nil))(t); got.Cmp(Coins(3)) != 0 {
 		t.Errorf("balance %s", got)
 	}
 	d := n.Deployment()
 	for _, at := range append(d.ClaimHandlers[:], d.EscrowManager.Address, d.VaultManager.Address, d.RefundHandler, d.Execution) {
-		if code := must[[]byte](t)(client.CodeAt(ctx, at, nil)); len(code) == 0 {
+		if code := must.Get(client.CodeAt(ctx, at, nil))(t); len(code) == 0 {
 			t.Errorf("no contract at %s", at)
 		}
 	}
@@ -82,25 +73,25 @@ func TestBranchesOfAnyLength(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{FinalDepth: 2})
-	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	client := must.Get(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
 	for _, c := range []struct{ depth, length uint64 }{{1, 1}, {3, 1}, {2, 2}, {1, 3}, {3, 2}} {
 		ok(t, n.Mine(2))
-		r := must[*types.Receipt](t)(n.User.Send(ctx, wire.Call{To: common.Address{9}, Value: big.NewInt(5), Gas: 21_000}))
+		r := must.Get(n.User.Send(ctx, wire.Call{To: common.Address{9}, Value: big.NewInt(5), Gas: 21_000}))(t)
 		head := n.Head()
 		ok(t, n.Branch(c.depth, c.length))
-		shown := must[*types.Header](t)(client.HeaderByNumber(ctx, nil))
+		shown := must.Get(client.HeaderByNumber(ctx, nil))(t)
 		if want := head.Number.Uint64() - c.depth + c.length; shown.Number.Uint64() != want || shown.Hash() == head.Hash() || shown.Time < head.Time {
 			t.Errorf("%d by %d: head %d of %d after %d of %d", c.depth, c.length, shown.Number, shown.Time, head.Number, head.Time)
 		}
 		if _, err := client.TransactionReceipt(ctx, r.TxHash); err == nil {
 			t.Errorf("%d by %d: the transaction is still mined", c.depth, c.length)
 		}
-		if final := must[*types.Header](t)(client.HeaderByNumber(ctx, big.NewInt(-3))); final.Number.Uint64() != shown.Number.Uint64()-2 {
+		if final := must.Get(client.HeaderByNumber(ctx, big.NewInt(-3)))(t); final.Number.Uint64() != shown.Number.Uint64()-2 {
 			t.Errorf("%d by %d: finalized is %d of %d", c.depth, c.length, final.Number, shown.Number)
 		}
 		ok(t, n.Mine(1))
-		if again := must[*types.Receipt](t)(client.TransactionReceipt(ctx, r.TxHash)); again.BlockHash == r.BlockHash {
+		if again := must.Get(client.TransactionReceipt(ctx, r.TxHash))(t); again.BlockHash == r.BlockHash {
 			t.Errorf("%d by %d: mined in the old block", c.depth, c.length)
 		}
 	}
@@ -115,10 +106,10 @@ func TestTimeAndReorganisation(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{FinalDepth: 2})
-	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	client := must.Get(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
 	to := common.Address{9}
-	r := must[*types.Receipt](t)(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(5), Gas: 21_000}))
+	r := must.Get(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(5), Gas: 21_000}))(t)
 	before := n.Time()
 	ok(t, n.Advance(time.Hour))
 	if got := n.Time().Sub(before); got != time.Hour {
@@ -128,7 +119,7 @@ func TestTimeAndReorganisation(t *testing.T) {
 	if got := n.Time().Sub(before); got < time.Hour+time.Second {
 		t.Errorf("chain time fell back to %v", got)
 	}
-	if final := must[*types.Header](t)(client.HeaderByNumber(ctx, big.NewInt(-3))); final.Number.Uint64() != n.Head().Number.Uint64()-2 {
+	if final := must.Get(client.HeaderByNumber(ctx, big.NewInt(-3)))(t); final.Number.Uint64() != n.Head().Number.Uint64()-2 {
 		t.Errorf("finalized is %d of %d", final.Number, n.Head().Number)
 	}
 
@@ -144,7 +135,7 @@ func TestTimeAndReorganisation(t *testing.T) {
 		t.Errorf("the transaction does not wait: %v", err)
 	}
 	ok(t, n.Mine(1))
-	if again := must[*types.Receipt](t)(client.TransactionReceipt(ctx, r.TxHash)); again.BlockHash == r.BlockHash {
+	if again := must.Get(client.TransactionReceipt(ctx, r.TxHash))(t); again.BlockHash == r.BlockHash {
 		t.Error("mined in the block that is gone")
 	}
 	if n.Reorg(1000) == nil {
@@ -158,27 +149,27 @@ func TestMiningOnDemand(t *testing.T) {
 	n := start(t, Options{Manual: true})
 	call := wire.Call{To: common.Address{1}, Value: big.NewInt(1), Gas: 21_000}
 	height := n.Head().Number.Uint64()
-	first := must[*types.Transaction](t)(n.User.Submit(ctx, call))
-	second := must[*types.Transaction](t)(n.User.Submit(ctx, call))
+	first := must.Get(n.User.Submit(ctx, call))(t)
+	second := must.Get(n.User.Submit(ctx, call))(t)
 	if second.Nonce() != first.Nonce()+1 || n.Head().Number.Uint64() != height {
 		t.Errorf("nonces %d %d, height %d", first.Nonce(), second.Nonce(), n.Head().Number)
 	}
 	ok(t, n.Mine(1))
-	a, b := must[*types.Receipt](t)(n.Wait(ctx, first.Hash())), must[*types.Receipt](t)(n.Wait(ctx, second.Hash()))
+	a, b := must.Get(n.Wait(ctx, first.Hash()))(t), must.Get(n.Wait(ctx, second.Hash()))(t)
 	if a.BlockHash != b.BlockHash {
 		t.Error("not in one block")
 	}
-	must[*types.Transaction](t)(n.User.Submit(ctx, call))
+	must.Get(n.User.Submit(ctx, call))(t)
 	n.DropPending()
 	ok(t, n.Mine(1))
 	if n.Head().GasUsed != 0 {
 		t.Error("a dropped transaction was mined")
 	}
-	third := must[*types.Transaction](t)(n.User.Submit(ctx, call))
+	third := must.Get(n.User.Submit(ctx, call))(t)
 	n.SetMining(true)
-	fourth := must[*types.Transaction](t)(n.User.Submit(ctx, call))
+	fourth := must.Get(n.User.Submit(ctx, call))(t)
 	for _, tx := range []*types.Transaction{third, fourth} {
-		must[*types.Receipt](t)(n.Wait(ctx, tx.Hash()))
+		must.Get(n.Wait(ctx, tx.Hash()))(t)
 	}
 }
 
@@ -193,7 +184,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{})
-	call := must[wire.Call](t)(n.Withdraw(Native, big.NewInt(1), n.LP.Address))
+	call := must.Get(n.Withdraw(Native, big.NewInt(1), n.LP.Address))(t)
 	for _, err := range []error{second(n.LP.Send(ctx, call)), second(n.Read(ctx, n.LP.Address, call))} {
 		if r, isRevert := errors.AsType[*revertError](err); !isRevert || r.Reason != "withdraw: not enough balance" {
 			t.Errorf("got %v", err)

@@ -15,6 +15,7 @@ import (
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // outputOf is what the commitment of a nonced output is about.
@@ -52,32 +53,32 @@ const regtestBits = 0x207fffff
 func TestRelayFollowsBitcoin(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	must[[]btc.Hash](t)(k.Bitcoin().Mine(130)) // two transactions
+	must.Get(k.Bitcoin().Mine(130))(t) // two transactions
 	ok(t, k.SyncRelay(k.ctx))
 	tip, _ := k.Bitcoin().Tip()
-	if got := must[uint32](t)(k.RelayHeight(k.ctx)); got != tip {
+	if got := must.Get(k.RelayHeight(k.ctx))(t); got != tip {
 		t.Fatalf("relay at %d of %d", got, tip)
 	}
-	old := must[wire.StoredHeader](t)(k.StoredHeader(tip))
+	old := must.Get(k.StoredHeader(tip))(t)
 	ok(t, k.Bitcoin().Reorg(3))
 	ok(t, k.SyncRelay(k.ctx))
-	if got := must[uint32](t)(k.RelayHeight(k.ctx)); got != tip+1 {
+	if got := must.Get(k.RelayHeight(k.ctx))(t); got != tip+1 {
 		t.Errorf("relay at %d after a reorganisation of %d", got, tip)
 	}
 	verify := k.one(CallOf("BtcRelay", k.d.BtcRelay.Address, "verifyBlockheader", storedHeader(old).tuple()))
 	k.refused("verify: block commitment", k.User, verify)
 	for back := range uint32(5) {
-		s := must[wire.StoredHeader](t)(k.StoredHeader(tip + 1 - back))
-		data := must[[]byte](t)(k.readRelay(k.ctx, "verifyBlockheader", storedHeader(s).tuple()))
+		s := must.Get(k.StoredHeader(tip + 1 - back))(t)
+		data := must.Get(k.readRelay(k.ctx, "verifyBlockheader", storedHeader(s).tuple()))(t)
 		if got := new(big.Int).SetBytes(data); got.Uint64() != uint64(back+1) {
 			t.Errorf("%d confirmations, want %d", got, back+1)
 		}
 	}
-	work := must[[]byte](t)(k.readRelay(k.ctx, "getChainwork"))
-	if top := must[wire.StoredHeader](t)(k.StoredHeader(tip + 1)); new(big.Int).SetBytes(work).Cmp(top.ChainWork()) != 0 {
+	work := must.Get(k.readRelay(k.ctx, "getChainwork"))(t)
+	if top := must.Get(k.StoredHeader(tip + 1))(t); new(big.Int).SetBytes(work).Cmp(top.ChainWork()) != 0 {
 		t.Error("chain work")
 	}
-	if got := must[common.Hash](t)(k.relayCommit(k.ctx, tip+2)); got != (common.Hash{}) {
+	if got := must.Get(k.relayCommit(k.ctx, tip+2))(t); got != (common.Hash{}) {
 		t.Error("a header above the tip")
 	}
 }
@@ -85,7 +86,7 @@ func TestRelayFollowsBitcoin(t *testing.T) {
 func TestRelayIsGuarded(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	base := must[wire.StoredHeader](t)(k.StoredHeader(k.headers.Height))
+	base := must.Get(k.StoredHeader(k.headers.Height))(t)
 	now := uint32(k.Time().Unix())
 	submit := func(to wire.Branch, on wire.StoredHeader, headers ...wire.CompactHeader) wire.Call {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
@@ -108,14 +109,14 @@ func TestRelayIsGuarded(t *testing.T) {
 	k.refused("fork: forkId 0", k.LP, k.one(CallOf("BtcRelay", k.d.BtcRelay.Address, "submitForkBlockheaders", new(big.Int), make([]byte, 208))))
 
 	main := submit(wire.Branch{}, base, good)
-	r := must[*types.Receipt](t)(k.LP.Send(k.ctx, main))
+	r := must.Get(k.LP.Send(k.ctx, main))(t)
 	t.Logf("one header: %d gas of %d", r.GasUsed, main.Gas)
 	k.refused("submitMain: block commitment", k.LP, main)
-	next := must[wire.StoredHeader](t)(base.Next(good))
+	next := must.Get(base.Next(good))(t)
 	two := submit(wire.Branch{}, next, solve(t, next, now, regtestBits, true))
 	other := solve(t, base, now, regtestBits, true)
 	k.refused("shortFork: not enough work", k.LP, submit(wire.Branch{Short: true}, base, other))
-	must[*types.Receipt](t)(k.LP.Send(k.ctx, two))
+	must.Get(k.LP.Send(k.ctx, two))(t)
 }
 
 // submitRaw submits a header whose bits the client would not.
@@ -129,19 +130,19 @@ func (k kit) submitRaw(base wire.StoredHeader, bits uint32) wire.Call {
 func TestLongForks(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	base := must[wire.StoredHeader](t)(k.StoredHeader(k.headers.Height))
+	base := must.Get(k.StoredHeader(k.headers.Height))(t)
 	now := uint32(k.Time().Unix())
 	grow := func(on wire.StoredHeader, n int, at uint32) (headers []wire.CompactHeader, top wire.StoredHeader) {
 		top = on
 		for range n {
 			c := solve(t, top, at, regtestBits, true)
-			headers, top = append(headers, c), must[wire.StoredHeader](t)(top.Next(c))
+			headers, top = append(headers, c), must.Get(top.Next(c))(t)
 		}
 		return headers, top
 	}
 	submit := func(by *Account, to wire.Branch, on wire.StoredHeader, headers []wire.CompactHeader) *types.Receipt {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
-		r := must[*types.Receipt](t)(by.Send(k.ctx, k.one(call, err)))
+		r := must.Get(by.Send(k.ctx, k.one(call, err)))(t)
 		t.Logf("%+v of %d headers: %d gas of %d", to, len(headers), r.GasUsed, call.Gas)
 		return r
 	}
@@ -151,7 +152,7 @@ func TestLongForks(t *testing.T) {
 	first, mid := grow(base, 2, now+60)
 	rest, forkTop := grow(mid, 2, now+60)
 	submit(k.User, wire.Branch{Fork: 9}, base, first)
-	if got := must[uint32](t)(k.RelayHeight(k.ctx)); got != mainTop.Height() {
+	if got := must.Get(k.RelayHeight(k.ctx))(t); got != mainTop.Height() {
 		t.Errorf("a fork with less work is the main chain: %d", got)
 	}
 	alien, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 9}, mid, rest)
@@ -159,13 +160,13 @@ func TestLongForks(t *testing.T) {
 	skipping, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 9}, base, first)
 	k.refused("fork: fork block commitment", k.User, k.one(skipping, err))
 	r := submit(k.User, wire.Branch{Fork: 9}, mid, rest)
-	a := must[artifact](t)(loadArtifact("BtcRelay"))
+	a := must.Get(loadArtifact("BtcRelay"))(t)
 	last := r.Logs[len(r.Logs)-1]
 	if last.Topics[0] != a.ABI.Events["ChainReorg"].ID || last.Topics[1] != forkTop.CommitHash() || last.Topics[3].Big().Uint64() != 9 {
 		t.Errorf("log %+v", last)
 	}
 	for _, s := range []wire.StoredHeader{forkTop, mid} {
-		if got := must[common.Hash](t)(k.relayCommit(k.ctx, s.Height())); got != s.CommitHash() {
+		if got := must.Get(k.relayCommit(k.ctx, s.Height()))(t); got != s.CommitHash() {
 			t.Errorf("height %d is not the fork's", s.Height())
 		}
 	}
@@ -178,11 +179,11 @@ func TestLongForks(t *testing.T) {
 func TestForkWhoseBaseIsGone(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	base := must[wire.StoredHeader](t)(k.StoredHeader(k.headers.Height))
+	base := must.Get(k.StoredHeader(k.headers.Height))(t)
 	now := uint32(k.Time().Unix())
 	next := func(on wire.StoredHeader, at uint32) (wire.CompactHeader, wire.StoredHeader) {
 		c := solve(t, on, at, regtestBits, true)
-		return c, must[wire.StoredHeader](t)(on.Next(c))
+		return c, must.Get(on.Next(c))(t)
 	}
 	send := func(to wire.Branch, on wire.StoredHeader, headers ...wire.CompactHeader) error {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
@@ -209,7 +210,7 @@ func TestForkWhoseBaseIsGone(t *testing.T) {
 func TestStoredHeadersAgree(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	easiest := must[*big.Int](t)(rawtx.Target(regtestBits))
+	easiest := must.Get(rawtx.Target(regtestBits))(t)
 	rapid.Check(t, func(r *rapid.T) {
 		var first wire.StoredHeader
 		copy(first[:], rapid.SliceOfN(rapid.Byte(), 80, 80).Draw(r, "header"))
@@ -224,17 +225,17 @@ func TestStoredHeadersAgree(t *testing.T) {
 			binary.BigEndian.PutUint32(first[120+4*i:], at())
 		}
 		d := k.d
-		d.BtcRelay.Address = must[common.Address](t)(k.Deploy(k.ctx, "BtcRelay", storedHeader(first).tuple(), easiest))
+		d.BtcRelay.Address = must.Get(k.Deploy(k.ctx, "BtcRelay", storedHeader(first).tuple(), easiest))(t)
 		base := first
 		var headers []wire.CompactHeader
 		for range rapid.IntRange(1, 4).Draw(r, "headers") {
 			bits := rapid.SampledFrom([]uint32{regtestBits, 0x203fffff, 0x2012abcd, 0x1f7fffff}).Draw(r, "bits")
 			c := solve(t, base, early+3601+uint32(len(headers)), bits, true)
-			headers, base = append(headers, c), must[wire.StoredHeader](t)(base.Next(c))
+			headers, base = append(headers, c), must.Get(base.Next(c))(t)
 		}
 		call, stored, err := d.SubmitHeaders(wire.Branch{}, first, headers)
 		ok(t, err)
-		receipt := must[*types.Receipt](t)(k.LP.Send(k.ctx, call))
+		receipt := must.Get(k.LP.Send(k.ctx, call))(t)
 		for i, l := range receipt.Logs {
 			if l.Topics[1] != stored[i].CommitHash() || btc.Hash(l.Topics[2]) != stored[i].Header().Hash() {
 				r.Errorf("header %d differs", i)
@@ -250,7 +251,7 @@ func TestSyncRelayConcurrently(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
 	for range 3 {
-		must[[]btc.Hash](t)(k.Bitcoin().Mine(2))
+		must.Get(k.Bitcoin().Mine(2))(t)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -262,7 +263,7 @@ func TestSyncRelayConcurrently(t *testing.T) {
 		all.Wait()
 	}
 	tip, _ := k.Bitcoin().Tip()
-	if height := must[uint32](t)(k.RelayHeight(k.ctx)); height != tip {
+	if height := must.Get(k.RelayHeight(k.ctx))(t); height != tip {
 		t.Errorf("the relay is at %d of %d", height, tip)
 	}
 }

@@ -19,13 +19,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func TestServerMisbehaves(t *testing.T) {
 	t.Parallel()
 	n := start(t, Options{})
 	ok(t, n.Mine(3))
-	s := must[*Server](t)(n.Serve(""))
+	s := must.Get(n.Serve(""))(t)
 	ask := func(body string) (int, string, error) {
 		client := http.Client{Timeout: time.Second}
 		resp, err := client.Post(s.URL(), "application/json", strings.NewReader(body))
@@ -87,31 +88,31 @@ func TestServerBehind(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{SafeDepth: 1})
-	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	client := must.Get(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
 	to := common.Address{9}
-	sent := must[*types.Receipt](t)(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(7), Gas: 21_000}))
-	mint := must[wire.Call](t)(n.mintCall(n.Contracts().Token, to, big.NewInt(1)))
-	minted := must[*types.Receipt](t)(n.User.Send(ctx, mint))
+	sent := must.Get(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(7), Gas: 21_000}))(t)
+	mint := must.Get(n.mintCall(n.Contracts().Token, to, big.NewInt(1)))(t)
+	minted := must.Get(n.User.Send(ctx, mint))(t)
 	head := n.Head().Number.Uint64()
 
 	n.Server().Misbehave(Fault{Behind: 2})
-	if got := must[uint64](t)(client.BlockNumber(ctx)); got != head-2 {
+	if got := must.Get(client.BlockNumber(ctx))(t); got != head-2 {
 		t.Errorf("height %d of %d", got, head)
 	}
-	if got := must[*types.Header](t)(client.HeaderByNumber(ctx, nil)); got.Number.Uint64() != head-2 {
+	if got := must.Get(client.HeaderByNumber(ctx, nil))(t); got.Number.Uint64() != head-2 {
 		t.Errorf("latest is %d of %d", got.Number, head)
 	}
-	if got := must[*types.Header](t)(client.HeaderByNumber(ctx, big.NewInt(int64(rpc.SafeBlockNumber)))); got.Number.Uint64() != head-3 {
+	if got := must.Get(client.HeaderByNumber(ctx, big.NewInt(int64(rpc.SafeBlockNumber))))(t); got.Number.Uint64() != head-3 {
 		t.Errorf("safe is %d of %d", got.Number, head)
 	}
 	if _, err := client.HeaderByNumber(ctx, new(big.Int).SetUint64(head)); err == nil {
 		t.Error("a block that is not known yet")
 	}
-	if got := must[*big.Int](t)(client.BalanceAt(ctx, to, nil)); got.Sign() != 0 {
+	if got := must.Get(client.BalanceAt(ctx, to, nil))(t); got.Sign() != 0 {
 		t.Errorf("balance %s", got)
 	}
-	if got := must[uint64](t)(client.PendingNonceAt(ctx, n.User.Address)); got != 0 {
+	if got := must.Get(client.PendingNonceAt(ctx, n.User.Address))(t); got != 0 {
 		t.Errorf("nonce %d", got)
 	}
 	for _, id := range []common.Hash{sent.TxHash, minted.TxHash} {
@@ -120,7 +121,7 @@ func TestServerBehind(t *testing.T) {
 		}
 	}
 	logs := func() int {
-		return len(must[[]types.Log](t)(client.FilterLogs(ctx, ethereum.FilterQuery{FromBlock: new(big.Int).SetUint64(head - 1), ToBlock: nil})))
+		return len(must.Get(client.FilterLogs(ctx, ethereum.FilterQuery{FromBlock: new(big.Int).SetUint64(head - 1), ToBlock: nil}))(t))
 	}
 	n.Server().Misbehave(Fault{Behind: 1})
 	if got := logs(); got != 0 {
@@ -136,14 +137,14 @@ func TestAnswerIsLostButTransactionIsNot(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{})
-	client := must[*ethclient.Client](t)(ethclient.Dial(n.URL()))
+	client := must.Get(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
-	tx := must[*types.Transaction](t)(n.User.Sign(wire.Call{To: common.Address{9}, Value: big.NewInt(7), Gas: 21_000}))
+	tx := must.Get(n.User.Sign(wire.Call{To: common.Address{9}, Value: big.NewInt(7), Gas: 21_000}))(t)
 	n.Server().Misbehave(Fault{LoseAnswer: true})
 	if err := client.SendTransaction(ctx, tx); err == nil {
 		t.Error("answered")
 	}
-	must[*types.Receipt](t)(n.Wait(ctx, tx.Hash()))
+	must.Get(n.Wait(ctx, tx.Hash()))(t)
 }
 
 func TestBlocksCarryCitreasFee(t *testing.T) {
@@ -170,11 +171,11 @@ func TestTracesAreServed(t *testing.T) {
 	k := newKit(t, Options{})
 	s := k.payIn(Native, nil)
 	r := k.open(s, k.User)
-	client := must[*rpc.Client](t)(rpc.Dial(k.URL()))
+	client := must.Get(rpc.Dial(k.URL()))(t)
 	defer client.Close()
 	var frame wire.CallFrame
 	ok(t, client.CallContext(ctx, &frame, "debug_traceTransaction", r.TxHash, map[string]string{"tracer": "callTracer"}))
-	found := must[wire.SwapData](t)(k.d.FindSwapData(frame, must[common.Hash](t)(s.EscrowHash())))
+	found := must.Get(k.d.FindSwapData(frame, must.Get(s.EscrowHash())(t)))(t)
 	if found.Claimer != k.LP.Address {
 		t.Errorf("found %+v", found)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lnurl"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // kit is services of a shop, and a customer.
@@ -27,22 +28,12 @@ type kit struct {
 func newKit(t *testing.T) kit {
 	t.Helper()
 	net := lightning.New(lightning.Options{})
-	k := kit{shop: must[*lightning.Node](t)(net.NewNode("shop", 1_000_000)), customer: must[*lightning.Node](t)(net.NewNode("customer", 1_000_000))}
-	k.LNURLServer = must[*lightning.LNURLServer](t)(lightning.StartLNURL(lightning.LNURLOptions{Node: k.shop}))
+	k := kit{shop: must.Get(net.NewNode("shop", 1_000_000))(t), customer: must.Get(net.NewNode("customer", 1_000_000))(t)}
+	k.LNURLServer = must.Get(lightning.StartLNURL(lightning.LNURLOptions{Node: k.shop}))(t)
 	t.Cleanup(func() { _ = k.Close() })
 	k.local = lnurl.New(lnurl.Config{Network: bitcoin.Regtest, AllowLocal: true})
 	k.secure = lnurl.New(lnurl.Config{Network: bitcoin.Regtest, Transport: k.Transport()})
 	return k
-}
-
-func must[T any](t *testing.T) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }
 
 func alice(a *lightning.Action) lightning.Pay {
@@ -51,15 +42,15 @@ func alice(a *lightning.Action) lightning.Pay {
 
 func TestEveryFormOfLinkIsPaid(t *testing.T) {
 	k := newKit(t)
-	links := must[lightning.Links](t)(k.AddPay(alice(nil)))
+	links := must.Get(k.AddPay(alice(nil)))(t)
 	for text, client := range map[string]*lnurl.Client{links.LNURL: k.local, links.Secure: k.secure, links.Identifier: k.secure} {
-		d := must[lnurl.Details](t)(client.Resolve(t.Context(), text))
+		d := must.Get(client.Resolve(t.Context(), text))(t)
 		pay, ok := d.(*lnurl.Pay)
 		if low, high := d.Sats(); !ok || low != 2 || high != 100_000 {
 			t.Fatalf("%s: %+v", text, d)
 		}
-		p := must[*lnurl.Payment](t)(client.RequestInvoice(t.Context(), pay.Params, 50, "thanks, Ω"))
-		paid := must[lightning.Payment](t)(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))
+		p := must.Get(client.RequestInvoice(t.Context(), pay.Params, 50, "thanks, Ω"))(t)
+		paid := must.Get(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))(t)
 		issued := k.Issued()
 		if last := issued[len(issued)-1]; last.Preimage != paid.Preimage || last.Comment != "thanks, Ω" || last.AmountMsat != 50_000 || last.Invoice != p.PR {
 			t.Errorf("%s: %+v", text, last)
@@ -75,10 +66,10 @@ func TestActionsAreShown(t *testing.T) {
 	for _, a := range []lightning.Action{
 		{Tag: "message", Text: "thank you"}, {Tag: "url", Description: "your ticket", Path: "/ticket"}, {Tag: "aes", Description: "your code", Text: "4711 €"},
 	} {
-		links := must[lightning.Links](t)(k.AddPay(alice(&a)))
-		pay := must[lnurl.Details](t)(k.secure.Resolve(t.Context(), links.Identifier)).(*lnurl.Pay)
-		p := must[*lnurl.Payment](t)(k.secure.RequestInvoice(t.Context(), pay.Params, 10, ""))
-		paid := must[lightning.Payment](t)(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))
+		links := must.Get(k.AddPay(alice(&a)))(t)
+		pay := must.Get(k.secure.Resolve(t.Context(), links.Identifier))(t).(*lnurl.Pay)
+		p := must.Get(k.secure.RequestInvoice(t.Context(), pay.Params, 10, ""))(t)
+		paid := must.Get(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))(t)
 		got := p.SuccessAction.Decode(paid.Preimage[:])
 		switch {
 		case got == nil:
@@ -97,10 +88,10 @@ func TestActionsAreShown(t *testing.T) {
 		"unknown": {"message", lightning.LNURLFault{UnknownAction: true}}, "corrupt": {"aes", lightning.LNURLFault{CorruptAction: true}},
 	} {
 		k.Misbehave(c.f)
-		links := must[lightning.Links](t)(k.AddPay(alice(&lightning.Action{Tag: c.tag, Text: "secret", Path: "/x"})))
-		pay := must[lnurl.Details](t)(k.secure.Resolve(t.Context(), links.Identifier)).(*lnurl.Pay)
-		p := must[*lnurl.Payment](t)(k.secure.RequestInvoice(t.Context(), pay.Params, 10, ""))
-		paid := must[lightning.Payment](t)(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))
+		links := must.Get(k.AddPay(alice(&lightning.Action{Tag: c.tag, Text: "secret", Path: "/x"})))(t)
+		pay := must.Get(k.secure.Resolve(t.Context(), links.Identifier))(t).(*lnurl.Pay)
+		p := must.Get(k.secure.RequestInvoice(t.Context(), pay.Params, 10, ""))(t)
+		paid := must.Get(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))(t)
 		if got := p.SuccessAction.Decode(paid.Preimage[:]); got != nil {
 			t.Errorf("%s: %+v is shown", name, got)
 		}
@@ -132,8 +123,8 @@ func TestLiesOfPayServices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newKit(t)
-			links := must[lightning.Links](t)(k.AddPay(alice(nil)))
-			pay := must[lnurl.Details](t)(k.local.Resolve(t.Context(), links.LNURL)).(*lnurl.Pay)
+			links := must.Get(k.AddPay(alice(nil)))(t)
+			pay := must.Get(k.local.Resolve(t.Context(), links.LNURL))(t).(*lnurl.Pay)
 			k.Misbehave(c.f)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // rounds of tries end with it
 			defer cancel()
@@ -155,7 +146,7 @@ func TestLiesOfPayServicesAboutTerms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newKit(t)
-			links := must[lightning.Links](t)(k.AddPay(alice(nil)))
+			links := must.Get(k.AddPay(alice(nil)))(t)
 			k.Misbehave(f)
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
@@ -165,7 +156,7 @@ func TestLiesOfPayServicesAboutTerms(t *testing.T) {
 		})
 	}
 	k := newKit(t)
-	links := must[lightning.Links](t)(k.AddPay(alice(nil)))
+	links := must.Get(k.AddPay(alice(nil)))(t)
 	guarded := lnurl.New(lnurl.Config{Network: bitcoin.Regtest})
 	k.Misbehave(lightning.LNURLFault{})
 	if _, err := guarded.Resolve(t.Context(), links.LNURL); fault.CodeOf(err) != fault.InvalidInput {
@@ -179,10 +170,10 @@ func TestLiesOfPayServicesAboutTerms(t *testing.T) {
 
 func withdrawal(t *testing.T, k kit) (*lnurl.Withdraw, string, [32]byte) {
 	t.Helper()
-	links := must[lightning.Links](t)(k.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 50_000_000, Description: "a gift"}))
-	w := must[lnurl.Details](t)(k.local.Resolve(t.Context(), links.LNURL)).(*lnurl.Withdraw)
+	links := must.Get(k.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 50_000_000, Description: "a gift"}))(t)
+	w := must.Get(k.local.Resolve(t.Context(), links.LNURL))(t).(*lnurl.Withdraw)
 	preimage, _ := lightning.Preimage(t.Name() + w.Params.K1)
-	invoice := must[string](t)(k.customer.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 20_000_000}))
+	invoice := must.Get(k.customer.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 20_000_000}))(t)
 	return w, invoice, preimage
 }
 
@@ -195,7 +186,7 @@ func paid(t *testing.T, k kit, preimage [32]byte) bool {
 func TestWithdraw(t *testing.T) {
 	k := newKit(t)
 	w, invoice, preimage := withdrawal(t, k)
-	unpayable := must[string](t)(k.shop.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{8}, AmountMsat: 20_000_000})) // its own
+	unpayable := must.Get(k.shop.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{8}, AmountMsat: 20_000_000}))(t) // its own
 	if err := k.local.SubmitInvoice(t.Context(), w.Params, unpayable); err == nil {
 		t.Error("paid itself")
 	}
@@ -205,7 +196,7 @@ func TestWithdraw(t *testing.T) {
 	if got := k.customer.BalanceSats(); got != 1_020_000 {
 		t.Errorf("the customer has %d", got)
 	}
-	again := must[string](t)(k.customer.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{9}, AmountMsat: 20_000_000}))
+	again := must.Get(k.customer.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{9}, AmountMsat: 20_000_000}))(t)
 	if err := k.local.SubmitInvoice(t.Context(), w.Params, again); err == nil || errors.Is(err, lnurl.ErrUnknownOutcome) {
 		t.Errorf("a second withdrawal: %v", err)
 	}
@@ -243,7 +234,7 @@ func TestLiesOfWithdrawServices(t *testing.T) {
 		})
 	}
 	k := newKit(t)
-	links := must[lightning.Links](t)(k.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 2000}))
+	links := must.Get(k.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 2000}))(t)
 	for name, f := range map[string]lightning.LNURLFault{"no k1": {NoK1: true}, "no bounds": {NoBounds: true}, "payment": {Tag: "payRequest"}} {
 		k.Misbehave(f)
 		if d, err := k.local.Resolve(t.Context(), links.LNURL); err == nil {
@@ -257,8 +248,8 @@ func TestUnknownNamesAndBadRequests(t *testing.T) {
 	if _, err := k.secure.Resolve(t.Context(), "nobody@"+lightning.Domain); err == nil || !strings.Contains(err.Error(), "no such user") {
 		t.Error(err)
 	}
-	links := must[lightning.Links](t)(k.AddPay(alice(nil)))
-	pay := must[lnurl.Details](t)(k.local.Resolve(t.Context(), links.LNURL)).(*lnurl.Pay)
+	links := must.Get(k.AddPay(alice(nil)))(t)
+	pay := must.Get(k.local.Resolve(t.Context(), links.LNURL))(t).(*lnurl.Pay)
 	pay.Params.MaxSendable = 1e12
 	if _, err := k.local.RequestInvoice(t.Context(), pay.Params, 1e8, ""); err == nil || !strings.Contains(err.Error(), "out of bounds") {
 		t.Error(err)

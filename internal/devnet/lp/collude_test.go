@@ -7,6 +7,7 @@ import (
 
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // An LP that colludes with a node pays in the story of that node alone, and in the network's
@@ -15,14 +16,14 @@ func TestCollude(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, func(o *lp.Options) { o.Vaults, o.Deposit = 1, 1_000_000 })
 	token, account := k.evm.Contracts().Token, k.lp.Account()
-	split := must[*devnet.Split](t)(k.evm.Split(must[*devnet.Server](t)(k.evm.Serve(""))))
+	split := must.Get(k.evm.Split(must.Get(k.evm.Serve(""))(t)))(t)
 	told := split.Net()
 	defer k.evm.Pace(50 * time.Millisecond)() // a story has no blocks of its own making
 	paid := func(what string, wantHere, wantThere bool) {
 		t.Helper()
 		balances := func() (all [2]*big.Int) {
 			for i, n := range []*devnet.Net{k.evm, told} {
-				all[i] = must[*big.Int](t)(n.Balance(k.ctx, token, account.Address))
+				all[i] = must.Get(n.Balance(k.ctx, token, account.Address))(t)
 			}
 			return all
 		}
@@ -39,10 +40,10 @@ func TestCollude(t *testing.T) {
 		t.Error("an LP colludes in no story")
 	}
 	paid("before it", true, false)
-	repent := must[func() error](t)(func() (func() error, error) {
+	repent := must.Get(func() (func() error, error) {
 		stop, err := k.lp.Collude(lp.Story{EVM: told, Account: told.AccountOf(account.Key)})
 		return func() error { return stop(k.ctx) }, err
-	}())
+	}())(t)
 	paid("while it colludes", false, true)
 	if err := repent(); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // refusedWith is the code and status of a refusal; the call must have been one.
@@ -29,8 +30,8 @@ func refusedWith(t *testing.T, err error) (code, status int) {
 func TestSwapsUnderWayAreBounded(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, func(o *lp.Options) { o.Limits.Inflight = 1 })
-	q := must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))
-	must[lpwire.ToBTCQuote](t)(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})) // a quote is not under way
+	q := must.Get(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))(t)
+	must.Get(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))(t) // a quote is not under way
 	s := k.open(q.Escrow, q.Auth)
 	k.eventually("refused", func() bool {
 		_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})
@@ -81,7 +82,7 @@ func TestVisitsAreBounded(t *testing.T) {
 	const question = `{"nonce":"ab"}`
 	var open net.Conn
 	hold := func() {
-		open = must[net.Conn](t)(net.Dial("tcp", strings.TrimPrefix(k.lp.URL(), "http://")))
+		open = must.Get(net.Dial("tcp", strings.TrimPrefix(k.lp.URL(), "http://")))(t)
 		t.Cleanup(func() { _ = open.Close() })
 		fmt.Fprintf(open, "POST /info HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(question), question[:len(question)-1])
 	}

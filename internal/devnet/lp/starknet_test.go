@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/must"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -41,20 +42,20 @@ const starknetRate = "1,4000000000,1;v3"
 func newStarknet(t *testing.T) *starknet {
 	t.Helper()
 	s := &starknet{kit: &kit{T: t, ctx: t.Context()}, token: devstarknet.WBTC}
-	s.net = must[*devstarknet.Net](t)(devstarknet.Start(devstarknet.Options{Now: s.now}))
+	s.net = must.Get(devstarknet.Start(devstarknet.Options{Now: s.now}))(t)
 	t.Cleanup(func() { s.net.Close() })
 	n := s.net.Bitcoin()
 	s.d = s.net.Deployment()
 	s.me, s.user = s.net.Party(s.net.LP), s.net.Party(s.net.User)
 	s.ln = lightning.New(lightning.Options{Now: s.now, Height: func() uint32 { h, _ := n.Tip(); return h }})
-	s.payer = must[*lightning.Node](t)(s.ln.NewNode("payer", 10_000_000))
-	s.lp = must[*lp.LP](t)(lp.Start(t.Context(), lp.Options{Starknet: s.me, Lightning: must[*lightning.Node](t)(s.ln.NewNode("lp", 100_000_000)), Now: s.now}))
+	s.payer = must.Get(s.ln.NewNode("payer", 10_000_000))(t)
+	s.lp = must.Get(lp.Start(t.Context(), lp.Options{Starknet: s.me, Lightning: must.Get(s.ln.NewNode("lp", 100_000_000))(t), Now: s.now}))(t)
 	t.Cleanup(func() {
 		if err := s.lp.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	s.wallet = must[*bitcoin.Wallet](t)(n.NewWallet(btc.P2WPKH))
+	s.wallet = must.Get(n.NewWallet(btc.P2WPKH))(t)
 	if _, err := n.Faucet(s.wallet.Address, 10_000_000); err != nil {
 		t.Fatal(err)
 	}
@@ -89,31 +90,31 @@ func (s *starknet) mine(blocks int) {
 
 func (s *starknet) data(raw []byte) starkwire.SwapData {
 	s.Helper()
-	return must[starkwire.SwapData](s.T)(starkwire.ParseSwapData(raw))
+	return must.Get(starkwire.ParseSwapData(raw))(s.T)
 }
 
 // signed is whether an account signed what is asked.
 func (s *starknet) signed(q starkwire.SignatureCheck) bool {
 	s.Helper()
-	answer := must[[]starkwire.Felt](s.T)(s.net.Call(q.Account, "is_valid_signature", q.Calldata()...))
-	return must[bool](s.T)(starkwire.ReadSignatureAnswer(answer))
+	answer := must.Get(s.net.Call(q.Account, "is_valid_signature", q.Calldata()...))(s.T)
+	return must.Get(starkwire.ReadSignatureAnswer(answer))(s.T)
 }
 
 // open opens an LP's escrow as the user.
 func (s *starknet) open(d starkwire.SwapData, auth chains.Auth) {
 	s.Helper()
-	q := must[starkwire.SignatureCheck](s.T)(s.net.Network().CheckInit(d, auth, s.user.Address(), s.now(), s.net.Head().Time))
+	q := must.Get(s.net.Network().CheckInit(d, auth, s.user.Address(), s.now(), s.net.Head().Time))(s.T)
 	if !s.signed(q) {
 		s.Fatal("the LP did not sign")
 	}
-	calls := must[[]starkwire.Call](s.T)(s.d.Init(d, s.user.Address(), auth))
-	must[starkwire.Felt](s.T)(s.net.User.Send(s.ctx, calls...))
+	calls := must.Get(s.d.Init(d, s.user.Address(), auth))(s.T)
+	must.Get(s.net.User.Send(s.ctx, calls...))(s.T)
 }
 
 func (s *starknet) state(d starkwire.SwapData) chains.EscrowState {
 	s.Helper()
-	hash := must[starkwire.Felt](s.T)(d.EscrowHash())
-	return must[[]chains.EscrowFact](s.T)(s.user.Facts(hash))[0].State
+	hash := must.Get(d.EscrowHash())(s.T)
+	return must.Get(s.user.Facts(hash))(s.T)[0].State
 }
 
 func (s *starknet) becomes(d starkwire.SwapData, want chains.EscrowState) {
@@ -124,32 +125,32 @@ func (s *starknet) becomes(d starkwire.SwapData, want chains.EscrowState) {
 // tokens are the user's WBTC.
 func (s *starknet) tokens() int64 {
 	s.Helper()
-	return must[*big.Int](s.T)(s.net.Balance(s.token, s.user.Address())).Int64()
+	return must.Get(s.net.Balance(s.token, s.user.Address()))(s.T).Int64()
 }
 
 func (s *starknet) funds() int64 {
 	s.Helper()
-	return must[*big.Int](s.T)(s.me.Funds(s.token)).Int64()
+	return must.Get(s.me.Funds(s.token))(s.T).Int64()
 }
 
 func (s *starknet) status(service lpwire.Service, endpoint string, id []byte, sequence uint64) lpwire.Status {
 	s.Helper()
-	return must[lpwire.Status](s.T)(s.client.Status(s.ctx, lpwire.StatusQuery{URL: s.lp.URL() + service.Path(), Endpoint: endpoint, ID: hex.EncodeToString(id),
-		Sequence: new(big.Int).SetUint64(sequence)}))
+	return must.Get(s.client.Status(s.ctx, lpwire.StatusQuery{URL: s.lp.URL() + service.Path(), Endpoint: endpoint, ID: hex.EncodeToString(id),
+		Sequence: new(big.Int).SetUint64(sequence)}))(s.T)
 }
 
 func (s *starknet) toBTC() lpwire.ToBTCQuote {
 	s.Helper()
-	return must[lpwire.ToBTCQuote](s.T)(s.client.ToBTC(s.ctx, s.lp.URL(), lpwire.ToBTCRequest{Chain: "STARKNET", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
-		ConfirmationTarget: 3, Confirmations: 2, Nonce: must[uint64](s.T)(rawtx.NewNonce(s.now(), uint32(time.Now().UnixNano()))), Token: starkwire.Hex64(s.token),
-		Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, lpwire.Early{}))
+	return must.Get(s.client.ToBTC(s.ctx, s.lp.URL(), lpwire.ToBTCRequest{Chain: "STARKNET", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
+		ConfirmationTarget: 3, Confirmations: 2, Nonce: must.Get(rawtx.NewNonce(s.now(), uint32(time.Now().UnixNano())))(s.T), Token: starkwire.Hex64(s.token),
+		Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, lpwire.Early{}))(s.T)
 }
 
 func TestInfoOnStarknet(t *testing.T) {
 	t.Parallel()
 	s := newStarknet(t)
 	check := func() bool {
-		info := must[lpwire.Info](t)(s.client.Info(s.ctx, s.lp.URL()))
+		info := must.Get(s.client.Info(s.ctx, s.lp.URL()))(t)
 		c := info.Chains[0]
 		if c.Chain != "STARKNET" || c.Version != "v1" || c.Address != starkwire.Hex64(s.me.Address()) {
 			t.Errorf("%+v", c)
@@ -162,7 +163,7 @@ func TestInfoOnStarknet(t *testing.T) {
 		if _, ok := info.Services[lpwire.FromBTC]; ok {
 			t.Error("FROM_BTC is announced beside vaults")
 		}
-		return s.signed(must[starkwire.SignatureCheck](t)(s.net.Network().CheckData(s.me.Address(), info.Envelope, c.Signature)))
+		return s.signed(must.Get(s.net.Network().CheckData(s.me.Address(), info.Envelope, c.Signature))(t))
 	}
 	if !check() {
 		t.Error("the LP's signature is not the LP's")
@@ -206,21 +207,21 @@ func TestToBTCFromStarknet(t *testing.T) {
 		auth = status.Auth
 		return status.Code == lpwire.CodeRefund
 	})
-	if !s.signed(must[starkwire.SignatureCheck](t)(s.net.Network().CheckRefund(d, *auth, s.now()))) {
+	if !s.signed(must.Get(s.net.Network().CheckRefund(d, *auth, s.now()))(t)) {
 		t.Error("the LP did not sign the refund")
 	}
-	must[starkwire.Felt](t)(s.net.User.Send(s.ctx, must[starkwire.Call](t)(s.d.RefundAuthorized(d, *auth))))
+	must.Get(s.net.User.Send(s.ctx, must.Get(s.d.RefundAuthorized(d, *auth))(t)))(t)
 	s.becomes(d, chains.EscrowRefunded)
 }
 
 func TestToBTCLNFromStarknet(t *testing.T) {
 	t.Parallel()
 	s := newStarknet(t)
-	recipient := must[*lightning.Node](t)(s.ln.NewNode("recipient", 0))
+	recipient := must.Get(s.ln.NewNode("recipient", 0))(t)
 	preimage, _ := lightning.Preimage(t.Name())
-	pr := must[string](t)(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))
-	q := must[lpwire.ToBTCLNQuote](t)(s.client.ToBTCLN(s.ctx, s.lp.URL(), lpwire.ToBTCLNRequest{Chain: "STARKNET", Invoice: pr, MaxFee: big.NewInt(200),
-		Expiry: s.now().Unix() + 432_000, Token: starkwire.Hex64(s.token), Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, lpwire.Early{}))
+	pr := must.Get(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
+	q := must.Get(s.client.ToBTCLN(s.ctx, s.lp.URL(), lpwire.ToBTCLNRequest{Chain: "STARKNET", Invoice: pr, MaxFee: big.NewInt(200),
+		Expiry: s.now().Unix() + 432_000, Token: starkwire.Hex64(s.token), Offerer: starkwire.Hex64(s.user.Address()), FeeRate: async.Known(starknetRate)}, lpwire.Early{}))(t)
 	d, funds := s.data(q.Escrow), s.funds()
 	s.open(d, q.Auth)
 	s.becomes(d, chains.EscrowClaimed)
@@ -235,8 +236,8 @@ func TestAutoOnStarknet(t *testing.T) {
 	gas, bounty := big.NewInt(1e18), big.NewInt(1e17)
 	auto := func(name string) (lpwire.FromBTCLNAutoQuote, [32]byte, starkwire.SwapData) {
 		preimage, hash := lightning.Preimage(t.Name() + name)
-		q := must[lpwire.FromBTCLNAutoQuote](t)(s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), lpwire.FromBTCLNAutoRequest{Chain: "STARKNET", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
-			Claimer: starkwire.Hex64(s.user.Address()), Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, ClaimerBounty: async.Known(bounty)}, lpwire.Early{}))
+		q := must.Get(s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), lpwire.FromBTCLNAutoRequest{Chain: "STARKNET", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
+			Claimer: starkwire.Hex64(s.user.Address()), Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, ClaimerBounty: async.Known(bounty)}, lpwire.Early{}))(t)
 		s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 		var status lpwire.Status
 		s.eventually("opened", func() bool {
@@ -249,12 +250,12 @@ func TestAutoOnStarknet(t *testing.T) {
 	}
 	q, preimage, d := auto("claimed")
 	before, tower := s.tokens(), s.net.Party(s.net.Watchtower)
-	strk := must[*big.Int](t)(s.net.Balance(starkwire.STRK, s.user.Address()))
-	must[starkwire.Felt](t)(tower.ClaimSecret(s.ctx, d, preimage))
+	strk := must.Get(s.net.Balance(starkwire.STRK, s.user.Address()))(t)
+	must.Get(tower.ClaimSecret(s.ctx, d, preimage))(t)
 	if got := s.tokens() - before; got != q.Total.Int64() {
 		t.Errorf("the user got %d, agreed %s", got, q.Total)
 	}
-	if got := new(big.Int).Sub(must[*big.Int](t)(s.net.Balance(starkwire.STRK, s.user.Address())), strk); got.Cmp(gas) != 0 {
+	if got := new(big.Int).Sub(must.Get(s.net.Balance(starkwire.STRK, s.user.Address()))(t), strk); got.Cmp(gas) != 0 {
 		t.Errorf("the user got %d fri of gas, agreed %d", got, gas)
 	}
 	_, hash := lightning.Preimage(t.Name() + "claimed")
@@ -277,12 +278,12 @@ func TestAutoOnStarknetWhileBlocksCome(t *testing.T) {
 	t.Parallel()
 	s := newStarknet(t)
 	_, hash := lightning.Preimage(t.Name())
-	q := must[lpwire.FromBTCLNAutoQuote](t)(s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), lpwire.FromBTCLNAutoRequest{Chain: "STARKNET", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
-		Claimer: starkwire.Hex64(s.user.Address()), Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: new(big.Int), ClaimerBounty: async.Known(new(big.Int))}, lpwire.Early{}))
+	q := must.Get(s.client.FromBTCLNAuto(s.ctx, s.lp.URL(), lpwire.FromBTCLNAutoRequest{Chain: "STARKNET", PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000),
+		Claimer: starkwire.Hex64(s.user.Address()), Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: new(big.Int), ClaimerBounty: async.Known(new(big.Int))}, lpwire.Early{}))(t)
 	s.lp.Misbehave(lp.Fault{NeverOpen: true}) // at work
 	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 	s.eventually("held", func() bool { state, _ := s.lp.Node().Invoice(hash); return state == lightning.Held })
-	must[[]btc.Hash](t)(s.net.Bitcoin().Mine(12))
+	must.Get(s.net.Bitcoin().Mine(12))(t)
 	s.lp.Misbehave(lp.Fault{})
 	s.eventually("opened", func() bool {
 		switch status := s.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, hash[:], 0); status.Code {
@@ -299,15 +300,15 @@ func TestAutoOnStarknetWhileBlocksCome(t *testing.T) {
 func (s *starknet) withdrawal(q lpwire.SPVQuote, v chains.Vault, recipient string) []byte {
 	s.Helper()
 	raw := [2]uint64{new(big.Int).Quo(q.Total, v.Multipliers[0]).Uint64(), new(big.Int).Quo(q.TotalGas, v.Multipliers[1]).Uint64()}
-	script := must[[]byte](s.T)(rawtx.OpReturn(must[[]byte](s.T)(starkwire.WithdrawalData(recipient, raw, nil))))
-	vault := must[btc.Address](s.T)(btc.ParseAddress(q.VaultBTCAddress, btc.Regtest))
-	to := must[btc.Address](s.T)(btc.ParseAddress(q.BTCAddress, btc.Regtest))
+	script := must.Get(rawtx.OpReturn(must.Get(starkwire.WithdrawalData(recipient, raw, nil))(s.T)))(s.T)
+	vault := must.Get(btc.ParseAddress(q.VaultBTCAddress, btc.Regtest))(s.T)
+	to := must.Get(btc.ParseAddress(q.BTCAddress, btc.Regtest))(s.T)
 	s0, s1, err := btc.FeeShares{Caller: uint32(q.CallerFeeShare.Uint64())}.Sequences()
 	s.ok(err)
 	coin := s.wallet.Coins()[0]
 	tx := wire.NewMsgTx(2)
 	tx.LockTime = btcpsbt.VaultLockTime(7)
-	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: must[btc.OutPoint](s.T)(btc.ParseOutPoint(q.BTCUTXO)), Sequence: s0})
+	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: must.Get(btc.ParseOutPoint(q.BTCUTXO))(s.T), Sequence: s0})
 	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: coin.OutPoint, Sequence: s1})
 	tx.AddTxOut(wire.NewTxOut(600, vault.Script()))
 	tx.AddTxOut(wire.NewTxOut(0, script))
@@ -316,7 +317,7 @@ func (s *starknet) withdrawal(q lpwire.SPVQuote, v chains.Vault, recipient strin
 	s.ok(s.wallet.Sign(tx))
 	witness := tx.TxIn[1].Witness
 	tx.TxIn[1].Witness = nil
-	p := must[*psbt.Packet](s.T)(psbt.NewFromUnsignedTx(tx))
+	p := must.Get(psbt.NewFromUnsignedTx(tx))(s.T)
 	p.Inputs[0].WitnessUtxo = wire.NewTxOut(600, vault.Script())
 	p.Inputs[1].WitnessUtxo = wire.NewTxOut(coin.Value, s.wallet.Address.Script())
 	var b, all bytes.Buffer
@@ -331,7 +332,7 @@ func (s *starknet) withdrawal(q lpwire.SPVQuote, v chains.Vault, recipient strin
 func TestVaultsOnStarknet(t *testing.T) {
 	t.Parallel()
 	s := newStarknet(t)
-	vaults := must[[]chains.Vault](t)(s.lp.Vaults(s.ctx))
+	vaults := must.Get(s.lp.Vaults(s.ctx))(t)
 	if len(vaults) != 3 || !vaults[0].OurRelay || vaults[0].Owner != starkwire.Hex64(s.me.Address()) {
 		t.Fatalf("%+v", vaults)
 	}
@@ -339,8 +340,8 @@ func TestVaultsOnStarknet(t *testing.T) {
 	gas, want, shares := big.NewInt(1e18), new(big.Int), big.NewInt(1000)
 	const waiting = 5 // the LP waits for others so long
 	for i := range waiting {
-		q := must[lpwire.SPVQuote](t)(s.client.SPV(s.ctx, s.lp.URL(), lpwire.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: async.Known(big.NewInt(200_000)),
-			Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, CallerFeeRate: async.Known(shares)}))
+		q := must.Get(s.client.SPV(s.ctx, s.lp.URL(), lpwire.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: async.Known(big.NewInt(200_000)),
+			Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), GasAmount: gas, CallerFeeRate: async.Known(shares)}))(t)
 		var v chains.Vault
 		for _, v = range vaults {
 			if v.ID.Cmp(q.VaultID) == 0 {
@@ -351,18 +352,18 @@ func TestVaultsOnStarknet(t *testing.T) {
 			t.Fatalf("%+v of %+v", q, v)
 		}
 		want.Add(want, q.Total)
-		must[string](t)(s.client.PostSPV(s.ctx, s.lp.URL(), "STARKNET", q.QuoteID, s.withdrawal(q, v, starkwire.Hex64(to))))
+		must.Get(s.client.PostSPV(s.ctx, s.lp.URL(), "STARKNET", q.QuoteID, s.withdrawal(q, v, starkwire.Hex64(to))))(t)
 		if _, err := s.client.SPV(s.ctx, s.lp.URL(), lpwire.SPVRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: async.Known(big.NewInt(200_000)),
 			Token: starkwire.Hex64(s.token), GasToken: starkwire.Hex64(starkwire.STRK), CallerFeeRate: async.Known(shares)}); err == nil {
 			t.Error("a vault is offered whose output is in no block")
 		}
 		s.mine(2)
-		if has := must[*big.Int](t)(s.net.Balance(s.token, to)); i < waiting-1 && has.Sign() != 0 {
+		if has := must.Get(s.net.Balance(s.token, to))(t); i < waiting-1 && has.Sign() != 0 {
 			t.Errorf("claimed %d after %d withdrawals", has, i+1)
 		}
 	}
-	s.eventually("claimed", func() bool { return must[*big.Int](t)(s.net.Balance(s.token, to)).Cmp(want) == 0 })
-	if got := must[*big.Int](t)(s.net.Balance(starkwire.STRK, to)); got.Cmp(gas.Mul(gas, big.NewInt(waiting))) != 0 {
+	s.eventually("claimed", func() bool { return must.Get(s.net.Balance(s.token, to))(t).Cmp(want) == 0 })
+	if got := must.Get(s.net.Balance(starkwire.STRK, to))(t); got.Cmp(gas.Mul(gas, big.NewInt(waiting))) != 0 {
 		t.Errorf("gas %d", got)
 	}
 }
@@ -371,9 +372,9 @@ func TestGasOnStarknet(t *testing.T) {
 	t.Parallel()
 	s := newStarknet(t)
 	to, amount := contracts.KeyOf("a newcomer").Address(), new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))
-	q := must[lpwire.TrustedLNQuote](t)(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: amount, Token: starkwire.Hex64(starkwire.STRK)}))
+	q := must.Get(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "STARKNET", Address: starkwire.Hex64(to), Amount: amount, Token: starkwire.Hex64(starkwire.STRK)}))(t)
 	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 	s.eventually("paid out", func() bool {
-		return must[*big.Int](t)(s.net.Balance(starkwire.STRK, to)).Cmp(amount) == 0
+		return must.Get(s.net.Balance(starkwire.STRK, to))(t).Cmp(amount) == 0
 	})
 }

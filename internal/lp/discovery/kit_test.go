@@ -26,14 +26,3 @@ func newClient(t testing.TB, o lphttp.Options) *lphttp.Client {
 var noon = time.Unix(1_760_000_000, 0)
 
 func n(v int64) *big.Int { return big.NewInt(v) }
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}

@@ -25,6 +25,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
@@ -238,14 +239,14 @@ func readable(t *testing.T, response, p json.RawMessage) (out json.RawMessage, u
 	flowtest.Decode(t, p, &m)
 	for key, s := range m.Services {
 		delete(s, "tokens")
-		n := must[int](t)(strconv.Atoi(key))
+		n := must.Get(strconv.Atoi(key))(t)
 		if _, offered := envelope.Services[lp.Service(n).String()]; !offered {
 			delete(m.Services, key)
 			delete(m.Bounds, key)
 			unknown = true
 		}
 	}
-	out = must[[]byte](t)(json.Marshal(m))
+	out = must.Get(json.Marshal(m))(t)
 	return out, unknown
 }
 
@@ -307,8 +308,8 @@ func TestVectorsInfoEnvelope(t *testing.T) {
 		default:
 			t.Fatalf("unknown family %s", in.ChainFamily)
 		}
-		answer := must[[]byte](t)(json.Marshal(map[string]any{"envelope": in.Envelope, "chains": map[string]any{"X": map[string]string{"address": in.Address, "signature": in.Signature}}}))
-		info := must[lp.Info](t)(lp.ReadInfo("https://lp", answer, inner.Nonce))
+		answer := must.Get(json.Marshal(map[string]any{"envelope": in.Envelope, "chains": map[string]any{"X": map[string]string{"address": in.Address, "signature": in.Signature}}}))(t)
+		info := must.Get(lp.ReadInfo("https://lp", answer, inner.Nonce))(t)
 		d := NewDirectory(Setup{Chains: []Chain{chain}})
 		proven := d.prove(t.Context(), "https://lp", info).Addresses["X"] == in.Address
 		if lower := strings.ToLower(in.Address); in.ChainFamily == "evm" && lower == in.Address && !want.Valid && proven {
@@ -582,7 +583,7 @@ func TestVectorsSupportedTokens(t *testing.T) {
 			t.Errorf("supported as output (-want +got):\n%s", diff)
 		}
 		for _, x := range want.Counter {
-			token := must[tokens.Token](t)(d.s.Tokens.Resolve(x.Token))
+			token := must.Get(d.s.Tokens.Resolve(x.Token))(t)
 			for _, side := range []struct {
 				side Side
 				want []string
@@ -613,7 +614,7 @@ func isSubset(part, whole []string) bool {
 // listed looks in the LPs themselves whether one lists a token for swaps with btc.
 func listed(t *testing.T, d *Directory, lps []jsonLP, id string, btc tokens.Token, side Side) bool {
 	t.Helper()
-	token := must[tokens.Token](t)(d.s.Tokens.Resolve(id))
+	token := must.Get(d.s.Tokens.Resolve(id))(t)
 	info := d.chain(token.Chain).Info()
 	service := map[bool]map[Side]lp.Service{
 		true:  {Input: lp.FromLightning(info), Output: lp.ToBTCLN},
@@ -644,7 +645,7 @@ func TestVectorsLimits(t *testing.T) {
 		c.Expected(t, &want)
 		d := loaded(t, in.LPs, nil)
 		for _, l := range in.LearntBounds {
-			token := must[tokens.Token](t)(d.s.Tokens.Resolve(l.Token))
+			token := must.Get(d.s.Tokens.Resolve(l.Token))(t)
 			service := lp.Service(slices.Index(typeNames, l.SwapType))
 			i := slices.IndexFunc(d.lps, func(p *LP) bool { return p.URL == l.LP })
 			spelled, ok := d.spelling(d.lps[i].Services[service], token.Chain, token.Address)
@@ -665,7 +666,7 @@ func TestVectorsLimits(t *testing.T) {
 // way is the service for a pair of tokens, and which of them is on a smart chain.
 func way(t *testing.T, d *Directory, from, to string) (src, dst, smart tokens.Token, service lp.Service) {
 	t.Helper()
-	src, dst = must[tokens.Token](t)(d.s.Tokens.Resolve(from)), must[tokens.Token](t)(d.s.Tokens.Resolve(to))
+	src, dst = must.Get(d.s.Tokens.Resolve(from))(t), must.Get(d.s.Tokens.Resolve(to))(t)
 	switch {
 	case dst == tokens.LightningBTC():
 		return src, dst, src, lp.ToBTCLN

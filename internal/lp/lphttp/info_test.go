@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // fixedRand yields the given bytes once, and zeros after them.
@@ -21,7 +22,7 @@ func (r *fixedRand) Read(p []byte) (int, error) {
 
 func checkInfoRequests(t *testing.T, nonce, get, postPath, postType, postBody string) {
 	t.Helper()
-	random := must[[]byte](t)(hex.DecodeString(nonce))
+	random := must.Get(hex.DecodeString(nonce))(t)
 	got := make(chan captured, 2)
 	both := make(chan struct{})
 	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -81,7 +82,7 @@ func ask(t *testing.T, c *Client, base, method, chain, depositToken string, p qu
 		return c.SPV(ctx, base, lp.SPVRequest{Chain: chain, Address: p.Address, Amount: l.amount, Token: p.Token, GasAmount: n(p.GasAmount), GasToken: p.GasToken, ExactOut: p.ExactOut,
 			FrontingFeeRate: n(p.FrontingFeeRate), CallerFeeRate: l.share, StickyAddress: p.StickyAddress, Inputs: l.inputs, InputFeeRate: l.inputFeeRate})
 	case "initSpvFromBTC":
-		psbt := must[[]byte](t)(hex.DecodeString(p.PSBTHex))
+		psbt := must.Get(hex.DecodeString(p.PSBTHex))(t)
 		return c.PostSPV(ctx, base, chain, p.QuoteID, psbt)
 	case "initTrustedFromBTCLN":
 		return c.TrustedLN(ctx, base, lp.TrustedRequest{Chain: chain, Address: p.Address, Amount: n(p.Amount), Token: p.Token})
@@ -165,9 +166,9 @@ func members(t *testing.T, object json.RawMessage) []lp.Param {
 	}
 	var out []lp.Param
 	d := json.NewDecoder(strings.NewReader(string(object)))
-	must[json.Token](t)(d.Token())
+	must.Get(d.Token())(t)
 	for d.More() {
-		name := must[json.Token](t)(d.Token())
+		name := must.Get(d.Token())(t)
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
 			t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
@@ -278,7 +279,7 @@ func (in spvCase) withdrawal(tx *wire.MsgTx) (w chains.Withdrawal, err error) {
 func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	var f VaultFacts
 	if v := in.VaultOnChain; v != nil {
-		at := must[bitcoin.OutPoint](t)(bitcoin.ParseOutPoint(v.Utxo))
+		at := must.Get(bitcoin.ParseOutPoint(v.Utxo))(t)
 		f.Vault = &chains.Vault{Open: v.Opened, OurRelay: true, Tokens: [2]string{v.Token0, v.Token1}, Multipliers: [2]*big.Int{flowtest.Number(t, v.Multiplier0), flowtest.Number(t, v.Multiplier1)},
 			VaultState: bitcoin.VaultState{UTXO: at, Raw: [2]uint64{flowtest.Number(t, v.RawAmount0).Uint64(), flowtest.Number(t, v.RawAmount1).Uint64()}}, Confirmations: v.Confirmations}
 	}
@@ -301,8 +302,8 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	}
 	known := map[bitcoin.Hash]*bitcoin.Tx{}
 	for i, text := range in.PendingRawTxs {
-		raw := must[[]byte](t)(hex.DecodeString(text))
-		tx := must[*wire.MsgTx](t)(rawtx.Decode(raw))
+		raw := must.Get(hex.DecodeString(text))(t)
+		tx := must.Get(rawtx.Decode(raw))(t)
 		if !in.MissingFirstPending || i > 0 {
 			known[tx.TxHash()] = &bitcoin.Tx{ID: tx.TxHash(), Msg: tx}
 		}
@@ -315,7 +316,7 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	}, f.Vault.UTXO, utxo, vault.MaxPendingQuoted)
 	f.Trace = err
 	for _, b := range before {
-		w := must[chains.Withdrawal](t)(in.withdrawal(b.Tx.Msg))
+		w := must.Get(in.withdrawal(b.Tx.Msg))(t)
 		f.Pending = append(f.Pending, w)
 	}
 	if in.ContractRejectsPending {

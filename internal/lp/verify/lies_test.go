@@ -29,6 +29,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -59,14 +60,14 @@ func invoice(t testing.TB, params *chaincfg.Params, hash [32]byte, msat int64, m
 	if msat > 0 {
 		parts = append(parts, zpay32.Amount(lnwire.MilliSatoshi(msat)))
 	}
-	z := must[*zpay32.Invoice](t)(zpay32.NewInvoice(params, hash, noon, parts...))
+	z := must.Get(zpay32.NewInvoice(params, hash, noon, parts...))(t)
 	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
-	return must[string](t)(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))
+	return must.Get(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))(t)
 }
 
 func decoded11(t testing.TB, text string) *lightning.Invoice {
 	t.Helper()
-	return must[*lightning.Invoice](t)(lightning.Decode(text))
+	return must.Get(lightning.Decode(text))(t)
 }
 
 // seen are the checks that a test has fed the lie they are there to catch.
@@ -337,7 +338,7 @@ func regtestAddress(t testing.TB, kind bitcoin.AddressType, size int) bitcoin.Ad
 		key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{3}, 32))
 		program = key.PubKey().SerializeCompressed()[1:]
 	}
-	return must[bitcoin.Address](t)(bitcoin.NewAddress(kind, program, bitcoin.Regtest))
+	return must.Get(bitcoin.NewAddress(kind, program, bitcoin.Regtest))(t)
 }
 
 // testBounty is the bounty of a legacy swap from Bitcoin.
@@ -734,7 +735,7 @@ func TestLiesDelivered(t *testing.T) {
 	v := honestToBTC()
 	escrow := v.data
 	escrow.PayIn, escrow.PayOut, escrow.Expiry, escrow.SecurityDeposit, escrow.Sequence = false, true, 0, "10", "0"
-	agreedOn := must[chains.Escrow](t)(escrow.escrow())
+	agreedOn := must.Get(escrow.escrow())(t)
 	type deliveredTest struct {
 		data   standData
 		fact   chains.EscrowFact
@@ -820,16 +821,5 @@ func TestEveryCheckCatchesItsLie(t *testing.T) {
 	}
 	if len(all) < 40 {
 		t.Errorf("found %d checks only", len(all))
-	}
-}
-
-// must is for what a test cannot go on without.
-func must[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }

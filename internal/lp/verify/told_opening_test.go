@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // toldOpening changes an escrow that the user opens, and what is said of it.
@@ -40,7 +41,7 @@ var lieOf = map[string]struct {
 
 func (o toldOpening) escrow(t *testing.T) chains.Escrow {
 	t.Helper()
-	return must[chains.Escrow](t)(o.data.escrow())
+	return must.Get(o.data.escrow())(t)
 }
 
 func TestFromBTCTold(t *testing.T) {

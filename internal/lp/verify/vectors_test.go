@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -75,7 +76,7 @@ func coinAt(address string) tokens.Token { return tokens.Token{Address: address,
 
 func fromHex(t *testing.T, s string) []byte {
 	t.Helper()
-	return must[[]byte](t)(hex.DecodeString(s))
+	return must.Get(hex.DecodeString(s))(t)
 }
 
 func hash32(t *testing.T, s *string) (h [32]byte) {
@@ -374,7 +375,7 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 		if err := errors.Join(json.Unmarshal(in.Expected, &expected), json.Unmarshal(in.Received, &received)); err != nil {
 			t.Fatal(err)
 		}
-		agreed := must[chains.Escrow](t)(standIn{}.Decode(in.Expected))
+		agreed := must.Get(standIn{}.Decode(in.Expected))(t)
 		legacy, todo := in.Kind == "FROM_BTCLN", lp.DutyOpen
 		if legacy {
 			todo = lp.DutySign
