@@ -44,6 +44,7 @@ func TestMain(m *testing.M) {
 	text := os.Getenv(mortalEnv)
 	if text == "" {
 		depth.SideBySide()
+		depth.Roomy()
 		code := m.Run()
 		_ = os.RemoveAll(folder)
 		os.Exit(code)

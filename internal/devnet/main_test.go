@@ -8,5 +8,6 @@ import (
 
 func TestMain(m *testing.M) {
 	depth.SideBySide()
+	depth.Roomy()
 	m.Run()
 }
