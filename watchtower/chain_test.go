@@ -7,7 +7,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
-	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/watchtower"
 )

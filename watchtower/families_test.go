@@ -14,7 +14,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/must"

@@ -3,7 +3,6 @@ package watchtower_test
 import (
 	"context"
 	"encoding/json"
-	"math/big"
 	"sync/atomic"
 	"testing"
 	"time"

@@ -11,7 +11,6 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"

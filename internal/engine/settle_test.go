@@ -182,14 +182,11 @@ func TestHowASettlementEnds(t *testing.T) {
 // Who waits for a payment hears of it when another pass has seen it, and not of other swaps.
 func TestASettlementEndsWithThePassThatSeesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g := engineOn(t, l, func(*swap.Record, swap.Effect) swap.Outcome { return swap.Outcome{Done: true} })
+		l, g := engineOn(t, done)
 		r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 		next := r.Clone()
 		next.Lightning.Invoice = invoiceOf(t, 100_000)
-		if err := g.write(t.Context(), r, next, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.write(t.Context(), r, next, nil))
 		const paid = settlePoll * 3 / 4
 		g.reader = &opening{l, time.Now().Add(paid), true}
 		began := time.Now()
@@ -202,8 +199,6 @@ func TestASettlementEndsWithThePassThatSeesIt(t *testing.T) {
 		if hash, err := g.Settle(t.Context(), paysOut(0, 100_000), "a", "x", anyOwner); err != nil || hash != "11" || time.Since(began) != paid {
 			t.Errorf("%q, %v after %s, want 11 after %s", hash, err, time.Since(began), paid)
 		}
-		synctest.Wait()
-		g.Close()
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/chains"
 	btc "github.com/swapper-go/swapper/chains/bitcoin"

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/core/types"
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains"

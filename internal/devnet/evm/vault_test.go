@@ -9,7 +9,6 @@ import (
 
 	"github.com/btcsuite/btcd/wire"
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/core/types"
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains"

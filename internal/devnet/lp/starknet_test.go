@@ -16,7 +16,6 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	devstarknet "github.com/swapper-go/swapper/internal/devnet/starknet"
