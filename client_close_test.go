@@ -66,9 +66,7 @@ func TestOneRun(t *testing.T) {
 // too, which is found here by its name.
 func TestEveryMethodSaysThatTheClientIsClosed(t *testing.T) {
 	c := hanging(t, nil)
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Close())
 	if err := c.Close(); err != nil {
 		t.Errorf("closed twice: %v", err)
 	}

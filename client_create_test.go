@@ -99,10 +99,7 @@ func offline(t *testing.T, now time.Time) *Client {
 		c.byID[id] = constantChain{info: info, address: read}
 		lists = append(lists, tokenlist.Chain{ID: id, Tokens: info.Tokens, TokenAddress: tokenAddress})
 	}
-	var err error
-	if c.registry, err = tokenlist.New(lists...); err != nil {
-		t.Fatal(err)
-	}
+	c.registry = must.Get(tokenlist.New(lists...))(t)
 	c.reader = chainio.New(c.byID, mainnet{}, nil)
 	c.engine = engine.New(engine.Config{Store: &storage.Memory{}, Reader: c.reader, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: discovery.NewDirectory(discovery.Setup{}), LNURL: lnurl.New(lnurl.Config{Transport: refusing{}}), Rand: rand.Reader}

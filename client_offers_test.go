@@ -85,10 +85,7 @@ func TestNobodyOffers(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
 		must.Get(h.Ready(t.Context()))(t)
-		wbtc, err := h.registry.Resolve("CITREA-WBTC")
-		if err != nil {
-			t.Fatal(err)
-		}
+		wbtc := must.Get(h.registry.Resolve("CITREA-WBTC"))(t)
 		h.offers.Punish(h.net.LPURLs()[0], lpwire.Pair{Service: lpwire.ToBTC, Chain: "CITREA", Token: wbtc.Address}, lpwire.Lie("", "too dear"))
 		if _, err := h.Ready(t.Context()); err != nil {
 			t.Errorf("ready: %v", err)
@@ -182,9 +179,7 @@ func TestLiarsAreRemembered(t *testing.T) {
 	h := newHonest(t, one())
 	liar := h.net.LPURLs()[0]
 	h.offers.Punish(liar, lpwire.Pair{}, lpwire.Lie("", "it is %d", 5))
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Close())
 	next := must.Get(Open(t.Context(), h.config))(t)
 	defer next.Close()
 	s := must.Get(next.Stats(t.Context()))(t)

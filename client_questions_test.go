@@ -68,10 +68,7 @@ func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 		t.Errorf("a trial was stored: %+v, %v", e, err)
 	}
 
-	wallet, err := chain.NewWallet(bitcoin.P2WPKH)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wallet := must.Get(chain.NewWallet(bitcoin.P2WPKH))(t)
 	must.Get(chain.Faucet(wallet.Address, 1_000_000))(t)
 	two := 2.0
 	b, err := client.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: wallet.Address.String(), Token: "BITCOIN-BTC", TargetChain: n.Chain, GasDrop: true, MinBitcoinFeeRate: &two})

@@ -49,9 +49,7 @@ func TestErrorsDocument(t *testing.T) {
 	texts := sourceErrors(t)
 	got := printErrors(t, texts)
 	if *update {
-		if err := os.WriteFile(errorsDocument, []byte(head+errorsMark+got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(errorsDocument, []byte(head+errorsMark+got), 0o644))
 		return
 	}
 	if diff := gocmp.Diff(strings.Split(listed, "\n"), strings.Split(got, "\n")); diff != "" {

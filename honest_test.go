@@ -394,9 +394,7 @@ func TestLegalRequestsCostHonestLPsNothing(t *testing.T) {
 	}
 	for name, value := range usual {
 		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
-			if err := f.Value.Set(value); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Value.Set(value))
 		}
 	}
 	for name, w := range worlds() {

@@ -25,6 +25,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -75,15 +76,9 @@ var preimage = chains.Preimage{7, 7, 7}
 // richest are stored swaps of each type, with everything that a swap of the type can have.
 func richest(t *testing.T) map[swap.Type]*swap.Record {
 	t.Helper()
-	file, err := os.Open("internal/engine/testdata/kept/v0.1/entries.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open("internal/engine/testdata/kept/v0.1/entries.jsonl.gz"))(t)
 	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(gzip.NewReader(file))(t)
 	all := map[swap.Type]*swap.Record{}
 	for d := json.NewDecoder(text); ; {
 		var e struct {
@@ -95,10 +90,7 @@ func richest(t *testing.T) map[swap.Type]*swap.Record {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		r, err := swap.Decode(e.ID, 0, e.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(swap.Decode(e.ID, 0, e.Body))(t)
 		if r.Chain == "STARKNET" || r.Contract != "v1" || r.Chain == "SOLANA" && r.Type != swap.FromBTC && r.Type != swap.FromBTCLN {
 			continue
 		}
@@ -165,17 +157,12 @@ func (s *stage) keep(t *testing.T, f *swap.Flow, r *swap.Record) {
 	if !ok {
 		t.Fatalf("%s has no state %d", f.Type, r.State)
 	}
-	body, err := r.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(r.Encode())(t)
 	e := storage.Entry{ID: r.ID, Body: body}
 	for _, k := range r.Keys(row) {
 		e.Keys = append(e.Keys, storage.Key(k))
 	}
-	if err := s.store.Create(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.store.Create(t.Context(), e))
 }
 
 // walk is one swap that everybody asks for.
@@ -384,10 +371,7 @@ func TestWhoseSwapItIs(t *testing.T) {
 		"`settleWithLnurl` with another link":        nil, // of a swap without one: swap.TestWhatRowsStore
 	}
 	var rows []string
-	text, err := os.ReadFile("docs/api.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("docs/api.md"))(t)
 	_, table, _ := strings.Cut(string(text), "<!-- whose: walked by swapper.TestWhoseSwapItIs -->")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for line := range strings.Lines(table) {

@@ -39,9 +39,7 @@ func onStage(t *testing.T, s *flowtest.Setup) (*Client, *swap.Record) {
 	t.Cleanup(func() { _ = c.Close() })
 	text := must.Get(json.Marshal(s.Record))(t)
 	r := must.Get(recovery.ImportRecord(s.Chain, text))(t)
-	if err := c.engine.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.engine.Create(t.Context(), r))
 	return c, r
 }
 
@@ -52,9 +50,7 @@ func objectOf(t *testing.T, v any) object {
 	t.Helper()
 	text := must.Get(json.Marshal(v))(t)
 	var o object
-	if err := json.Unmarshal(text, &o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &o))
 	return o
 }
 

@@ -35,9 +35,7 @@ func TestPublicAPI(t *testing.T) {
 	}
 	got := fmt.Sprintf("%s\n\n%s\n", counts(all), strings.Join(all, "\n"))
 	if *update {
-		if err := os.WriteFile(publicAPI, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(publicAPI, []byte(got), 0o644))
 		return
 	}
 	want := must.Get(os.ReadFile(publicAPI))(t)
@@ -133,9 +131,7 @@ func exportedBy(t *testing.T, file string) (lines []string) {
 	}
 	text := func(n any) string {
 		var b bytes.Buffer
-		if err := printer.Fprint(&b, fset, n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, printer.Fprint(&b, fset, n))
 		return strings.Join(strings.Fields(b.String()), " ")
 	}
 	add := func(format string, args ...any) {

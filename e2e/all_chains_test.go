@@ -55,16 +55,10 @@ func TestAllChainsBesideEachOther(t *testing.T) {
 		token := chain + "-WBTC"
 		create(in[0], "BITCOIN-BTC", token, 100_000, swapper.ExactIn, "", users[chain])
 		create(in[1], "LIGHTNING-BTC", token, 100_000, swapper.ExactIn, "", users[chain])
-		to, err := w.net.Bitcoin.NewWallet(bitcoin.P2WPKH)
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
 		create(swapper.SwapToBTC, token, "BITCOIN-BTC", 50_000, swapper.ExactOut, users[chain], to.Address.String())
 		preimage, _ := lightning.Preimage(chain)
-		invoice, err := w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		invoice := must.Get(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
 		create(swapper.SwapToBTCLN, token, "LIGHTNING-BTC", 50_000, swapper.ExactOut, users[chain], invoice)
 	}
 }

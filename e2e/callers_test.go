@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -29,10 +30,7 @@ func TestIDsAreForWhoMadeTheSwap(t *testing.T) {
 	t.Run("idempotency keys", func(t *testing.T) {
 		in := w.incoming()[swapper.SwapFromBTCLNAuto]()
 		in.IdempotencyKey = "1"
-		first, err := w.client.CreateSwap(alice, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(w.client.CreateSwap(alice, in))(t)
 		if again, err := w.client.CreateSwap(alice, in); err != nil || again.SwapID != first.SwapID {
 			t.Errorf("repeated: %+v, %v", again, err)
 		}
@@ -55,16 +53,10 @@ func TestIDsAreForWhoMadeTheSwap(t *testing.T) {
 		defer server.Close()
 		create := func(account string) string {
 			body := fmt.Sprintf(`{"srcToken":"LIGHTNING-BTC","dstToken":"CITREA-WBTC","amount":"100000","amountType":"EXACT_IN","dstAddress":"%s","idempotencyKey":"2"}`, w.address())
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/createSwap", strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/createSwap", strings.NewReader(body)))(t)
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("X-Account", account)
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := must.Get(http.DefaultClient.Do(r))(t)
 			defer resp.Body.Close()
 			text, _ := io.ReadAll(resp.Body)
 			var out struct{ SwapID string }
@@ -92,14 +84,9 @@ func TestIDsAreForWhoMadeTheSwap(t *testing.T) {
 	t.Run("the LP's numbers", func(t *testing.T) {
 		for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
 			s := w.gas(w.gasInput(src, w.newcomer()))
-			e, err := w.store.Get(t.Context(), s.SwapID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(w.store.Get(t.Context(), s.SwapID))(t)
 			var r swap.Record
-			if err := json.Unmarshal(e.Body, &r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(e.Body, &r))
 			known := ""
 			if r.Lightning != nil {
 				known = r.Lightning.Hash

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // incoming are the requests of the types that pay out on the chain, in WBTC.
@@ -33,9 +34,7 @@ func (w *world) expire(id string) {
 	t := w.t
 	t.Helper()
 	// A payment that hangs may reach an LP long after its invoice has expired.
-	if err := w.net.Advance(30 * 24 * time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.net.Advance(30*24*time.Hour))
 	w.ended(id, "QUOTE_EXPIRED")
 }
 
@@ -134,8 +133,6 @@ func TestQuoteOfAnLPThatIsGone(t *testing.T) {
 func quoteOfAnLPThatIsGone(t *testing.T, o options) {
 	w := start(t, o)
 	s := w.create(w.outgoing()[swapper.SwapToBTC]())
-	if err := w.net.LPs[0].Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.net.LPs[0].Close())
 	w.expire(s.SwapID)
 }

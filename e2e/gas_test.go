@@ -17,6 +17,7 @@ import (
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // coins is what an address has of the chain's own coin.
@@ -78,10 +79,7 @@ func payTo(t testing.TB, s *swapper.GetSwapStatusOutput) (bitcoin.Address, int64
 		t.Fatalf("asked to do %+v", s.CurrentAction)
 	}
 	tx := pay.Txs[0]
-	a, err := bitcoin.ParseAddress(tx.Address, bitcoin.Regtest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(bitcoin.ParseAddress(tx.Address, bitcoin.Regtest))(t)
 	if want := "bitcoin:" + tx.Address + "?amount=" + tx.Amount.Amount; tx.Type != "BITCOIN_ADDRESS" || tx.Hyperlink != want {
 		t.Fatalf("asked to pay to %+v", tx)
 	}
@@ -198,19 +196,12 @@ func TestGasSubmission(t *testing.T) {
 	first, second := w.newcomer(), w.newcomer()
 	a, b := w.gas(w.gasInput("BITCOIN-BTC", first)), w.gas(w.gasInput("BITCOIN-BTC", second))
 	sign := func(id string) []string {
-		s, err := w.user.Look(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(w.user.Look(t.Context(), id))(t)
 		fund := asksFor[*swapper.SignPSBT](s)
 		if fund == nil {
 			t.Fatalf("asked to do %+v", s.CurrentAction)
 		}
-		signed, err := w.user.SignPSBT(fund)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return signed
+		return must.Get(w.user.SignPSBT(fund))(t)
 	}
 	submit := func(id string, signed []string) ([]string, error) {
 		out, err := w.client.SubmitTransaction(w.within(30*time.Second), swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
@@ -223,10 +214,7 @@ func TestGasSubmission(t *testing.T) {
 	if _, err := submit(b.SwapID, signed); fault.CodeOf(err) != fault.InvalidInput {
 		t.Fatalf("the payment of another swap: %v", err)
 	}
-	ids, err := submit(a.SwapID, signed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ids := must.Get(submit(a.SwapID, signed))(t)
 	w.close()
 	w.open()
 	again, err := submit(a.SwapID, signed)
@@ -236,9 +224,7 @@ func TestGasSubmission(t *testing.T) {
 	if s := w.look(a.SwapID); asksFor[*swapper.Wait](s) == nil || s.Steps[0].InitTxID != ids[0] {
 		t.Errorf("asked to pay again: %+v", s)
 	}
-	if err := w.net.Mine(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.net.Mine(1))
 	if end := w.watch(a.SwapID, finished); !end.IsSuccess || w.coins(first).Cmp(w.gasWorth()) != 0 {
 		t.Errorf("ended as %s", end.State.Name)
 	}
@@ -252,9 +238,7 @@ func TestGasExpiresUnpaid(t *testing.T) {
 			w := w.in(t)
 			to := w.newcomer()
 			s := w.gas(w.gasInput(src, to))
-			if err := w.net.Advance(4 * time.Hour); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.net.Advance(4*time.Hour))
 			over := w.look(s.SwapID)
 			if !over.IsFinished || !over.IsExpired || over.CurrentAction != nil {
 				t.Errorf("over as %+v", over)
@@ -283,9 +267,7 @@ func TestGasLPGoneAfterPayment(t *testing.T) {
 			defer w.net.LPs[0].Misbehave(lp.Fault{})
 			w.net.LPs[0].Misbehave(lp.Fault{Down: true, NeverPay: true})
 			if src == "LIGHTNING-BTC" {
-				if err := w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}))
 			} else {
 				w.pay(payTo(t, asked))
 				w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Steps[0].Status == string("confirmed") })
@@ -309,11 +291,7 @@ func TestGasOtherPayments(t *testing.T) {
 	depth.OnlyFull(t)
 	w := start(t, options{lps: only(older)}) // the newer version takes no refund address later
 	back := func(t *testing.T) *devbitcoin.Wallet {
-		r, err := w.net.Bitcoin.NewWallet(bitcoin.P2TR)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2TR))(t)
 	}
 	returned := func(t *testing.T, end *swapper.GetSwapStatusOutput, to *devbitcoin.Wallet, sats int64) {
 		t.Helper()
@@ -351,9 +329,7 @@ func TestGasOtherPayments(t *testing.T) {
 		if err := w.client.SetGasRefundAddress(t.Context(), s.SwapID, "bc1qnonsense"); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("no address: %v", err)
 		}
-		if err := w.client.SetGasRefundAddress(t.Context(), s.SwapID, "bitcoin:"+r.Address.String()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.client.SetGasRefundAddress(t.Context(), s.SwapID, "bitcoin:"+r.Address.String()))
 		returned(t, w.watch(s.SwapID, finished), r, 900)
 		if w.coins(to).Sign() != 0 {
 			t.Error("was paid as well")
@@ -366,9 +342,7 @@ func TestGasOtherPayments(t *testing.T) {
 		in.RefundAddress = r.Address.String()
 		s := w.gas(in)
 		address, sats := payTo(t, w.look(s.SwapID))
-		if err := w.net.Advance(4 * time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.net.Advance(4*time.Hour))
 		if end := w.watch(s.SwapID, finished); !end.IsExpired {
 			t.Fatalf("ended as %s", end.State.Name)
 		}
@@ -394,16 +368,11 @@ func TestGasDoubleSpend(t *testing.T) {
 	}
 	// The LP has seen it as well when its words are taken over.
 	w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Quote.InputAmount.RawAmount.Int64() == sats+1 })
-	own, err := w.net.Wallet.Spend(50, []bitcoin.OutPoint{tx.TxIn[0].PreviousOutPoint})
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(w.net.Wallet.Spend(50, []bitcoin.OutPoint{tx.TxIn[0].PreviousOutPoint}))(t)
 	if _, err := w.net.Bitcoin.Send(own); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.net.Mine(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.net.Mine(1))
 	end := w.watch(s.SwapID, finished)
 	if end.State.Name != "FAILED" || !end.IsFailed || w.coins(to).Sign() != 0 || w.at(address) != 0 || before-w.net.Wallet.Balance() > 20_000 {
 		t.Errorf("ended as %s; %v received, %d sats spent", end.State.Name, w.coins(to), before-w.net.Wallet.Balance())
@@ -429,9 +398,7 @@ func gasFalsePayout(t *testing.T, o options) {
 				s := w.gas(w.gasInput(src, to))
 				asked := w.look(s.SwapID)
 				if src == "LIGHTNING-BTC" {
-					if err := w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}))
 				} else {
 					w.pay(payTo(t, asked))
 				}

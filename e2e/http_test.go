@@ -45,15 +45,9 @@ func newValidated(t *testing.T, next http.Handler) *validated {
 	t.Helper()
 	w := httptest.NewRecorder()
 	next.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
-	document, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(openapi3.NewLoader().LoadFromData(w.Body.Bytes()))(t)
 	document.Servers = nil
-	router, err := legacy.NewRouter(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	router := must.Get(legacy.NewRouter(document))(t)
 	v := &validated{t: t, router: router, next: next, answered: map[string]bool{}}
 	for _, item := range document.Paths.Map() {
 		for _, operation := range item.Operations() {

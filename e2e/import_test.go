@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	invoices "github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -161,13 +162,9 @@ func (w *world) settleImported(swaps []underWay, taken string) {
 		}
 	}
 	w.close()
-	if err := os.Remove(w.path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(w.path))
 	if taken == paidLong {
-		if err := w.net.Advance(45 * time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.net.Advance(45*time.Minute))
 	}
 	w.net.LPs[0].Misbehave(lp.Fault{})
 	w.tower.Behave(watchtower.Behaviour{})
@@ -191,9 +188,7 @@ func (w *world) settleImported(swaps []underWay, taken string) {
 	}
 	for i, r := range reports {
 		var record struct{ ID string }
-		if err := json.Unmarshal(records[i], &record); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(records[i], &record))
 		if r.Record != i || r.Swap.SwapType != swaps[i].typ || r.Swap.SwapID != record.ID {
 			t.Errorf("report %d: %+v, want %s %s", i, r.Swap, swaps[i].typ, record.ID)
 		}
@@ -214,10 +209,7 @@ func (w *world) settleImported(swaps []underWay, taken string) {
 			switch {
 			case s.refused:
 			case s.typ == swapper.SwapToBTC:
-				to, err := bitcoin.ParseAddress(q.OutputAddress, bitcoin.Regtest)
-				if err != nil {
-					t.Fatal(err)
-				}
+				to := must.Get(bitcoin.ParseAddress(q.OutputAddress, bitcoin.Regtest))(t)
 				if got := w.at(to); got != out {
 					t.Errorf("received %d sats, agreed on %d", got, out)
 				}
@@ -291,26 +283,17 @@ func TestImportRefusesByName(t *testing.T) {
 	ln := w.create(w.outgoing()[swapper.SwapToBTCLN]()).SwapID
 	auto := w.create(w.incoming()[swapper.SwapFromBTCLNAuto]()).SwapID
 	preimage, _ := lightning.Preimage("of another invoice")
-	other, err := w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
 	good := map[string][]byte{"btc": w.theirs(id), "ln": w.theirs(ln), "auto": w.theirs(auto)}
 	with := func(record, member string, v any) []byte {
 		var m map[string]any
-		if err := json.Unmarshal(good[record], &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(good[record], &m))
 		if data, inner, ok := strings.Cut(member, "."); ok {
 			m[data].(map[string]any)[inner] = v
 		} else {
 			m[member] = v
 		}
-		text, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		return must.Get(json.Marshal(m))(t)
 	}
 	someone := "0x000000000000000000000000000000000000dEaD"
 	cases := []struct {
@@ -343,9 +326,7 @@ func TestImportRefusesByName(t *testing.T) {
 		{"a record without end", "", fault.InvalidInput, with("btc", "padding", strings.Repeat("x", 2<<20))},
 	}
 	w.close()
-	if err := os.Remove(w.path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(w.path))
 	w.open()
 	records := [][]byte{good["btc"]}
 	for _, c := range cases {

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
@@ -172,10 +173,7 @@ type place struct {
 
 func placeOf(t *testing.T, e storage.Entry) place {
 	t.Helper()
-	r, err := swap.Decode(e.ID, e.Version, e.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(swap.Decode(e.ID, e.Version, e.Body))(t)
 	return place{r.Type, r.Chain, r.Contract, r.State, r.Submission != nil, r.Settled, len(r.Tried), r.Ended != 0}
 }
 
@@ -183,14 +181,9 @@ func placeOf(t *testing.T, e storage.Entry) place {
 // store.bolt.gz, with each swap once, in as many places as there are.
 func writeKept(t *testing.T, folder string, all *keeping) {
 	t.Helper()
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(folder, 0o755))
 	path := filepath.Join(t.TempDir(), "store")
-	s, err := bolt.Open(t.Context(), path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 	var dump []keptEntry
 	there, stored := map[place]bool{}, map[place]int{}
 	for _, id := range slices.Sorted(func(yield func(string) bool) {
@@ -210,22 +203,16 @@ func writeKept(t *testing.T, folder string, all *keeping) {
 		rarest := slices.MinFunc(history, func(a, b storage.Entry) int { return cmp.Compare(stored[placeOf(t, a)], stored[placeOf(t, b)]) })
 		stored[placeOf(t, rarest)]++
 		rarest.Version-- // of the one that it replaces
-		if err := s.Create(t.Context(), rarest); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Create(t.Context(), rarest))
 	}
 	var notes []storage.Note
 	for _, n := range all.notes {
 		notes = append(notes, n)
 		for v := range n.Version {
-			if err := s.SetNote(t.Context(), n.Name, n.Data, v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.SetNote(t.Context(), n.Name, n.Data, v))
 		}
 	}
-	if err := errors.Join(s.Verify(t.Context()), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Verify(t.Context()), s.Close()))
 	slices.SortFunc(notes, func(a, b storage.Note) int { return cmp.Compare(a.Name, b.Name) })
 	pack(t, filepath.Join(folder, "store.bolt.gz"), func(w io.Writer) error {
 		b, err := os.ReadFile(path)
@@ -254,15 +241,7 @@ func lines[T any](w io.Writer, all []T) error {
 
 func pack(t *testing.T, path string, write func(io.Writer) error) {
 	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(write(z), z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(path))(t)
+	z := must.Get(gzip.NewWriterLevel(f, gzip.BestCompression))(t)
+	must.Do(t, errors.Join(write(z), z.Close(), f.Close()))
 }

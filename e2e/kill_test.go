@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // Whenever the process is killed, before or after anything that lasts, the store
@@ -86,10 +87,7 @@ var manySent = regexp.MustCompile(`^(update|send) ([5-9]|\d\d)`)
 
 func (s *stage) life(t *testing.T, phase int, point string) *life {
 	t.Helper()
-	l, err := s.born(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(s.born(t.Context()))(t)
 	l.dieIn, l.dieAt = phase, point
 	return l
 }
@@ -98,9 +96,7 @@ func (s *stage) life(t *testing.T, phase int, point string) *life {
 func (s *stage) run(t *testing.T, lives ...*life) {
 	for phase := range s.flow.phases {
 		if phase > 0 {
-			if err := s.net.Advance(s.flow.pass); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.net.Advance(s.flow.pass))
 		}
 		var on []*life
 		for _, l := range lives {

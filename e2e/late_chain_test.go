@@ -11,6 +11,7 @@ import (
 	chainevm "github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // missing is what a client says it cannot use.
@@ -35,10 +36,7 @@ func TestStartsWithoutOneChain(t *testing.T) {
 	w := start(t, options{slow: true}) // a client opens while a chain is silent, and no quote ends meanwhile
 	w.close()
 	// Another chain, by a node of its own that is down.
-	node, err := w.net.EVM.Serve("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := must.Get(w.net.EVM.Serve(""))(t)
 	node.Misbehave(evm.Fault{Down: true})
 	network, list := w.net.EVM.Config(), w.net.Tokens()
 	network.Chain = "BOTANIX"

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -133,9 +134,7 @@ func TestLegacyFromBitcoin(t *testing.T) {
 			w.act(s.SwapID)
 			w.mine(2)
 			w.reached(s.SwapID, "BTC_TX_CONFIRMED")
-			if err := w.net.Bitcoin.Reorg(2); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.net.Bitcoin.Reorg(2))
 			w.watch(s.SwapID, is("CLAIM_COMMITED"))
 			w.tower.Behave(watchtower.Behaviour{})
 			w.mine(3)
@@ -150,10 +149,7 @@ func TestLegacyFromBitcoin(t *testing.T) {
 			if pay == nil {
 				t.Fatalf("asks for %q without a wallet", nameOf(asked.CurrentAction))
 			}
-			to, err := bitcoin.ParseAddress(pay.Txs[0].Address, bitcoin.Regtest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			to := must.Get(bitcoin.ParseAddress(pay.Txs[0].Address, bitcoin.Regtest))(t)
 			if _, err := w.net.Wallet.Pay(5, wire.NewTxOut(raw(pay.Txs[0].Amount), to.Script())); err != nil {
 				t.Fatal(err)
 			}

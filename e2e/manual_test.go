@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // gained reports by how much WBTC the user is richer than before.
@@ -42,9 +43,7 @@ func settledManually(t *testing.T, o options) {
 			w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
 				return nameOf(s.CurrentAction) == "Automatic settlement"
 			})
-			if err := w.net.Advance(2 * time.Minute); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.net.Advance(2*time.Minute))
 			w.until(s.SwapID, manually)
 			end := w.finish(s.SwapID)
 			if !end.IsSuccess {

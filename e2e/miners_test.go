@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // greedy is a Bitcoin backend in league with a miner: asked to, it says of all coins that
@@ -97,13 +98,9 @@ func TestMinersFeeIsShownAndBounded(t *testing.T) {
 			}
 			rate := ask.FeeRate + 3 // the user wants another one
 			own.BitcoinFeeRate = &rate
-			if s, err = w.client.GetSwapStatus(w.within(30*time.Second), own); err != nil {
-				t.Fatal(err)
-			}
+			s = must.Get(w.client.GetSwapStatus(w.within(30*time.Second), own))(t)
 			dearer := paidToMiners(t, asksFor[*swapper.SignPSBT](s).Funded[0].PSBTBase64)
-			if err := w.user.Do(w.within(time.Minute), id, s.CurrentAction); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.user.Do(w.within(time.Minute), id, s.CurrentAction))
 			if got := raw(*w.look(id).Quote.Fees.NetworkInput); dearer <= fee || got != dearer {
 				t.Errorf("miners get %d sats, the status says %d", dearer, got)
 			}
@@ -114,14 +111,8 @@ func TestMinersFeeIsShownAndBounded(t *testing.T) {
 // paidToMiners is what a PSBT's inputs hold more than its outputs, in sats.
 func paidToMiners(t *testing.T, text string) (fee int64) {
 	t.Helper()
-	b, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := psbt.NewFromRawBytes(bytes.NewReader(b), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(base64.StdEncoding.DecodeString(text))(t)
+	p := must.Get(psbt.NewFromRawBytes(bytes.NewReader(b), false))(t)
 	for _, in := range p.Inputs {
 		fee += in.WitnessUtxo.Value
 	}

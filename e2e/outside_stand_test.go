@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 var folder string // of the programs; "" if no test has built them
@@ -54,14 +55,9 @@ type stand struct {
 // newStand starts both, the network with one version of Solana's swap program.
 func newStand(t *testing.T, solana string) *stand {
 	t.Helper()
-	if err := build(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, build())
 	s := &stand{T: t, dir: t.TempDir()}
-	local, err := os.Create(filepath.Join(s.dir, "local.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	local := must.Get(os.Create(filepath.Join(s.dir, "local.json")))(t)
 	defer local.Close()
 	s.start(local, "devnet", "-mine", "500ms", "-solana", solana, "-starknet")
 	s.eventually("the network", func() error {
@@ -78,10 +74,7 @@ func newStand(t *testing.T, solana string) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, err := loopback.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(loopback.FreeAddress())(t)
 	s.start(nil, "server", "-config", "config.yaml", "-listen", address)
 	s.base = "http://" + address
 	s.eventually("the service", func() error { return get(s.base+"/readyz", nil) })
@@ -94,9 +87,7 @@ func (s *stand) start(out io.Writer, name string, args ...string) {
 	var said bytes.Buffer
 	c := exec.Command(filepath.Join(folder, name), args...)
 	c.Dir, c.Stdout, c.Stderr = s.dir, out, &said
-	if err := c.Start(); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, c.Start())
 	s.Cleanup(func() {
 		_ = c.Process.Signal(syscall.SIGTERM) // or it is gone, which Wait says
 		if err := c.Wait(); err != nil || s.Failed() {
@@ -122,13 +113,8 @@ func (s *stand) eventually(what string, works func() error) {
 // post makes a control call.
 func (s *stand) post(path string, query url.Values, body any) (answer map[string]json.RawMessage) {
 	s.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		s.Fatal(err)
-	}
-	if err := ask(http.MethodPost, s.says.Control+path+"?"+query.Encode(), text, &answer); err != nil {
-		s.Fatal(err)
-	}
+	text := must.Get(json.Marshal(body))(s)
+	must.Do(s, ask(http.MethodPost, s.says.Control+path+"?"+query.Encode(), text, &answer))
 	return answer
 }
 

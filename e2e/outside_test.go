@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // service is how a user reaches the operations, in their JSON. Errors end the test.
@@ -180,9 +181,7 @@ func (s *stand) expect(c service, d *direction) func(*status) {
 // received returns what a Bitcoin address has, by the network's own REST API.
 func (s *stand) received(address string) *big.Int {
 	var coins []struct{ Value int64 }
-	if err := get(s.says.Bitcoin.REST+"address/"+address+"/utxo", &coins); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, get(s.says.Bitcoin.REST+"address/"+address+"/utxo", &coins))
 	sum := new(big.Int)
 	for _, c := range coins {
 		sum.Add(sum, big.NewInt(c.Value))
@@ -194,9 +193,7 @@ func (s *stand) received(address string) *big.Int {
 func (s *stand) coins(account string) *big.Int {
 	var got struct{ Result string }
 	request := fmt.Sprintf(`{"jsonrpc": "2.0", "id": 1, "method": "eth_getBalance", "params": [%q, "latest"]}`, account)
-	if err := ask(http.MethodPost, s.says.EVM.RPC, []byte(request), &got); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, ask(http.MethodPost, s.says.EVM.RPC, []byte(request), &got))
 	n, ok := new(big.Int).SetString(got.Result, 0)
 	if !ok {
 		s.Fatalf("a balance of %q", got.Result)
@@ -327,9 +324,7 @@ func (c requests) create(d direction) string {
 func (c requests) status(id string) (s *status) {
 	u := c.says.Users.Bitcoin
 	q := url.Values{"swapId": {id}, "bitcoinAddress": {u.Address}, "bitcoinPublicKey": {u.PublicKey}}
-	if err := get(c.base+"/api/getSwapStatus?"+q.Encode(), &s); err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, get(c.base+"/api/getSwapStatus?"+q.Encode(), &s))
 	return s
 }
 
@@ -343,9 +338,7 @@ func (c requests) settle(id, link string) {
 
 func (c requests) balance(token, wallet string) *big.Int {
 	var b struct{ Balance amount }
-	if err := get(c.base+"/api/getSpendableBalance?"+url.Values{"token": {token}, "wallet": {wallet}}.Encode(), &b); err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, get(c.base+"/api/getSpendableBalance?"+url.Values{"token": {token}, "wallet": {wallet}}.Encode(), &b))
 	return c.number(b.Balance)
 }
 
@@ -358,10 +351,7 @@ func TestDocumentedScript(t *testing.T) {
 			t.Skipf("the script is run with %s, which is not installed", program)
 		}
 	}
-	text, err := os.ReadFile("../docs/integrate.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../docs/integrate.md"))(t)
 	_, rest, ok := strings.Cut(string(text), "```sh\n")
 	script, _, closed := strings.Cut(rest, "```")
 	if !ok || !closed {

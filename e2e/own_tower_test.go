@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
@@ -77,10 +78,7 @@ func serviceWithTower(t *testing.T, on string, use func(*swapper.Config, *later)
 	for _, f := range service.Chains {
 		c.Chains = append(c.Chains, pub.Account{Chain: f, Signer: signers[f.ID()], Policy: pub.Policy{Allowance: new(big.Int).Exp(big.NewInt(10), big.NewInt(20), nil)}})
 	}
-	tower, err := pub.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tower := must.Get(pub.Open(t.Context(), c))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); tower.Run(ctx) }()

@@ -36,9 +36,7 @@ func asked[T any](t *testing.T, server *httptest.Server, path string, headers ma
 	if answer.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %s", path, answer.StatusCode, body)
 	}
-	if err := json.Unmarshal(body, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(body, &out))
 	return out, string(body)
 }
 
@@ -47,10 +45,7 @@ func tells(t *testing.T, s *swapper.GetSwapStatusOutput, preimage []byte) bool {
 	t.Helper()
 	sign := asksFor[*swapper.SignSmartChainTransaction](s)
 	return sign != nil && slices.ContainsFunc(sign.Txs, func(text string) bool {
-		tx, err := solana.UnsignedTransaction(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tx := must.Get(solana.UnsignedTransaction(text))(t)
 		return bytes.Contains(must.Get(tx.MarshalBinary())(t), preimage)
 	})
 }
@@ -78,14 +73,9 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 		}
 		w.act(s.SwapID)
 		w.watch(s.SwapID, is("PR_PAID"))
-		entry, err := w.store.Get(t.Context(), s.SwapID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := must.Get(w.store.Get(t.Context(), s.SwapID))(t)
 		var r swap.Record
-		if err := json.Unmarshal(entry.Body, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(entry.Body, &r))
 		if bytes.Contains(entry.Body, []byte(s.SwapKey.Reveal())) || bytes.Contains(entry.Body, []byte("alice")) {
 			t.Error("the record holds the key, or the owner's name")
 		}

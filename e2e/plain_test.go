@@ -20,6 +20,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // members are the members of the reference's answers, and their types, by swap
@@ -255,10 +256,7 @@ func TestPlainRequests(t *testing.T) {
 	server := httptest.NewServer(check)
 	defer server.Close()
 	seen := map[string]map[string]string{}
-	invoice, err := w.net.Recipient.NewInvoice(lightning.InvoiceOptions{AmountMsat: 20_000_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	invoice := must.Get(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{AmountMsat: 20_000_000}))(t)
 	preimage, hash := lightning.Preimage("by hand")
 	user, btc := w.address(), w.net.Wallet.Address.String()
 	wallet := "&bitcoinAddress=" + btc + "&bitcoinPublicKey=" + w.net.Wallet.PublicKey()
@@ -317,10 +315,7 @@ func (p *plain) queries(w *world) {
 	if limits["input"].(map[string]any)["min"] == nil || limits["output"].(map[string]any)["min"] == nil {
 		t.Errorf("limits %v", limits)
 	}
-	invoice, err := w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{1}, AmountMsat: 12_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	invoice := must.Get(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{1}, AmountMsat: 12_000}))(t)
 	for text, want := range map[string]string{btc: "BITCOIN", "bitcoin:" + btc + "?amount=0.5&label=a%20b": "BITCOIN", invoice: "LIGHTNING", "lightning:" + strings.ToUpper(invoice): "LIGHTNING", user: "CITREA"} {
 		got := p.call(http.StatusOK, "parseAddress", "?address="+url.QueryEscape(text), "")
 		if got["type"] != want {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage/postgres"
 	"github.com/swapper-go/swapper/swappertest"
@@ -18,10 +19,7 @@ import (
 func TestSwapsInADatabase(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.DSN(t)
-	store, err := postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))(t)
 	t.Cleanup(func() {
 		if err := store.Verify(context.Background()); err != nil {
 			t.Error(err)
@@ -33,10 +31,7 @@ func TestSwapsInADatabase(t *testing.T) {
 	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}}) // the version with its own types
 	config := n.Config()
 	config.Store = store
-	client, err := swapper.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(swapper.Open(t.Context(), config))(t)
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = client.Run(context.Background()) }() // until it is closed
 	t.Cleanup(func() {
@@ -45,10 +40,7 @@ func TestSwapsInADatabase(t *testing.T) {
 		}
 		<-ended
 	})
-	to, err := n.NewUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(n.NewUser())(t)
 	evm, solana := n.User.Address("CITREA"), n.User.Address("SOLANA")
 	types := map[string]bool{}
 	for _, in := range []swapper.CreateSwapInput{

@@ -12,6 +12,7 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -32,15 +33,10 @@ func TestLostStoreAndProviderAway(t *testing.T) {
 			s := w.create(w.outgoing()[typ]())
 			w.until(s.SwapID, is("COMMITED"))
 			w.close()
-			if err := os.Remove(w.path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(w.path))
 			w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, Down: true})
 			w.open()
-			found, err := w.client.Recover(w.within(30*time.Second), w.address())
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(w.client.Recover(w.within(30*time.Second), w.address()))(t)
 			if len(found) != 1 || found[0].SwapType != typ || found[0].IsFinished {
 				t.Fatalf("found %+v", found)
 			}
@@ -74,32 +70,20 @@ func TestLostStore(t *testing.T) {
 	}
 
 	w.close()
-	if err := os.Remove(w.path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(w.path))
 	w.open()
-	found, err := w.client.Recover(w.within(30*time.Second), w.address())
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(w.client.Recover(w.within(30*time.Second), w.address()))(t)
 	if len(found) != 1 || found[0].SwapType != swapper.SwapToBTC || found[0].IsFinished {
 		t.Fatalf("found %+v", found)
 	}
-	e, err := w.store.Get(t.Context(), found[0].SwapID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(w.store.Get(t.Context(), found[0].SwapID))(t)
 	var r swap.Record
-	if err := json.Unmarshal(e.Body, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(e.Body, &r))
 	// The chain shows the escrow to all, and an id lets its holder act on the swap.
 	if public := hex.EncodeToString(r.Escrow.Real.Hash[:16]); strings.Contains(found[0].SwapID, public) {
 		t.Errorf("id %s can be computed", found[0].SwapID)
 	}
-	if err := w.net.Advance(8 * 24 * time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.net.Advance(8*24*time.Hour))
 	if end := w.finish(found[0].SwapID); end.State.Name != "REFUNDED" {
 		t.Fatalf("ended as %s", end.State.Name)
 	}
@@ -153,9 +137,7 @@ func TestAFalseEndIsCorrected(t *testing.T) {
 			if got := w.status(s.SwapID); got.State.Name != "COMMITED" {
 				t.Fatalf("still %s", got.State.Name)
 			}
-			if err := w.net.Advance(8 * 24 * time.Hour); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.net.Advance(8*24*time.Hour))
 			if end := w.finish(s.SwapID); end.State.Name != "REFUNDED" {
 				t.Fatalf("ended as %s", end.State.Name)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // outgoing are the requests of both types in which the user opens an escrow.
@@ -81,9 +82,7 @@ func refunds(t *testing.T, o options) {
 					if test.name == "by timelock, the LP is gone" {
 						w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, Down: true})
 					}
-					if err := w.net.Advance(8 * 24 * time.Hour); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, w.net.Advance(8*24*time.Hour))
 				}
 				w.until(s.SwapID, is("REFUNDABLE"))
 				w.ended(s.SwapID, "REFUNDED")

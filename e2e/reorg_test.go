@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // safeDepth is how far below the head the chain's blocks are final in these tests.
@@ -342,10 +343,7 @@ func TestBitcoinReorganisations(t *testing.T) {
 	t.Run("the LP's payment is lost", func(t *testing.T) {
 		w := w.in(t)
 		before := w.book()
-		to, err := w.net.Bitcoin.NewWallet(bitcoin.P2WPKH)
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
 		in := w.outgoing()[swapper.SwapToBTC]()
 		in.DstAddress = to.Address.String()
 		s := w.create(in)
@@ -353,10 +351,7 @@ func TestBitcoinReorganisations(t *testing.T) {
 		soft := w.reached(s.SwapID, "SOFT_CLAIMED")
 		w.mine(1)
 		undo(w, 1)
-		id, err := bitcoin.ParseHash(soft.Steps[1].InitTxID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(bitcoin.ParseHash(soft.Steps[1].InitTxID))(t)
 		w.net.Bitcoin.Evict(id)
 		w.eventually("sent again", func() bool { return w.net.Bitcoin.InMempool(id) })
 		w.reached(s.SwapID, "SOFT_CLAIMED")

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -59,14 +60,9 @@ func TestLogsHoldNoSecret(t *testing.T) {
 	wrong, _ := lightning.Preimage("another one")
 	secrets := map[string][]byte{"the user's preimage": preimage[:], "a wrong preimage": wrong[:]}
 	keep := func(name, id string) {
-		e, err := w.store.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(w.store.Get(t.Context(), id))(t)
 		var r swap.Record
-		if err := json.Unmarshal(e.Body, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(e.Body, &r))
 		secrets["the seed of a swap with "+name] = r.Seed[:]
 		if r.Lightning != nil && !r.Lightning.Preimage.IsZero() {
 			secrets["the preimage of a swap with "+name] = r.Lightning.Preimage[:]
@@ -74,15 +70,9 @@ func TestLogsHoldNoSecret(t *testing.T) {
 	}
 	swapKey := strings.Repeat("9d", 16)
 	get := func(status int, query string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/getSwapStatus?"+query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/getSwapStatus?"+query, nil))(t)
 		request.Header.Set("Swap-Key", swapKey)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(request))(t)
 		response.Body.Close()
 		if response.StatusCode != status {
 			t.Errorf("%d, want %d", response.StatusCode, status)

@@ -8,6 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // With LPs of each version. At the default depth TestBitcoinIsPaid, TestLightningIsPaid, TestLightningPays and
@@ -19,10 +20,7 @@ func TestChainToBitcoin(t *testing.T) {
 
 func chainToBitcoin(t *testing.T, o options) {
 	w := start(t, o)
-	to, err := w.net.Bitcoin.NewWallet(bitcoin.P2WPKH)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
 	s := w.create(swapper.CreateSwapInput{SrcToken: w.token(w.native()), DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut,
 		SrcAddress: w.address(), DstAddress: to.Address.String()})
 	end := w.finish(s.SwapID)
@@ -42,10 +40,7 @@ func TestChainToLightning(t *testing.T) {
 func chainToLightning(t *testing.T, o options) {
 	w := start(t, o)
 	payee := w.net.Recipient
-	invoice, err := payee.NewInvoice(lightning.InvoiceOptions{AmountMsat: 50_000_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	invoice := must.Get(payee.NewInvoice(lightning.InvoiceOptions{AmountMsat: 50_000_000}))(t)
 	s := w.create(swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
 		SrcAddress: w.address(), DstAddress: invoice})
 	end := w.finish(s.SwapID)

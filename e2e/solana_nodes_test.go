@@ -6,6 +6,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // One of two nodes of Solana that misbehaves, whichever is named first, stops no swap and
@@ -24,10 +25,7 @@ func TestSolanaNodesThatMisbehave(t *testing.T) {
 		}
 		w = start(t, o)
 		w.close() // each subtest opens it with other nodes
-		second, err := w.net.Solana.Serve("")
-		if err != nil {
-			t.Fatal(err)
-		}
+		second := must.Get(w.net.Solana.Serve(""))(t)
 		for name, fault := range map[string]solana.NodeFault{
 			"loses transactions": {LoseTransaction: true},
 			"loses answers":      {LoseAnswer: true},

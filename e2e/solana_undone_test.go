@@ -6,6 +6,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -43,9 +44,7 @@ func TestSolanaReorganisationsOfIncomingSwaps(t *testing.T) {
 			before := w.book()
 			s := w.openedButNotFinal()
 			w.closed(s.SwapID)
-			if err := w.net.Solana.Forget(1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.net.Solana.Forget(1))
 			told := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name != "CLAIM_COMMITED" })
 			if asksFor[*swapper.SendToAddress](told) != nil {
 				t.Errorf("asks for bitcoin in %s", told.State.Name)

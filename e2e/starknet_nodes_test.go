@@ -7,6 +7,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // One of two nodes of Starknet that misbehaves, whichever is named first, stops no swap
@@ -25,10 +26,7 @@ func TestStarknetNodesThatMisbehave(t *testing.T) {
 		}
 		w = start(t, o)
 		w.close() // each subtest opens it with other nodes
-		second, err := w.net.Starknet.Serve("")
-		if err != nil {
-			t.Fatal(err)
-		}
+		second := must.Get(w.net.Starknet.Serve(""))(t)
 		for name, fault := range map[string]starknet.NodeFault{
 			"loses transactions":               {LoseTransaction: true},
 			"loses answers":                    {LoseAnswer: true},

@@ -10,6 +10,7 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -102,12 +103,8 @@ func TestSubmissionsBlockNobodyOnStarknet(t *testing.T) {
 			w := w.in(t)
 			w.net.LPs[0].Misbehave(lp.Fault{})
 			newcomer := chain.NewAccount()
-			if err := chain.Fund(t.Context(), newcomer.Address, starknet.STRK(10)); err != nil {
-				t.Fatal(err)
-			}
-			if err := chain.Mint(t.Context(), starknet.WBTC, newcomer.Address, big.NewInt(100_000)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, chain.Fund(t.Context(), newcomer.Address, starknet.STRK(10)))
+			must.Do(t, chain.Mint(t.Context(), starknet.WBTC, newcomer.Address, big.NewInt(100_000)))
 			user := *w.user
 			user.Starknet = &newcomer.Key
 			w.user = &user

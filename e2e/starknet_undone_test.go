@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -127,10 +128,7 @@ func TestPreConfirmedTransactionsThatVanish(t *testing.T) {
 			w := w.in(t)
 			before := w.book()
 			s := w.create(w.outgoing()[swapper.SwapToBTCLN]())
-			signed, err := w.user.Sign(w.asked(s.SwapID))
-			if err != nil {
-				t.Fatal(err)
-			}
+			signed := must.Get(w.user.Sign(w.asked(s.SwapID)))(t)
 			transfer(w)
 			if err := w.submit(s.SwapID, signed); fault.CodeOf(err) != fault.InvalidInput {
 				t.Errorf("handed in with a nonce that is used: %v", err)

@@ -14,6 +14,7 @@ import (
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // signed is what an action asks for, signed by an account with other fees.
@@ -90,14 +91,10 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := chain.Fund(t.Context(), stranger.Address, devnet.Coins(1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chain.Fund(t.Context(), stranger.Address, devnet.Coins(1)))
 		var got *swapper.GetSwapStatusOutput
 		for ctx := w.within(30 * time.Second); got == nil || got.CurrentAction == nil; time.Sleep(50 * time.Millisecond) {
-			if got, err = w.client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID, Signer: stranger.Address.Hex()}); err != nil {
-				t.Fatal(err)
-			}
+			got = must.Get(w.client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID, Signer: stranger.Address.Hex()}))(t)
 			if ctx.Err() != nil {
 				t.Fatalf("the stranger is never asked to sign: %+v, %+v", got.State, got.ActionError)
 			}
@@ -123,9 +120,7 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 			t.Errorf("the owner's: %v", err)
 		}
 		chain.SetMining(true)
-		if err := chain.Advance(time.Second); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chain.Advance(time.Second))
 		w.reached(s.SwapID, "REFUNDED")
 		whole(w, before)
 	})
@@ -151,9 +146,7 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 			t.Errorf("the second: %v", err)
 		}
 		chain.SetMining(true)
-		if err := chain.Advance(time.Second); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chain.Advance(time.Second))
 		w.ended(s.SwapID, "CLAIMED")
 		if _, err := chain.Wait(t.Context(), second[len(second)-1].Hash()); err != nil {
 			t.Errorf("the second was not mined: %v", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // services are LNURL services of a world, once it has started: those that are
@@ -52,10 +53,7 @@ func TestLightningIsPaid(t *testing.T) {
 	o, services := serving(options{})
 	w := start(t, o)
 	pay := func(name string, action *lightning.Action) string {
-		links, err := services.paid.AddPay(lightning.Pay{Name: name, MinMsat: 1_000_000, MaxMsat: 500_000_000, Action: action})
-		if err != nil {
-			t.Fatal(err)
-		}
+		links := must.Get(services.paid.AddPay(lightning.Pay{Name: name, MinMsat: 1_000_000, MaxMsat: 500_000_000, Action: action}))(t)
 		if action != nil && action.Tag == "url" { // only https addresses are shown, so the service is called at one
 			return links.Identifier
 		}
@@ -108,10 +106,7 @@ func TestBitcoinIsPaid(t *testing.T) {
 		for _, kind := range depth.Of(1, []bitcoin.AddressType{bitcoin.P2TR, bitcoin.P2PKH}) {
 			t.Run(fmt.Sprint(exact, " ", kind), func(t *testing.T) {
 				w := w.in(t)
-				to, err := w.net.Bitcoin.NewWallet(kind)
-				if err != nil {
-					t.Fatal(err)
-				}
+				to := must.Get(w.net.Bitcoin.NewWallet(kind))(t)
 				before := w.book()
 				s := w.create(swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: exact, SrcAddress: w.address(), DstAddress: to.Address.String()})
 				w.ended(s.SwapID, "CLAIMED")
@@ -160,10 +155,7 @@ func lightningPays(t *testing.T, o options) {
 			w := w.in(t)
 			to := w.newcomer()
 			in := swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: test.exact, DstAddress: to, GasAmount: test.gas}
-			links, err := services.paying.AddWithdraw(lightning.Withdraw{Name: "withdraw", MinMsat: 1000, MaxMsat: 500_000_000})
-			if err != nil {
-				t.Fatal(err)
-			}
+			links := must.Get(services.paying.AddWithdraw(lightning.Withdraw{Name: "withdraw", MinMsat: 1000, MaxMsat: 500_000_000}))(t)
 			if test.link {
 				in.SrcAddress = links.LNURL
 			}
@@ -174,10 +166,7 @@ func lightningPays(t *testing.T, o options) {
 				if test.later {
 					settle.LnurlWithdraw = links.LNURL
 				}
-				out, err := w.client.SettleWithLnurl(w.within(30*time.Second), settle)
-				if err != nil {
-					t.Fatal(err)
-				}
+				out := must.Get(w.client.SettleWithLnurl(w.within(30*time.Second), settle))(t)
 				if len(out.PaymentHash) != 64 {
 					t.Errorf("payment hash %q", out.PaymentHash)
 				}

@@ -122,9 +122,7 @@ func TestToldWithoutSecrets(t *testing.T) {
 	w.until(claimed, func(s *swapper.GetSwapStatusOutput) bool {
 		return nameOf(s.CurrentAction) == "Automatic settlement"
 	})
-	if err := w.net.Advance(2 * time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.net.Advance(2*time.Minute))
 	asked := asksFor[*swapper.SignSmartChainTransaction](w.until(claimed, manually))
 	if len(asked.Txs) == 0 {
 		t.Fatal("getSwapStatus hands out no claim")
@@ -185,14 +183,9 @@ func TestToldWithoutSecrets(t *testing.T) {
 				t.Errorf("%s was told\n%s\ngetSwapStatus says\n%s", o.name, data, now)
 			}
 		}
-		entry, err := w.store.Get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := must.Get(w.store.Get(t.Context(), id))(t)
 		var r swap.Record
-		if err := json.Unmarshal(entry.Body, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(entry.Body, &r))
 		for form, s := range forms(r.Seed[:]) {
 			secrets["the seed of "+r.Type.String()+" as "+form] = s
 		}

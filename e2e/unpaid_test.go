@@ -9,6 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // An LP that says that it has paid, or that the user may have the tokens back, is
@@ -127,10 +128,7 @@ func paidAndNotClaimed(t *testing.T, o options) {
 		t.Run(string(test.typ)+" "+test.name, func(t *testing.T) {
 			w := w.in(t)
 			before := w.book()
-			to, err := w.net.Bitcoin.NewWallet(bitcoin.P2WPKH)
-			if err != nil {
-				t.Fatal(err)
-			}
+			to := must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
 			in := w.outgoing()[test.typ]()
 			if test.typ == swapper.SwapToBTC {
 				in.DstAddress = to.Address.String()

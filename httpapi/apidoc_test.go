@@ -37,9 +37,7 @@ func TestAPIDocument(t *testing.T) {
 	}
 	want := prose + referenceBegin + reference(t)
 	if *update {
-		if err := os.WriteFile(apiDocument, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(apiDocument, []byte(want), 0o644))
 		return
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(text), "\n")); diff != "" {
@@ -113,9 +111,7 @@ func reference(t *testing.T) string {
 		Paths      ordered
 		Components struct{ Schemas ordered }
 	}
-	if err := json.Unmarshal(openAPI, &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(openAPI, &doc))
 	var b strings.Builder
 	b.WriteString("\n## Reference: operations\n")
 	for _, path := range doc.Paths.names {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 const benchTarget = "/api/parseAddress?address=bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"
@@ -113,10 +114,7 @@ func overSockets(b *testing.B, h http.Handler, connections int) {
 	defer server.Close()
 	conns := make([]net.Conn, connections)
 	for i := range conns {
-		var err error
-		if conns[i], err = net.Dial("tcp", server.Listener.Addr().String()); err != nil {
-			b.Fatal(err)
-		}
+		conns[i] = must.Get(net.Dial("tcp", server.Listener.Addr().String()))(b)
 		defer conns[i].Close()
 	}
 	request := []byte("GET " + benchTarget + " HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -158,8 +156,6 @@ func overSockets(b *testing.B, h http.Handler, connections int) {
 // cpuTime is the processor time of this process so far.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

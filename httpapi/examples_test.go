@@ -41,10 +41,7 @@ func relay(t *testing.T, doc *openapi3.T, request *http.Request, status int, ans
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	defer service.Close()
-	router, err := legacy.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	router := must.Get(legacy.NewRouter(doc))(t)
 	w := httptest.NewRecorder()
 	(&checked{t, router, httpapi.New(dial(t, service.URL, httpapi.ClientOptions{}), httpapi.Options{}), map[string]bool{}}).ServeHTTP(w, request)
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {

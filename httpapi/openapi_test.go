@@ -39,9 +39,7 @@ func TestDocumentIsValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, doc.Validate(t.Context()))
 	if doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.1" {
 		t.Errorf("OpenAPI %s, version %s", doc.OpenAPI, doc.Info.Version)
 	}
@@ -132,9 +130,7 @@ type document struct {
 func readDocument(t *testing.T) document {
 	t.Helper()
 	var d document
-	if err := json.Unmarshal(served(t, httpapi.Options{}), &d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(served(t, httpapi.Options{}), &d))
 	return d
 }
 
@@ -261,9 +257,7 @@ func TestVectorsOpenAPISchemas(t *testing.T) {
 			t.Fatalf("no schema %s", in.Schema)
 		}
 		var want any
-		if err := json.Unmarshal(c.Want(t), &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(c.Want(t), &want))
 		got := d.named(in.Schema)
 		for _, own := range strings.Fields(additions[in.Schema]) {
 			c.Differ(t, "interface-additions")

@@ -149,9 +149,7 @@ func sameAsSent(t *testing.T, want json.RawMessage, member, text string) {
 	t.Helper()
 	var says map[string]map[string]any
 	var sent map[string]any
-	if err := errors.Join(json.Unmarshal(want, &says), json.Unmarshal([]byte(text), &sent)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(json.Unmarshal(want, &says), json.Unmarshal([]byte(text), &sent)))
 	sameMembers(t, says[member], sent)
 }
 
@@ -334,9 +332,7 @@ func checkOperation(t *testing.T, c *vectors.Case, operation, text string, want 
 	var expected map[string]members
 	d := json.NewDecoder(bytes.NewReader(want))
 	d.UseNumber()
-	if err := d.Decode(&expected); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&expected))
 	fields := expected[member]
 	for name, x := range fields {
 		if x == "" || x == false { // as good as absent, where it is not refused
@@ -389,9 +385,7 @@ func TestVectorsCreateSwapBody(t *testing.T) {
 		}
 		d := json.NewDecoder(bytes.NewReader(want))
 		d.UseNumber()
-		if err := d.Decode(&args); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&args))
 		a := args.SwapArgs
 		body := members{"srcToken": a.SrcToken, "dstToken": a.DstToken, "amount": a.Amount, "srcAddress": a.SrcAddress, "dstAddress": a.DstAddress,
 			"amountType": "EXACT_OUT"}

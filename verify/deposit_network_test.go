@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -23,10 +24,7 @@ func paysDeposits(w *world) {
 	v := w.wallet()
 	before := w.balance()
 	s := w.fromBitcoin(v)
-	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess || end.IsFailed || end.IsExpired {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -42,10 +40,7 @@ func paysDeposits(w *world) {
 func (w *world) opens(sats int64) (*swapper.SignSmartChainTransaction, swapper.EscrowInfo) {
 	w.Helper()
 	s := w.paying(w.service.Service, sats)
-	sign, err := w.action(w.service.Service, s.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	sign := must.Get(w.action(w.service.Service, s.SwapID))(w)
 	out, err := w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
 	if err != nil || out.Escrow == nil {
 		w.Fatalf("the service says %+v, %v", out, err)
@@ -161,15 +156,8 @@ func refusesDeposits(w *world) {
 	}
 	sign := func(v swapper.Service, id string) []string {
 		w.Helper()
-		out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: w.net.User.Address("BITCOIN"), BitcoinPublicKey: w.net.User.BitcoinPublicKey()})
-		if err != nil {
-			w.Fatal(err)
-		}
-		txs, err := w.net.User.Sign(out.CurrentAction)
-		if err != nil {
-			w.Fatal(err)
-		}
-		return txs
+		out := must.Get(v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: w.net.User.Address("BITCOIN"), BitcoinPublicKey: w.net.User.BitcoinPublicKey()}))(w)
+		return must.Get(w.net.User.Sign(out.CurrentAction))(w)
 	}
 	taken := len(w.service.taken)
 	if got, err := v.SubmitTransaction(w.Context(), swapper.SubmitTransactionInput{SwapID: s.SwapID, SignedTxs: sign(other, o.SwapID)}); err == nil {
@@ -201,19 +189,12 @@ func claimsDepositAlone(w *world) {
 		w.Fatal(err)
 	}
 	w.service.gone = true
-	if err := w.net.Mine(6); err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, w.net.Mine(6))
 	if _, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); err != nil {
 		w.Fatal(err)
 	}
-	if err := w.net.Advance(3 * time.Minute); err != nil {
-		w.Fatal(err)
-	}
-	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, w.net.Advance(3*time.Minute))
+	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -143,9 +144,7 @@ func verifiesEveryLeaf(w *world) {
 			}
 			for _, s := range flow.stages {
 				if s.name == "claim" { // and no watchtower has claimed
-					if err := w.net.Advance(3 * time.Minute); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, w.net.Advance(3*time.Minute))
 				}
 				text := a.reach(s, flow.typ == swapper.SwapSPVVaultFromBTC || flow.typ == swapper.SwapFromBTC || flow.typ == swapper.SwapFromBTCLN)
 				if flow.name == toLink { // a service that hears of links says this of another one
@@ -176,11 +175,8 @@ const toLink = "to a link"
 // toLink asks for a swap to an LNURL-pay link.
 func (w *world) toLink(s swapper.Service) *swapper.CreateSwapOutput {
 	w.Helper()
-	swap, err := s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
-		SrcAddress: w.net.User.Address(w.chain), DstAddress: w.net.PayLink()})
-	if err != nil {
-		w.Fatal(err)
-	}
+	swap := must.Get(s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
+		SrcAddress: w.net.User.Address(w.chain), DstAddress: w.net.PayLink()}))(w)
 	return swap
 }
 
@@ -188,9 +184,7 @@ func (w *world) toLink(s swapper.Service) *swapper.CreateSwapOutput {
 func (w *world) withLink(answer []byte) []byte {
 	w.Helper()
 	var out swapper.GetSwapStatusOutput
-	if err := json.Unmarshal(answer, &out); err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, json.Unmarshal(answer, &out))
 	out.LNURL = &swapper.SwapOutputLNURL{Pay: "lnurl1other", SuccessAction: &swapper.SuccessAction{Description: "paid", Text: "call 555", URL: "https://thief.example"}}
 	return []byte(asText(w.T, out))
 }
@@ -271,9 +265,7 @@ func (a *alterations) ask(answer []byte) (*swapper.GetSwapStatusOutput, bool, er
 	}
 	a.store.before = nil
 	got, err := a.wallet.GetSwapStatus(a.Context(), swapper.GetSwapStatusInput{SwapID: a.id})
-	if err := a.store.rewind(a.Context()); err != nil {
-		a.Fatal(err)
-	}
+	must.Do(a, a.store.rewind(a.Context()))
 	return got, a.told.secrets > 0, err
 }
 
@@ -406,9 +398,7 @@ func (a *alterations) believed(want, got *swapper.GetSwapStatusOutput) (all []st
 func leaves(t *testing.T, of any) map[string]string {
 	t.Helper()
 	var root any
-	if err := json.Unmarshal([]byte(asText(t, of)), &root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(asText(t, of)), &root))
 	all := map[string]string{}
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
@@ -435,9 +425,7 @@ func grafts(t *testing.T, text, other []byte) map[string][]byte {
 	t.Helper()
 	var root, from any
 	for text, to := range map[*any][]byte{&root: text, &from: other} {
-		if err := json.Unmarshal(to, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(to, text))
 	}
 	all := map[string][]byte{}
 	var walk func(path string, v, donor any, set func(any), unset func())

@@ -14,6 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
 )
@@ -133,10 +134,7 @@ func triesList(t *testing.T, v swapper.Service, s *service, text string) (tried,
 	}
 	honest := func() map[string]map[string]string { // the wallet's swaps of the list as it is
 		t.Helper()
-		all, err := see([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(see([]byte(text)))(t)
 		own := map[string]map[string]string{}
 		for _, o := range all {
 			if !notOurs(o) {
@@ -211,10 +209,7 @@ func (a asked) Escrows(_ context.Context, q []chains.EscrowQuery) ([]chains.Escr
 func TestListsAskABoundedNumberOfTimes(t *testing.T) {
 	const swaps, most = 130, 100
 	chain, store, s := &counting{}, new(storage.Memory), &service{}
-	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}))(t)
 	for i := range swaps {
 		opens(t, v, s, store, fmt.Sprint("swap ", i))
 	}
@@ -241,14 +236,9 @@ func opens(t *testing.T, v swapper.Service, s *service, store storage.Store, id 
 	if _, err := v.CreateSwap(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	e, err := store.Get(t.Context(), "verify/swap/"+id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(store.Get(t.Context(), "verify/swap/"+id))(t)
 	e.Body = []byte(strings.Replace(string(e.Body), `"Escrow":null`, `"Escrow":{"Version":"v1"}`, 1))
-	if err := store.Update(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Update(t.Context(), e))
 	s.listed = append(s.listed, swapper.ListSwapOutput{SwapOutputBase: answer.SwapOutputBase})
 }
 
@@ -275,19 +265,14 @@ func (p *patient) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]s
 func TestListsAskMeanwhile(t *testing.T) {
 	chain, store := &counting{}, new(storage.Memory)
 	s := &patient{service: &service{}, chain: chain}
-	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}))(t)
 	var noted []string
 	for i := range 5 {
 		opens(t, v, s.service, store, fmt.Sprint(i))
 		noted = append(noted, fmt.Sprintf(`{"ID":"%d"}`, i))
 	}
 	slices.Reverse(s.listed) // the newest first
-	if err := store.SetNote(t.Context(), "verify/recent", []byte("["+strings.Join(append(noted, `{"ID":"not stored any more"}`), ",")+"]"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.SetNote(t.Context(), "verify/recent", []byte("["+strings.Join(append(noted, `{"ID":"not stored any more"}`), ",")+"]"), 0))
 	whole := s.listed
 	for _, c := range []struct {
 		in          swapper.ListSwapsInput
@@ -322,10 +307,7 @@ func TestListsAskMeanwhile(t *testing.T) {
 func TestListsNeedNoNote(t *testing.T) {
 	chain, store := &counting{heard: make(chan int, 9)}, &noteless{Memory: new(storage.Memory)}
 	s := &service{}
-	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}))(t)
 	opens(t, v, s, store.Memory, "0")
 	for name, err := range map[string]error{"not to be read": nil, "the store fails": storage.ErrUnknown} {
 		store.fails, chain.asked = err, 0
@@ -369,9 +351,7 @@ func TestSwapOfAChainThatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	config.Chains = []chains.Factory{mars{}}
-	if v, err = verify.Wrap(s, config); err != nil {
-		t.Fatal(err)
-	}
+	v = must.Get(verify.Wrap(s, config))(t)
 	s.listed = []swapper.ListSwapOutput{{SwapOutputBase: answer.SwapOutputBase}}
 	if got, err := v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"}); err != nil || len(got) != 1 || got[0].Quote.OutputAddress != in.DstAddress {
 		t.Errorf("got %+v, %v", got, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 	"github.com/swapper-go/swapper/verify"
@@ -154,10 +155,7 @@ func TestThroughAService(t *testing.T) {
 // through starts a network with a service, and does the parts one after another.
 func through(t *testing.T, chain string, options swappertest.Options, parts []part) {
 	net := swappertest.Start(t, options)
-	client, err := swapper.Open(t.Context(), net.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(swapper.Open(t.Context(), net.Config()))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(ctx) }()
@@ -182,11 +180,7 @@ func (w *world) wallet() swapper.Service { return w.walletOf(w.service, new(stor
 func (w *world) walletOf(s swapper.Service, store storage.Store) swapper.Service {
 	w.Helper()
 	c := w.net.Config()
-	v, err := verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: store, LNURL: c.LNURL})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return v
+	return must.Get(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: store, LNURL: c.LNURL}))(w)
 }
 
 // out asks for a swap out of the smart chain.
@@ -199,10 +193,7 @@ func (w *world) out(s swapper.Service, typ swapper.SwapType) *swapper.CreateSwap
 	} else {
 		in.DstAddress = w.net.Invoice(50_000)
 	}
-	swap, err := s.CreateSwap(w.Context(), in)
-	if err != nil {
-		w.Fatal(err)
-	}
+	swap := must.Get(s.CreateSwap(w.Context(), in))(w)
 	if swap.SwapType != typ {
 		w.Fatalf("the swap is a %s, want %s", swap.SwapType, typ)
 	}
@@ -211,11 +202,7 @@ func (w *world) out(s swapper.Service, typ swapper.SwapType) *swapper.CreateSwap
 
 func (w *world) balance() *big.Int {
 	w.Helper()
-	b, err := w.net.User.Balance(w.Context(), w.chain+"-WBTC")
-	if err != nil {
-		w.Fatal(err)
-	}
-	return b
+	return must.Get(w.net.User.Balance(w.Context(), w.chain+"-WBTC"))(w)
 }
 
 // A wallet sends to Bitcoin and Lightning through a service that it does not trust, and
@@ -245,10 +232,7 @@ func refunds(w *world) {
 	v := w.wallet()
 	before := w.balance()
 	s := w.out(v, swapper.SwapToBTCLN)
-	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if end.IsSuccess || !end.IsFailed {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -278,20 +262,11 @@ func (w *world) action(s swapper.Service, id string) (*swapper.SignSmartChainTra
 // Each way of a service to steal with transactions, none of which reaches the wallet.
 func refusesTransactions(w *world) {
 	honest := w.service.Service
-	mallory, err := w.net.NewUser()
-	if err != nil {
-		w.Fatal(err)
-	}
+	mallory := must.Get(w.net.NewUser())(w)
 	other := w.out(honest, swapper.SwapToBTCLN) // another swap of the same user, with its own invoice
-	theirs, err := w.action(honest, other.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	theirs := must.Get(w.action(honest, other.SwapID))(w)
 	bitcoinSwap := w.out(honest, swapper.SwapToBTC)
-	toBitcoin, err := w.action(honest, bitcoinSwap.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	toBitcoin := must.Get(w.action(honest, bitcoinSwap.SwapID))(w)
 	sign := func(change func(*swapper.SignSmartChainTransaction)) func(*swapper.GetSwapStatusOutput) {
 		return func(out *swapper.GetSwapStatusOutput) { change(out.CurrentAction.(*swapper.SignSmartChainTransaction)) }
 	}
@@ -332,24 +307,15 @@ func paysOnce(w *world) {
 	v := w.wallet()
 	in := swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut, SrcAddress: w.net.User.Address(w.chain),
 		DstToken: "LIGHTNING-BTC", DstAddress: w.net.Invoice(50_000)}
-	first, err := v.CreateSwap(w.Context(), in)
-	if err != nil {
-		w.Fatal(err)
-	}
-	second, err := v.CreateSwap(w.Context(), in)
-	if err != nil {
-		w.Fatal(err)
-	}
+	first := must.Get(v.CreateSwap(w.Context(), in))(w)
+	second := must.Get(v.CreateSwap(w.Context(), in))(w)
 	if _, err := w.action(v, first.SwapID); err != nil {
 		w.Fatal(err)
 	}
 	if got, err := w.action(v, second.SwapID); !refuses(err) {
 		w.Errorf("a second swap for the invoice: got %+v, %v, want a refusal", got, err)
 	}
-	theirs, err := w.action(w.service.Service, second.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	theirs := must.Get(w.action(w.service.Service, second.SwapID))(w)
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
 		out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = theirs.Txs
 	}
@@ -370,19 +336,14 @@ func paysBitcoinOnce(w *world) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	status, err := w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: first.SwapID})
-	if err != nil {
-		w.Fatal(err)
-	}
+	status := must.Get(w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: first.SwapID}))(w)
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
 		out.Escrow, out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = status.Escrow, theirs.Txs
 	}
 	if got, err := w.action(v, second.SwapID); !refuses(err) || !strings.Contains(err.Error(), "pays for it already") {
 		w.Errorf("the payment of another swap: got %+v, %v, want a refusal", got, err)
 	}
-	if err := w.net.Advance(2 * time.Hour); err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, w.net.Advance(2*time.Hour))
 	w.service.status = nil
 	other := w.wallet() // which does not know the first payment
 	later := w.out(other, swapper.SwapToBTC)
@@ -402,15 +363,8 @@ func submits(w *world) {
 	s, other := w.out(v, swapper.SwapToBTCLN), w.out(v, swapper.SwapToBTCLN)
 	sign := func(id string) []string {
 		w.Helper()
-		a, err := w.action(v, id)
-		if err != nil {
-			w.Fatal(err)
-		}
-		txs, err := w.net.User.Sign(a)
-		if err != nil {
-			w.Fatal(err)
-		}
-		return txs
+		a := must.Get(w.action(v, id))(w)
+		return must.Get(w.net.User.Sign(a))(w)
 	}
 	theirs := sign(other.SwapID)
 	submit := func(txs []string) (*swapper.SubmitTransactionOutput, error) {
@@ -447,10 +401,7 @@ func ends(w *world) {
 		out.IsFinished, out.IsSuccess, out.IsFailed, out.IsExpired = true, true, true, true
 		out.State.Name = "CLAIMED"
 	}
-	out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
-	if err != nil {
-		w.Fatal(err)
-	}
+	out := must.Get(v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}))(w)
 	if out.IsFinished || out.IsSuccess || out.IsFailed || out.IsExpired || !strings.HasPrefix(out.State.Description, "By the wallet's own nodes the escrow is not open.") {
 		w.Errorf("got %+v", out.ListSwapOutput)
 	}
@@ -473,13 +424,8 @@ func refundsAlone(w *world) {
 	if out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); err == nil {
 		w.Fatalf("before the end, without the service: got %+v", out)
 	}
-	if err := w.net.Advance(5*24*time.Hour + 30*time.Minute); err != nil {
-		w.Fatal(err)
-	}
-	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, w.net.Advance(5*24*time.Hour+30*time.Minute))
+	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsFailed || end.IsSuccess {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -501,10 +447,7 @@ func lies(w *world) {
 	}
 	other := w.out(w.service.Service, swapper.SwapToBTC)
 	in := swapper.ListSwapsInput{Signer: w.net.User.Address(w.chain)}
-	honest, err := w.service.Service.ListSwaps(w.Context(), in)
-	if err != nil {
-		w.Fatal(err)
-	}
+	honest := must.Get(w.service.Service.ListSwaps(w.Context(), in))(w)
 	var told []swapper.ListSwapOutput
 	for _, o := range honest {
 		if o.SwapID == paid.SwapID || o.SwapID == open.SwapID || o.SwapID == other.SwapID {
@@ -519,10 +462,7 @@ func lies(w *world) {
 	}
 	s := &service{Service: w.service.Service, listed: told}
 	w.service.Service = s
-	got, err := v.ListSwaps(w.Context(), in)
-	if err != nil {
-		w.Fatal(err)
-	}
+	got := must.Get(v.ListSwaps(w.Context(), in))(w)
 	for i, o := range got {
 		want := map[string]string{paid.SwapID: "By the wallet's own nodes the provider has proven", open.SwapID: "By the wallet's own nodes the escrow is not open", other.SwapID: "Not a swap"}[o.SwapID]
 		if o.SwapID != told[i].SwapID || !strings.HasPrefix(o.State.Description, want) || o.SwapID != other.SwapID && o.IsSuccess != (o.SwapID == paid.SwapID) {
@@ -538,11 +478,7 @@ func lies(w *world) {
 // in asks for a swap from Lightning.
 func (w *world) in(s swapper.Service) *swapper.CreateSwapOutput {
 	w.Helper()
-	swap, err := s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.net.User.Address(w.chain)})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return swap
+	return must.Get(s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.net.User.Address(w.chain)}))(w)
 }
 
 // opensItself reports whether the user opens the escrow of a swap from Lightning.
@@ -554,10 +490,7 @@ func receives(w *world) {
 	v := w.wallet()
 	before := w.balance()
 	s := w.in(v)
-	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess || end.IsFailed {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -576,10 +509,7 @@ func receives(w *world) {
 // Each way of a service to have another invoice paid than the swap's.
 func refusesInvoices(w *world) {
 	other := w.in(w.wallet())
-	theirs, err := w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: other.SwapID})
-	if err != nil {
-		w.Fatal(err)
-	}
+	theirs := must.Get(w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: other.SwapID}))(w)
 	for name, lie := range map[string]func(*swapper.SendToAddress){
 		"another swap's": func(a *swapper.SendToAddress) {
 			a.Txs[0].Address = theirs.CurrentAction.(*swapper.SendToAddress).Txs[0].Address
@@ -659,13 +589,8 @@ func claimsAlone(w *world) {
 		w.Fatal(err)
 	}
 	w.service.gone = true
-	if err := w.net.Advance(3 * time.Minute); err != nil {
-		w.Fatal(err)
-	}
-	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, w.net.Advance(3*time.Minute))
+	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -25,11 +26,7 @@ func (w *world) fromBitcoin(s swapper.Service) *swapper.CreateSwapOutput {
 
 func (w *world) paying(s swapper.Service, sats int64) *swapper.CreateSwapOutput {
 	w.Helper()
-	swap, err := s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(sats), AmountType: swapper.ExactIn, DstAddress: w.net.User.Address(w.chain)})
-	if err != nil {
-		w.Fatal(err)
-	}
-	return swap
+	return must.Get(s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(sats), AmountType: swapper.ExactIn, DstAddress: w.net.User.Address(w.chain)}))(w)
 }
 
 // throughVault skips the part unless swaps from Bitcoin go through a vault on the chain.
@@ -49,10 +46,7 @@ func paysVaults(w *world) {
 	v := w.wallet()
 	before := w.balance()
 	s := w.fromBitcoin(v)
-	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess || end.IsFailed || end.IsExpired {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -76,19 +70,12 @@ func claimsFromVaultAlone(w *world) {
 		w.Fatal(err)
 	}
 	w.service.gone = true
-	if err := w.net.Mine(6); err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, w.net.Mine(6))
 	if _, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); err != nil {
 		w.Fatal(err)
 	}
-	if err := w.net.Advance(3 * time.Minute); err != nil {
-		w.Fatal(err)
-	}
-	end, err := w.net.User.Finish(w.Context(), v, s.SwapID)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.Do(w, w.net.Advance(3*time.Minute))
+	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -103,10 +90,7 @@ func claimsFromVaultAlone(w *world) {
 // psbtOf is what an honest service wants signed for a swap, and the vault.
 func (w *world) psbtOf(id string) (swapper.RawPSBT, swapper.VaultInfo) {
 	w.Helper()
-	out, err := w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id})
-	if err != nil {
-		w.Fatal(err)
-	}
+	out := must.Get(w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id}))(w)
 	if !funds(out) || out.Vault == nil {
 		w.Fatalf("the service says %+v", out)
 	}
@@ -117,15 +101,9 @@ func (w *world) psbtOf(id string) (swapper.RawPSBT, swapper.VaultInfo) {
 // vault that it names, none of which reaches the wallet.
 func refusesVaults(w *world) {
 	w.throughVault()
-	mallory, err := w.net.NewUser()
-	if err != nil {
-		w.Fatal(err)
-	}
+	mallory := must.Get(w.net.NewUser())(w)
 	create := func(amount int64, to string) (swapper.RawPSBT, swapper.VaultInfo) {
-		s, err := w.service.Service.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(amount), AmountType: swapper.ExactIn, DstAddress: to})
-		if err != nil {
-			w.Fatal(err)
-		}
+		s := must.Get(w.service.Service.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(amount), AmountType: swapper.ExactIn, DstAddress: to}))(w)
 		return w.psbtOf(s.SwapID)
 	}
 	theirs, _ := create(50_000, mallory.Address(w.chain))
@@ -135,10 +113,7 @@ func refusesVaults(w *world) {
 	}
 	tx := func(change func(*wire.MsgTx)) func(*swapper.GetSwapStatusOutput) {
 		return raw(func(r *swapper.RawPSBT) {
-			p, err := psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(r.PSBTHex)), false)
-			if err != nil {
-				w.Fatal(err)
-			}
+			p := must.Get(psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(r.PSBTHex)), false))(w)
 			change(p.UnsignedTx)
 			for len(p.Inputs) < len(p.UnsignedTx.TxIn) {
 				p.Inputs = append(p.Inputs, psbt.PInput{})
@@ -148,9 +123,7 @@ func refusesVaults(w *world) {
 			}
 			p.Outputs = p.Outputs[:len(p.UnsignedTx.TxOut)]
 			var b bytes.Buffer
-			if err := p.Serialize(&b); err != nil {
-				w.Fatal(err)
-			}
+			must.Do(w, p.Serialize(&b))
 			r.PSBTHex = hex.EncodeToString(b.Bytes())
 		})
 	}
@@ -255,14 +228,8 @@ func refusesSignedVaults(w *world) {
 	s, other := w.fromBitcoin(v), w.paying(v, 60_000)
 	sign := func(id string) string {
 		w.Helper()
-		out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: w.net.User.Address("BITCOIN"), BitcoinPublicKey: w.net.User.BitcoinPublicKey()})
-		if err != nil {
-			w.Fatal(err)
-		}
-		txs, err := w.net.User.Sign(out.CurrentAction)
-		if err != nil {
-			w.Fatal(err)
-		}
+		out := must.Get(v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: w.net.User.Address("BITCOIN"), BitcoinPublicKey: w.net.User.BitcoinPublicKey()}))(w)
+		txs := must.Get(w.net.User.Sign(out.CurrentAction))(w)
 		return txs[0]
 	}
 	submit := func(id string, txs ...string) error {

@@ -25,6 +25,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
@@ -107,34 +108,21 @@ func wrap(t *testing.T, s swapper.Service) swapper.Service {
 
 func wrapWith(t *testing.T, s swapper.Service, p swapper.Policy) swapper.Service {
 	t.Helper()
-	v, err := verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storage.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock,
-		LNURL: swapper.LNURLOptions{Transport: noLinks{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storage.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock,
+		LNURL: swapper.LNURLOptions{Transport: noLinks{}}}))(t)
 	return v
 }
 
 func invoice(t *testing.T, msat uint64) string {
 	t.Helper()
-	z, err := zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{9}, noon, zpay32.Description("swap"), zpay32.CLTVExpiry(80), zpay32.PaymentAddr([32]byte{1}), zpay32.Amount(lnwire.MilliSatoshi(msat)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{9}, noon, zpay32.Description("swap"), zpay32.CLTVExpiry(80), zpay32.PaymentAddr([32]byte{1}), zpay32.Amount(lnwire.MilliSatoshi(msat))))(t)
 	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
-	text, err := z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))(t)
 }
 
 func address(t *testing.T, b byte) string {
 	t.Helper()
-	a, err := bitcoin.NewAddress(bitcoin.P2WPKH, bytes.Repeat([]byte{b}, 20), bitcoin.Regtest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, bytes.Repeat([]byte{b}, 20), bitcoin.Regtest))(t)
 	return a.String()
 }
 
@@ -449,14 +437,8 @@ var harmless = map[string]string{
 func TestEveryLeafIsVerified(t *testing.T) {
 	for _, typ := range types {
 		in, answer := honest(t, typ)
-		text, err := json.Marshal(answer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := wrap(t, &service{created: answer}).CreateSwap(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(answer))(t)
+		want := must.Get(wrap(t, &service{created: answer}).CreateSwap(t.Context(), in))(t)
 		want.SwapKey = "***" // as in the text
 		honestText := asText(t, want)
 		tried, refused := 0, 0
@@ -485,10 +467,7 @@ func TestEveryLeafIsVerified(t *testing.T) {
 
 func asText(t *testing.T, v any) string {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(json.Marshal(v))(t)
 	return string(b)
 }
 
@@ -497,9 +476,7 @@ func changes(t *testing.T, text []byte) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
 	var root any
-	if err := json.Unmarshal(text, &root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &root))
 	var walk func(path string, v any, set func(any), drop func())
 	walk = func(path string, v any, set func(any), drop func()) {
 		try := func(name string, to any) {
@@ -565,9 +542,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 func TestClosedServiceRefuses(t *testing.T) {
 	in, answer := honest(t, swapper.SwapToBTC)
 	v := wrap(t, &service{created: answer})
-	if err := v.(io.Closer).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.(io.Closer).Close())
 	if _, err := v.CreateSwap(t.Context(), in); !errors.Is(err, swapper.ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}

@@ -70,9 +70,7 @@ func (m *measured) next(bounty int64) watchtower.Message {
 func (m *measured) publish(t *watchtower.Tower, all ...watchtower.Message) {
 	m.Helper()
 	for _, one := range all {
-		if err := t.Publish(m.Context(), one); err != nil {
-			m.Fatal(err)
-		}
+		must.Do(m, t.Publish(m.Context(), one))
 	}
 }
 

@@ -53,9 +53,7 @@ func (v *vaulted) withdraw(raw [2]uint64, shares bitcoin.FeeShares) watchtower.W
 	tx.AddTxOut(wire.NewTxOut(0, script))
 	tx.AddTxOut(wire.NewTxOut(45_000, v.owner.Address.Script()))
 	for _, w := range []*devbitcoin.Wallet{v.owner, v.user} {
-		if err := w.Sign(tx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Sign(tx))
 	}
 	id := must.Get(v.Bitcoin.Send(tx))(t)
 	v.utxo = bitcoin.OutPoint{Hash: id}
@@ -93,9 +91,7 @@ func TestClaimsWithdrawals(t *testing.T) {
 		tokens := must.Get(k.chain.Balance(k.Context(), k.signer.Address(), k.token))(k.TB)
 		shares := bitcoin.FeeShares{Caller: 1000, Fronting: 500}
 		hand := func(w watchtower.Withdrawal) {
-			if err := tower.Withdraw(k.Context(), w); err != nil {
-				k.Fatal(err)
-			}
+			must.Do(k, tower.Withdraw(k.Context(), w))
 		}
 		hand(v.withdraw([2]uint64{100_000, 20_000}, shares))
 		second := v.withdraw([2]uint64{200_000, 0}, shares)
@@ -128,9 +124,7 @@ func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
 		if _, err := k.Bitcoin.Mine(2); err != nil {
 			k.Fatal(err)
 		}
-		if err := tower.Withdraw(k.Context(), w); err != nil {
-			k.Fatal(err)
-		}
+		must.Do(k, tower.Withdraw(k.Context(), w))
 		k.never("claimed, which closed the vault", func() bool {
 			k.mine(k.TB)
 			facts := must.Get(v.contract.(chains.VaultContract).Vaults(k.Context(), []chains.VaultID{v.id}))(k.TB)
@@ -151,9 +145,7 @@ func TestWithdrawalsThatDoNotPay(t *testing.T) {
 		if _, err := k.Bitcoin.Mine(1); err != nil {
 			k.Fatal(err)
 		}
-		if err := tower.Withdraw(k.Context(), w); err != nil {
-			k.Fatal(err)
-		}
+		must.Do(k, tower.Withdraw(k.Context(), w))
 		k.never("claimed for tokens of no known worth", func() bool { return v.claimed() > 0 })
 		for what, wrong := range map[string]func(w *watchtower.Withdrawal){
 			"another chain":      func(w *watchtower.Withdrawal) { w.Chain = "OTHER" },
@@ -238,9 +230,7 @@ func TestClaimsByProof(t *testing.T) {
 			p.Vout++
 		}
 		before := k.native(k.signer.Address())
-		if err := tower.Prove(k.Context(), p); err != nil {
-			k.Fatal(err)
-		}
+		must.Do(k, tower.Prove(k.Context(), p))
 		other := p
 		other.Condition.Sats++
 		if err := tower.Prove(k.Context(), other); fault.CodeOf(err) != fault.InvalidInput {

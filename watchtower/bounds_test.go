@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -33,9 +34,7 @@ func TestWhatIsWatchedIsBounded(t *testing.T) {
 		t.Helper()
 		of.add(opened, nil)
 		opened = nil
-		if err := c.weigh(t.Context(), nil, of); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.weigh(t.Context(), nil, of))
 	}
 	add("nothing", 0, same)
 	add("an unknown token", 1000, func(p *chains.AwaitedPayment) { p.Escrow.Token = "other" })

@@ -43,9 +43,7 @@ func onEVM(t testing.TB, n *devnet.Net) *side {
 		return must.Get(net.Balance(t.Context(), evm.Native, common.HexToAddress(address)))(t)
 	}
 	s.mine = func(t testing.TB) {
-		if err := net.Mine(1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, net.Mine(1))
 	}
 	s.openVault = func(t testing.TB, utxo bitcoin.OutPoint, confirmations uint8) chains.VaultID {
 		t.Helper()
@@ -60,9 +58,7 @@ func onEVM(t testing.TB, n *devnet.Net) *side {
 			SecurityDeposit: nano(5e6, 18), ClaimerBounty: nano(o.bounty, 18), DepositToken: evm.Native,
 			ClaimData: must.Get(net.Deployment().ClaimHash(o.condition()))(t), Sequence: big.NewInt(sequence), Expiry: net.Time().Add(time.Hour).Unix(),
 		}))(t)
-		if err := net.Deposit(t.Context(), net.LP, d.Token, d.Amount); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, net.Deposit(t.Context(), net.LP, d.Token, d.Amount))
 		a := chains.Auth{Prefix: "initialize", Timeout: net.Time().Add(10 * time.Minute).Unix()}
 		digest := must.Get(net.Network().InitDigest(net.Deployment(), d, a.Timeout))(t)
 		a.Signature = must.Get(net.LP.SignDigest(digest))(t)
@@ -80,9 +76,7 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 		net := n.Solana
 		programs := must.Get(net.Network().Version(version))(t)
 		lp := &solana.Party{Net: net, Account: net.LP, Programs: programs}
-		if err := lp.Deposit(t.Context(), solana.WBTC, 1e9); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, lp.Deposit(t.Context(), solana.WBTC, 1e9))
 		sequence := uint64(0)
 		return &side{name: "Solana", version: version, factory: n.SolanaChain(), user: net.User.Address.String(), token: solana.WBTC.String(), fair: 5e6,
 			wallet: devnet.SignSolana(net.User),
@@ -110,9 +104,7 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 					Amount: 50_000, PayOut: true, Sequence: sequence, Expiry: uint64(net.Time().Add(3 * time.Hour).Unix())}))(t)
 				tx := must.Get(programs.InitTx(d, opener.Address, uint64(net.Time().Add(time.Minute).Unix()), solana.FeeRate))(t)
 				tx.Blockhash = net.Head().Hash
-				if err := tx.Sign(net.LP.Key); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, tx.Sign(net.LP.Key))
 				must.Get(opener.SendTx(t.Context(), tx))(t)
 				return must.Get(json.Marshal(d))(t)
 			}}
@@ -122,9 +114,7 @@ func onSolana(version string) func(t testing.TB, n *devnet.Net) *side {
 func onStarknet(t testing.TB, n *devnet.Net) *side {
 	net := n.Starknet
 	lp := net.Party(net.LP)
-	if err := lp.Deposit(t.Context(), starknet.WBTC, big.NewInt(1e9)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lp.Deposit(t.Context(), starknet.WBTC, big.NewInt(1e9)))
 	sequence := uint64(0)
 	return &side{name: "Starknet", version: "v1", factory: n.StarknetChain(), user: starkwire.Hex64(net.User.Address), token: starkwire.Hex64(starknet.WBTC), fair: 3e8,
 		wallet: devnet.SignStarknet(net.User.Key),
@@ -147,9 +137,7 @@ func onStarknet(t testing.TB, n *devnet.Net) *side {
 				Expiry: net.Time().Add(time.Hour).Unix(),
 			}))(t)
 			id := must.Get(lp.Open(d, net.Time().Add(time.Minute).Unix()))(t)
-			if err := net.Wait(t.Context(), id); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, net.Wait(t.Context(), id))
 			return must.Get(json.Marshal(d))(t)
 		}}
 }

@@ -134,9 +134,7 @@ func TestOthersClaimFirst(t *testing.T) {
 		k.claim(data, secret)
 		tower, _ := k.tower(k.config())
 		before := k.native(k.signer.Address())
-		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
-			k.Fatal(err)
-		}
+		must.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
 		k.eventually("left", func() bool { k.mine(k.TB); return k.book(tower).Left == 1 })
 		k.eventually("forgotten", func() bool { return k.stored() == 0 })
 		if b := k.book(tower); b.Spent.Sign() != 0 || b.Claims != 0 {
@@ -163,9 +161,7 @@ func (k *kit) send(data []byte, secret chains.Preimage, rate string) {
 	u := must.Get(k.contract.Build(k.Context(), plan))(k.TB)
 	signed := must.Get(k.wallet.Sign(k.Context(), u.Txs))(k.TB)
 	for _, tx := range must.Get(k.contract.Check(plan, signed))(k.TB) {
-		if err := k.chain.Send(k.Context(), tx); err != nil {
-			k.Fatal(err)
-		}
+		must.Do(k, k.chain.Send(k.Context(), tx))
 	}
 }
 
@@ -179,9 +175,7 @@ func TestThePolicyHolds(t *testing.T) {
 		c.Chains[0].Policy = watchtower.Policy{MaxFee: big.NewInt(1)}
 		tower, stop := k.tower(c)
 		for d, s := range map[string]chains.Preimage{string(data): secret, string(unpaid): poor} {
-			if err := tower.Publish(k.Context(), k.message([]byte(d), s)); err != nil {
-				k.Fatal(err)
-			}
+			must.Do(k, tower.Publish(k.Context(), k.message([]byte(d), s)))
 		}
 		k.never("claimed above the highest fee", func() bool { return k.state(data) != chains.EscrowOpen || k.state(unpaid) != chains.EscrowOpen })
 		stop()

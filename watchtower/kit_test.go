@@ -211,9 +211,7 @@ func (k *kit) sent() (txs []chains.Signed) {
 		var r struct {
 			Attempts []struct{ Txs []chains.Signed }
 		}
-		if err := json.Unmarshal(e.Body, &r); err != nil {
-			k.Fatal(err)
-		}
+		must.Do(k, json.Unmarshal(e.Body, &r))
 		for _, a := range r.Attempts {
 			txs = append(txs, a.Txs...)
 		}

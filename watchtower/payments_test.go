@@ -201,9 +201,7 @@ func TestAFloodOfPaidEscrows(t *testing.T) {
 	secret := chains.Preimage{1}
 	data := p.open(t, opening{secret: secret, bounty: p.fair})
 	before, balance := count(), p.native(p.signer.Address())
-	if err := tower.Publish(t.Context(), p.message(data, secret)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tower.Publish(t.Context(), p.message(data, secret)))
 	p.eventually("claimed", p.claimed(data))
 	mu.Lock()
 	for i, made := range asked[before:] {
@@ -244,9 +242,7 @@ func TestAReorganisationBeforeTheProof(t *testing.T) {
 	again := func(depth int) {
 		p.Helper()
 		tx = must.Get(p.wallet.Spend(int64(2+depth), []bitcoin.OutPoint{tx.TxIn[0].PreviousOutPoint}, wire.NewTxOut(100_000, p.wallet.Address.Script())))(p.TB)
-		if err := p.Bitcoin.Reorg(depth, tx); err != nil {
-			p.Fatal(err)
-		}
+		must.Do(p, p.Bitcoin.Reorg(depth, tx))
 	}
 	p.never("stored", func() bool { return p.stored() > 0 })
 	again(1)

@@ -36,9 +36,7 @@ func (k *kit) share(other storage.Store) {
 		}
 		secret := chains.Preimage{9, byte(n)}
 		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
-		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
-			k.Fatal(err)
-		}
+		must.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
 		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
 		k.eventually("entered into the books", func() bool { k.mine(k.TB); return k.book(second).Claims == uint64(n+1) })
 	}
@@ -64,9 +62,7 @@ func TestNothingIsSignedWithoutApproval(t *testing.T) {
 	tower, _ := k.tower(c)
 	secret := chains.Preimage{7}
 	data := k.open(t, opening{secret: secret, bounty: k.fair})
-	if err := tower.Publish(t.Context(), k.message(data, secret)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tower.Publish(t.Context(), k.message(data, secret)))
 	k.mine(t)
 	k.eventually("asked twice", func() bool { return len(asked) > 1 })
 	if n := len(k.sent()); n != 0 {
@@ -116,9 +112,7 @@ func TestANewClaimGoesFirst(t *testing.T) {
 		for !k.final(data) {
 			k.mine(t)
 		}
-		if err := to.Publish(t.Context(), k.message(data, secret)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, to.Publish(t.Context(), k.message(data, secret)))
 	}
 	tower, stop := k.tower(c)
 	waiting := map[string]bool{}

@@ -21,9 +21,7 @@ func TestClaimsForAnOwnUser(t *testing.T) {
 		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
 		before := k.native(k.signer.Address())
 		tokens := must.Get(k.chain.Balance(k.Context(), k.user, k.token))(k.TB)
-		if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
-			k.Fatal(err)
-		}
+		must.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
 		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
 		k.eventually("entered into the books", func() bool { k.mine(k.TB); return k.book(tower).Claims == 1 })
 		k.eventually("forgotten", func() bool { return k.stored() == 0 })
@@ -93,15 +91,9 @@ func TestBelievesNoMessage(t *testing.T) {
 func altered(t testing.TB, data json.RawMessage, sequence string) json.RawMessage {
 	t.Helper()
 	var members map[string]any
-	if err := json.Unmarshal(data, &members); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &members))
 	members["sequence"] = sequence
-	text, err := json.Marshal(members)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(json.Marshal(members))(t)
 }
 
 // The network's own way: a user publishes over Nostr, and goes away.
@@ -143,9 +135,7 @@ func TestClockThatWasAhead(t *testing.T) {
 	tower, _ := k.tower(c)
 	secret := chains.Preimage{9}
 	data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
-	if err := tower.Publish(k.Context(), k.message(data, secret)); err != nil {
-		k.Fatal(err)
-	}
+	must.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
 	k.eventually("put off", func() bool { return asked.Load() >= 3 })
 	right.Store(true)
 	k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })

@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -172,10 +173,7 @@ func (b *bed) reach(at func(url string) string) {
 // keep opens a store and a client on it.
 func (b *bed) keep() {
 	tb := b.tb
-	var err error
-	if b.store, err = bolt.Open(tb.Context(), filepath.Join(tb.TempDir(), "swaps.db"), bolt.Options{}); err != nil {
-		tb.Fatal(err)
-	}
+	b.store = must.Get(bolt.Open(tb.Context(), filepath.Join(tb.TempDir(), "swaps.db"), bolt.Options{}))(tb)
 	tb.Cleanup(func() { b.store.Close() })
 	b.open()
 	tb.Cleanup(b.close)

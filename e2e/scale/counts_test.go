@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // once is what must not be done twice: a call to somebody outside, by what it is about.
@@ -38,10 +40,7 @@ type counter struct {
 // before returns the URL of a proxy that stands before a server.
 func (c *counter) before(t testing.TB, base string) string {
 	t.Helper()
-	u, err := url.Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(base))(t)
 	proxy := httputil.NewSingleHostReverseProxy(u)
 	proxy.FlushInterval = -1
 	transport := http.DefaultTransport.(*http.Transport).Clone()

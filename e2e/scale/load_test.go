@@ -15,6 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // connections is how many callers there are at once.
@@ -164,11 +165,8 @@ func BenchmarkLoadCreate(t *testing.B) {
 			bodies := make([][]byte, t.N)
 			for i := range bodies {
 				in := b.request(typ)
-				text, err := json.Marshal(map[string]string{"srcToken": in.SrcToken, "dstToken": in.DstToken, "amount": in.Amount.String(),
-					"amountType": string(in.AmountType), "srcAddress": in.SrcAddress, "dstAddress": in.DstAddress})
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := must.Get(json.Marshal(map[string]string{"srcToken": in.SrcToken, "dstToken": in.DstToken, "amount": in.Amount.String(),
+					"amountType": string(in.AmountType), "srcAddress": in.SrcAddress, "dstAddress": in.DstAddress}))(t)
 				bodies[i] = text
 			}
 			load(t, func(n int) error { return c.post("/createSwap", bodies[n]) })

@@ -24,6 +24,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
@@ -87,10 +88,7 @@ func newGround(t testing.TB, providers, vaults int, all, paced bool, delay time.
 	if all {
 		o.Solana, o.Starknet = solwire.V1, true // of which users open the escrows that the LPs pay out
 	}
-	var err error
-	if g.Net, err = devnet.Start(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	g.Net = must.Get(devnet.Start(t.Context(), o))(t)
 	t.Cleanup(func() { _ = g.Close() })
 	behind.Store(0)
 	if paced {
@@ -104,18 +102,11 @@ func newGround(t testing.TB, providers, vaults int, all, paced bool, delay time.
 		if of == &g.payee {
 			sats = 0
 		}
-		if *of, err = g.Lightning.NewNode(name, sats); err != nil {
-			t.Fatal(err)
-		}
+		*of = must.Get(g.Lightning.NewNode(name, sats))(t)
 	}
-	if g.shop, err = lightning.StartLNURL(lightning.LNURLOptions{Node: g.voucher, Now: g.Clock.Now}); err != nil {
-		t.Fatal(err)
-	}
+	g.shop = must.Get(lightning.StartLNURL(lightning.LNURLOptions{Node: g.voucher, Now: g.Clock.Now}))(t)
 	t.Cleanup(func() { _ = g.shop.Close() })
-	links, err := g.shop.AddPay(lightning.Pay{Name: "scale", MinMsat: 1000, MaxMsat: 1_000_000_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	links := must.Get(g.shop.AddPay(lightning.Pay{Name: "scale", MinMsat: 1000, MaxMsat: 1_000_000_000}))(t)
 	g.till = links.LNURL
 	g.link = g.counter.before(t, g.shop.URL())
 	g.listen(t)
@@ -179,14 +170,8 @@ func (g *ground) listen(t testing.TB) {
 	if !*hearing {
 		return
 	}
-	evm, err := g.EVM.Serve("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bitcoin, err := g.Bitcoin.Serve("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	evm := must.Get(g.EVM.Serve(""))(t)
+	bitcoin := must.Get(g.Bitcoin.Serve(""))(t)
 	g.tellsEVM, g.tellsBitcoin = []string{evm.SocketURL()}, []string{bitcoin.SocketURL()}
 	n := 0
 	ofEVM := []devevm.Fault{{}, {NoSockets: true}, {}, {Silent: true}, {Behind: 40}, {}, {Down: true}, {Delay: 3 * time.Second}}

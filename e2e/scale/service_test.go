@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -134,18 +135,9 @@ func (b *bed) apart() string {
 // spentBy is the processor time of the service at a base URL.
 func spentBy(tb testing.TB, base string) time.Duration {
 	tb.Helper()
-	resp, err := http.Get(base + "/processor")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	resp := must.Get(http.Get(base + "/processor"))(tb)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	us, err := strconv.ParseInt(string(text), 10, 64)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(resp.Body))(tb)
+	us := must.Get(strconv.ParseInt(string(text), 10, 64))(tb)
 	return time.Duration(us) * time.Microsecond
 }

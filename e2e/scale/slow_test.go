@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // trip is how long a request takes at least while the network is slow.
@@ -24,10 +26,7 @@ type distance struct {
 // base URL.
 func (d *distance) before(tb testing.TB, base string) string {
 	tb.Helper()
-	u, err := url.Parse(base)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	u := must.Get(url.Parse(base))(tb)
 	proxy := httputil.NewSingleHostReverseProxy(u)
 	proxy.FlushInterval = -1
 	transport := http.DefaultTransport.(*http.Transport).Clone()

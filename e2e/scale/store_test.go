@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -110,9 +111,7 @@ func BenchmarkLists(t *testing.B) {
 				before := processor()
 				n := 0
 				for t.Loop() {
-					if err := l.do(); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, l.do())
 					n++
 				}
 				t.ReportMetric(float64(processor()-before)/float64(n)/1e6, "cpu_ms/op")

@@ -20,6 +20,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // Figures of the reference implementation on a comparable machine and network, two
@@ -70,11 +71,8 @@ func statusRequest(id string) []byte {
 }
 
 func createRequest(tb testing.TB, in swapper.CreateSwapInput) []byte {
-	body, err := json.Marshal(map[string]string{"srcToken": in.SrcToken, "dstToken": in.DstToken, "amount": in.Amount.String(),
-		"amountType": string(in.AmountType), "srcAddress": in.SrcAddress, "dstAddress": in.DstAddress})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	body := must.Get(json.Marshal(map[string]string{"srcToken": in.SrcToken, "dstToken": in.DstToken, "amount": in.Amount.String(),
+		"amountType": string(in.AmountType), "srcAddress": in.SrcAddress, "dstAddress": in.DstAddress}))(tb)
 	return fmt.Appendf(nil, "POST /createSwap HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
@@ -84,10 +82,7 @@ func drive(b *testing.B, base string, requests [][]byte) (perSecond, all, servic
 	b.Helper()
 	if dir := os.Getenv(profilesEnv); dir != "" {
 		profile := func(file string) {
-			resp, err := http.Get(base + "/profile?" + url.Values{"file": {file}}.Encode())
-			if err != nil {
-				b.Fatal(err)
-			}
+			resp := must.Get(http.Get(base + "/profile?" + url.Values{"file": {file}}.Encode()))(b)
 			resp.Body.Close()
 		}
 		profile(filepath.Join(dir, strings.ReplaceAll(b.Name(), "/", "_")))
@@ -95,10 +90,7 @@ func drive(b *testing.B, base string, requests [][]byte) (perSecond, all, servic
 	}
 	lines := make([]*connection, connections)
 	for i := range lines {
-		c, err := dial(base)
-		if err != nil {
-			b.Fatal(err)
-		}
+		c := must.Get(dial(base))(b)
 		defer c.Close()
 		lines[i] = c
 	}
@@ -229,9 +221,7 @@ func (b *bed) manyApart(t *testing.B, n, atOnce int, one func() (string, error))
 			return err
 		})
 	}
-	if err := all.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Wait())
 	return ids
 }
 

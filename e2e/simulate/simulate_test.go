@@ -16,6 +16,7 @@ import (
 	"github.com/ethereum/go-ethereum/core"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -56,10 +57,7 @@ func simulate(t *testing.T, p plan) (r result) {
 	t.Run(fmt.Sprint(seed), func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, seed)
 		synctest.Test(t, func(t *testing.T) {
-			w, err := newWorld(t.Context(), r.plan)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := must.Get(newWorld(t.Context(), r.plan))(t)
 			w.live()
 			if err := w.close(); err != nil {
 				t.Error(err)

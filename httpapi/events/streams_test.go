@@ -480,9 +480,7 @@ func TestShutdown(t *testing.T) {
 	r := connect(t, url+"swapId=one", "")
 	r.want("one", "CREATED")
 	started := time.Now()
-	if err := config.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, config.Shutdown(t.Context()))
 	if took := time.Since(started); took > 5*time.Second {
 		t.Errorf("the shutdown took %s", took)
 	}
@@ -508,9 +506,7 @@ func TestDocument(t *testing.T) {
 	defer response.Body.Close()
 	text := must.Get(io.ReadAll(response.Body))(t)
 	doc := must.Get(openapi3.NewLoader().LoadFromData(text))(t)
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, doc.Validate(t.Context()))
 	get := doc.Paths.Find("/subscribe").Get
 	if get.OperationID != "subscribe" || get.Responses.Status(200).Value.Content["text/event-stream"] == nil || len(get.Parameters) != 3 {
 		t.Errorf("%+v", get)

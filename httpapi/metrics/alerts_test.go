@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/swapper-go/swapper"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // names returns the metrics that are made, each once.
@@ -26,10 +27,7 @@ func names(t *testing.T) []string {
 	m.seconds.WithLabelValues(other)
 	m.upstream.WithLabelValues("a", "b", "200")
 	m.waited.WithLabelValues("a", "b")
-	families, err := m.o.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(m.o.Registry.Gather())(t)
 	var out []string
 	for _, f := range families {
 		if strings.HasPrefix(f.GetName(), "swapper_") {
@@ -45,10 +43,7 @@ var word = regexp.MustCompile(`swapper_[a-z_]+`)
 // docs/operate.md says what to do about each and what each metric is.
 func TestAlertsAndMetricsAreDescribed(t *testing.T) {
 	made := names(t)
-	operate, err := os.ReadFile("../../docs/operate.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	operate := must.Get(os.ReadFile("../../docs/operate.md"))(t)
 	described := word.FindAllString(string(operate), -1)
 	for _, name := range made {
 		if !slices.Contains(described, name) {
@@ -60,10 +55,7 @@ func TestAlertsAndMetricsAreDescribed(t *testing.T) {
 			t.Errorf("docs/operate.md describes %s, which does not exist", name)
 		}
 	}
-	text, err := os.ReadFile("../../docs/alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../docs/alerts.yaml"))(t)
 	var file struct {
 		Groups []struct {
 			Name  string
@@ -76,9 +68,7 @@ func TestAlertsAndMetricsAreDescribed(t *testing.T) {
 	}
 	d := yaml.NewDecoder(strings.NewReader(string(text)))
 	d.KnownFields(true)
-	if err := d.Decode(&file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&file))
 	rules, alerts := 0, map[string]bool{}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {

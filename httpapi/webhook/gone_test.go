@@ -122,9 +122,7 @@ func TestGone(t *testing.T) {
 	sender, stop = send(t, s, store, nil, r.endpoint("shop", secret)) // it is remembered
 	s.put("a", "CLAIMED")
 	r.silent(100 * time.Millisecond)
-	if err := sender.Enable(t.Context(), "shop"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sender.Enable(t.Context(), "shop"))
 	r.told(map[string]string{"a": "CLAIMED", "b": "CREATED", "c": "CREATED"})
 	state(t, sender, "nothing waits", func(s webhook.State) bool { return !s.Gone && s.Waiting == 0 && s.Failures == 0 })
 	if err := sender.Enable(t.Context(), "nobody"); fault.CodeOf(err) != fault.NotFound {
@@ -159,9 +157,7 @@ func TestGoneForLong(t *testing.T) {
 		<-r.all
 	}
 	r.answers(nil)
-	if err := sender.Enable(t.Context(), "shop"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sender.Enable(t.Context(), "shop"))
 	r.want("new", "CREATED")
 	r.silent(200 * time.Millisecond)
 }
@@ -179,9 +175,7 @@ func TestEnableAtOnce(t *testing.T) {
 	state(t, sender, "it has failed", func(s webhook.State) bool { return s.Failures == 1 && s.Waiting == 1 })
 	r.answers(nil)
 	r.silent(100 * time.Millisecond) // and the outcome is stored
-	if err := sender.Enable(t.Context(), "shop"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sender.Enable(t.Context(), "shop"))
 	if again := r.want("a", "CREATED"); again.id != first.id {
 		t.Errorf("%s, not %s again", again.id, first.id)
 	}

@@ -58,9 +58,7 @@ type keptRecord struct {
 
 func (e keptEntry) record(t testing.TB) (r keptRecord) {
 	t.Helper()
-	if err := json.Unmarshal(e.Body, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(e.Body, &r))
 	return r
 }
 
@@ -197,9 +195,7 @@ func TestKeptMessages(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
 			text := must.Get(os.ReadFile(file))(t)
 			var all kept
-			if err := json.Unmarshal(text, &all); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(text, &all))
 			sent, silent, known := 0, 0, 0
 			for _, e := range all.Entries {
 				r := e.record(t)
@@ -234,14 +230,10 @@ func (all kept) goesOn(t *testing.T, e keptEntry, state string, tells bool) {
 	store := new(storage.Memory)
 	for _, n := range all.Notes {
 		for v := range n.Version {
-			if err := store.SetNote(t.Context(), n.Name, n.Data, v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, store.SetNote(t.Context(), n.Name, n.Data, v))
 		}
 	}
-	if err := store.Create(t.Context(), storage.Entry{ID: e.ID, Version: e.Version - 1, Keys: e.Keys, Body: e.Body}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Create(t.Context(), storage.Entry{ID: e.ID, Version: e.Version - 1, Keys: e.Keys, Body: e.Body}))
 	r, s, secret := e.record(t), newSource(), webhook.NewSecret()
 	s.ahead = time.Until(time.UnixMilli(max(r.Next, r.Busy, r.Done))) + time.Second
 	s.put(r.Swap, state)
@@ -285,9 +277,7 @@ func TestNewerMessagesAreLeftAlone(t *testing.T) {
 	}
 	newer.Body = []byte(`{"schema":1000,"swap":["in another form"]}`)
 	newer.Keys = []storage.Key{{Index: "webhook/due", Value: "shop", Order: 1}}
-	if err := store.Update(t.Context(), newer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Update(t.Context(), newer))
 	var log bytes.Buffer
 	_, stop = send(t, s, store, func(o *webhook.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, shop.endpoint("shop", secret))
 	s.put("newer", "COMMITED")

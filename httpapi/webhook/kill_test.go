@@ -213,9 +213,7 @@ func TestKilled(t *testing.T) {
 		select {
 		case g := <-r.all:
 			var m struct{ Data swapper.GetSwapStatusOutput }
-			if err := json.Unmarshal([]byte(g.body), &m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(g.body), &m))
 			if before, ok := bodies[g.id]; ok && before != g.body {
 				t.Errorf("%s: two bodies", g.id)
 			}
@@ -239,9 +237,7 @@ func process(t *testing.T, r *receiver, file, secret, quiet string) (*exec.Cmd, 
 	cmd.Env = append(os.Environ(), killFile+"="+file, killURL+"="+r.server.URL, killSecret+"="+secret, killQuiet+"="+quiet)
 	out := must.Get(cmd.StdoutPipe())(t)
 	cmd.Stderr = io.Discard
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	return cmd, bufio.NewScanner(out)
 }
 

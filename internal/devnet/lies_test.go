@@ -29,21 +29,16 @@ import (
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 )
 
 // open opens a client of the network that has met none of its LPs before.
 func open(t *testing.T, n *devnet.Net) *swapper.Client {
 	t.Helper()
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: new(storage.Memory), Chains: n.Chains(),
-		LPs: swapper.LPs{URLs: n.LPURLs()}, LNURL: swapper.LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
+	c := must.Get(swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: new(storage.Memory), Chains: n.Chains(),
+		LPs: swapper.LPs{URLs: n.LPURLs()}, LNURL: swapper.LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now}))(t)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -57,10 +52,7 @@ func open(t *testing.T, n *devnet.Net) *swapper.Client {
 func requests(t *testing.T, n *devnet.Net) map[string]swapper.CreateSwapInput {
 	t.Helper()
 	preimage, _ := lightning.Preimage(t.Name() + n.Clock.Now().String())
-	invoice, err := n.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	invoice := must.Get(n.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
 	user := n.EVM.User.Address.Hex()
 	return map[string]swapper.CreateSwapInput{
 		"TO_BTC": {SrcToken: "CITREA-WBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut, SrcAddress: user, DstAddress: n.Taproot.Address.String()},
@@ -93,10 +85,7 @@ func TestQuotesOfEachTypeAreAccepted(t *testing.T) {
 
 func start(t *testing.T, o devnet.Options) *devnet.Net {
 	t.Helper()
-	n, err := devnet.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(devnet.Start(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
@@ -153,16 +142,10 @@ func TestEveryLieIsNamed(t *testing.T) {
 // allChecks are the words of the checks, from where they are declared.
 func allChecks(t *testing.T) (all []lpwire.Check) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../lp/check.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "../lp/check.go", nil, 0))(t)
 	ast.Inspect(file, func(node ast.Node) bool {
 		if spec, ok := node.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Check") {
-			word, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			word := must.Get(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
 			all = append(all, lpwire.Check(word))
 		}
 		return true
@@ -182,13 +165,8 @@ func liesOfQuotes(t *testing.T) {
 	set := func(on, field string, v any) lp.Fault { return lp.Fault{Answer: lp.Lie(on, "data."+field, v)} }
 	escrow := func(change func(s *wire.SwapData)) lp.Fault { return lp.Fault{Escrow: lp.EscrowLie{EVM: change}} }
 	vault := n.LPs[0].VaultAddress()
-	out, err := n.Bitcoin.Faucet(vault, 600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Mine(1); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(n.Bitcoin.Faucet(vault, 600))(t)
+	must.Do(t, n.Mine(1))
 	unrelated := out.String() // the vault's script, but not its output
 	const toBTC, toBTCLN, auto, spv = "/tobtc/", "/tobtcln/", "/frombtcln_auto/", "/frombtc_spv/"
 	tests := []struct {
@@ -376,10 +354,7 @@ func liesOfGas(t *testing.T) {
 func liesOfNodes(t *testing.T) {
 	n := start(t, devnet.Options{})
 	c := lphttp.NewClient(lphttp.Options{Now: n.Clock.Now, AllowLocal: true})
-	backend, err := mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
 	asked := 0
 	ask := func(f lp.Fault) error {
 		n.LPs[0].Misbehave(f)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -13,10 +14,7 @@ import (
 // that goes by the market refuses other quotes.
 func TestProvidersGoByTheMarket(t *testing.T) {
 	t.Parallel()
-	market, err := devnet.StartPrices("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	market := must.Get(devnet.StartPrices(""))(t)
 	defer market.Close()
 	for chain, all := range map[string][]lp.Token{"SOLANA": lp.SolanaTokens(), "STARKNET": lp.StarknetTokens()} {
 		if len(all) != 3 {

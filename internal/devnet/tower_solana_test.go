@@ -49,9 +49,7 @@ func (s *solana) open(spec solwire.Spec) *solwire.SwapData {
 	d := must.Get(s.programs.NewSwapData(spec))(s.T)
 	tx := must.Get(s.programs.InitTx(d, s.net.User.Address, uint64(s.net.Time().Add(time.Minute).Unix()), devsolana.FeeRate))(s.T)
 	tx.Blockhash = s.net.Head().Hash
-	if err := tx.Sign(s.net.LP.Key); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, tx.Sign(s.net.LP.Key))
 	must.Get(s.net.User.SendTx(s.ctx, tx))(s.T)
 	return d
 }
@@ -121,9 +119,7 @@ func TestClaimsOnSolanaAgain(t *testing.T) {
 	s.never("off, but claimed", func() bool { return len(s.tower.Claims()) > 0 })
 	s.tower.Behave(watchtower.Behaviour{})
 	s.eventually("claimed and noted", func() bool { return s.state(d) == chains.EscrowClaimed && len(s.tower.Claims()) == 1 })
-	if err := s.net.Forget(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.net.Forget(1))
 	if err := s.net.Expire(); err != nil { // until then the claim may still be executed
 		t.Fatal(err)
 	}

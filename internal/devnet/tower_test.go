@@ -75,9 +75,7 @@ func (k *kit) escrow(secret chains.Preimage) evmwire.SwapData {
 
 func (k *kit) open(s evmwire.SwapData) {
 	k.Helper()
-	if err := k.Deposit(k.ctx, k.LP, s.Token, s.Amount); err != nil {
-		k.Fatal(err)
-	}
+	must.Do(k, k.Deposit(k.ctx, k.LP, s.Token, s.Amount))
 	a := chains.Auth{Prefix: "initialize", Timeout: k.Time().Add(10 * time.Minute).Unix()}
 	digest := must.Get(k.Network().InitDigest(k.Deployment(), s, a.Timeout))(k.T)
 	a.Signature = must.Get(k.LP.SignDigest(digest))(k.T)
@@ -90,9 +88,7 @@ func (k *kit) open(s evmwire.SwapData) {
 func (k *kit) publish(s evmwire.SwapData, secret chains.Preimage) {
 	k.Helper()
 	data := must.Get(json.Marshal(s))(k.T)
-	if err := k.messenger.Publish(k.ctx, pub.Message{Chain: "CITREA", Escrow: data, Preimage: secret}); err != nil {
-		k.Fatal(err)
-	}
+	must.Do(k, k.messenger.Publish(k.ctx, pub.Message{Chain: "CITREA", Escrow: data, Preimage: secret}))
 }
 
 func (k *kit) state(s evmwire.SwapData) chains.EscrowState {
@@ -172,9 +168,7 @@ func (k *kit) vault(confirmations int64) (evmwire.Vault, func(v btc.OutPoint, to
 		tx.AddTxOut(wire.NewTxOut(0, script))
 		tx.AddTxOut(wire.NewTxOut(45_000, lp.Address.Script()))
 		for _, w := range []*bitcoin.Wallet{lp, user} {
-			if err := w.Sign(tx); err != nil {
-				k.Fatal(err)
-			}
+			must.Do(k, w.Sign(tx))
 		}
 		must.Get(k.Bitcoin().Send(tx))(k.T)
 		return tx

@@ -14,10 +14,7 @@ func TestRecordsAreDecodedOnce(t *testing.T) {
 	_, g := engineOn(t, done)
 	create(t, g, "a")
 	e := must.Get(g.Store.Get(t.Context(), "a"))(t)
-	first, err := g.decodeOnce(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(g.decodeOnce(e))(t)
 	state := first.State
 	first.State, first.LP.URL = state+100, "changed"
 	again, err := g.decodeOnce(e)

@@ -86,9 +86,7 @@ func keptEntries(t *testing.T, folder string) (all []storage.Entry) {
 func keptBolt(t *testing.T, folder string) *bolt.Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "swaps")
-	if err := os.WriteFile(path, unpack(t, filepath.Join(folder, "store.bolt.gz")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, unpack(t, filepath.Join(folder, "store.bolt.gz")), 0o600))
 	s := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
@@ -98,9 +96,7 @@ func generic(t *testing.T, text []byte) (v map[string]any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&v))
 	return v
 }
 
@@ -209,9 +205,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 				s := new(storage.Memory)
 				stored := e
 				stored.Version--
-				if err := s.Create(t.Context(), stored); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Create(t.Context(), stored))
 				g := keptEngine(t, s, w)
 				start := max(r.CreatedAt, r.Changed).Time()
 				path, last := []int{r.State}, r
@@ -256,15 +250,10 @@ func TestNewerRecordsAreLeftAlone(t *testing.T) {
 		signers := map[[2]string]bool{}
 		for _, e := range keptEntries(t, folder) {
 			var members map[string]any
-			if err := json.Unmarshal(e.Body, &members); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(e.Body, &members))
 			signers[[2]string{members["chain"].(string), members["signer"].(string)}] = true
 			members["schema"], members["terms"] = 1000, []string{"in another form"}
-			var err error
-			if e.Body, err = json.Marshal(members); err != nil {
-				t.Fatal(err)
-			}
+			e.Body = must.Get(json.Marshal(members))(t)
 			e.Version--
 			if err := s.Create(t.Context(), e); errors.Is(err, storage.ErrExists) {
 				continue // an earlier moment of it is there
@@ -378,15 +367,11 @@ func TestKeptStoresGoOn(t *testing.T) {
 					t.Fatal(err)
 				}
 				e.Version--
-				if err := s.Create(t.Context(), e); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Create(t.Context(), e))
 			}
 			for _, n := range keptLines[storage.Note](t, filepath.Join(folder, "notes.jsonl.gz")) {
 				for v := range n.Version {
-					if err := s.SetNote(t.Context(), n.Name, n.Data, v); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.SetNote(t.Context(), n.Name, n.Data, v))
 				}
 			}
 			goesOn(t, s)

@@ -91,9 +91,7 @@ func TestListGoesOnBehindARecord(t *testing.T) {
 	if len(all) != 4 || all[0] != "d" || all[3] != "a" {
 		t.Fatalf("all: %v", all)
 	}
-	if err := g.Store.Delete(t.Context(), all[1], records[all[1]].Version); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Store.Delete(t.Context(), all[1], records[all[1]].Version))
 	if rest := list(records[all[1]]); !slices.Equal(rest, all[2:]) {
 		t.Errorf("behind %s: %v, want %v", all[1], rest, all[2:])
 	}

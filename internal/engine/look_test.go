@@ -66,9 +66,7 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 		}
 		e := must.Get(store.Get(t.Context(), "newer"))(t)
 		e.Body = []byte(`{"schema":1000000}`)
-		if err := store.Store.Update(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Store.Update(t.Context(), e))
 		store.refuse("bad")
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		if err := g.Look(t.Context(), "CITREA", chains.Hint{ClaimHash: hash}); err != nil {
@@ -111,9 +109,7 @@ func TestHintsAreLookedAtInParallel(t *testing.T) {
 		}
 		w.delay = time.Second
 		began := time.Now()
-		if err := g.Look(t.Context(), "CITREA", all...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.Look(t.Context(), "CITREA", all...))
 		if took := time.Since(began); took != 3*time.Second {
 			t.Errorf("%d swaps took %v, want three rounds of %d", swaps, took, lookers)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -260,9 +261,7 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		synctest.Wait()
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		down.Store(true)
-		if err := g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash}))
 		down.Store(false)
 		g.backoffs.startProbing(waits)
 		g.Heard("https://lp/quote")

@@ -139,25 +139,19 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 // add stores a new record.
 func add(t *testing.T, g *Engine, r *swap.Record) {
 	t.Helper()
-	if err := g.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Create(t.Context(), r))
 }
 
 // restore stores a record of another store.
 func restore(t *testing.T, g *Engine, r *swap.Record) {
 	t.Helper()
-	if err := g.Restore(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Restore(t.Context(), r))
 }
 
 // write stores next in place of r, as a fact.
 func write(t *testing.T, g *Engine, r, next *swap.Record) {
 	t.Helper()
-	if err := g.write(t.Context(), r, next, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.write(t.Context(), r, next, nil))
 }
 
 func load(t *testing.T, g *Engine, id string) *swap.Record {
@@ -466,9 +460,7 @@ func TestHintLooksAtItsSwaps(t *testing.T) {
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Chain: "CITREA", Expiry: swap.At(time.Now().Add(time.Hour))},
 		Escrow: &swap.EscrowPart{Real: &chains.Escrow{Hash: hash}}}
 	add(t, g, r)
-	if err := g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash, BitcoinTx: bitcoin.Hash{}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash, BitcoinTx: bitcoin.Hash{}}))
 	if r, err := g.Load(t.Context(), "a"); err != nil || r.State != 2 {
 		t.Errorf("state %d, %v; want 2", r.State, err)
 	}

@@ -148,9 +148,7 @@ func TestQuoteThatChangesMeanwhileIsKept(t *testing.T) {
 	endedQuote(t, g, "a", time.Hour)
 	s.change = func(id string) {
 		e := must.Get(s.Get(t.Context(), id))(t)
-		if err := s.Update(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Update(t.Context(), e))
 	}
 	if g.Purge(t.Context()); deleted(t, g, "a") {
 		t.Error("deleted")

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 )
 
@@ -159,9 +160,7 @@ func BenchmarkKeptAnswers(b *testing.B) {
 			w := &counting{liar: &liar{now: start, truth: &is}, hears: true}
 			g := newEngine(b, Config{Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return start }})
 			r := c.record(waiting[c.flow.Type].state, start)
-			if err := g.Create(context.Background(), r); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, g.Create(context.Background(), r))
 			if _, err := g.advance(context.Background(), r.ID, nil, asRoutine); err != nil {
 				b.Fatal(err)
 			}

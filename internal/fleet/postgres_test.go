@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/bounds"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage/postgres"
 )
@@ -21,10 +22,7 @@ func TestJobsOnlyOnADatabase(t *testing.T) {
 	schema := pgtest.Schema(t, dsn)
 	var stores [2]*postgres.Store
 	for i := range stores {
-		s, err := postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema}))(t)
 		t.Cleanup(func() { s.Close() })
 		stores[i] = s
 	}
@@ -40,10 +38,7 @@ func TestDatabaseRestarts(t *testing.T) {
 	var running sync.WaitGroup
 	fleets := make([]*Fleet, 3)
 	for i := range fleets {
-		store, err := postgres.Open(t.Context(), server.DSN(), postgres.Options{Timeout: time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := must.Get(postgres.Open(t.Context(), server.DSN(), postgres.Options{Timeout: time.Second}))(t)
 		defer store.Close()
 		fleets[i] = New(Options{Leaser: store, TTL: 1500 * time.Millisecond})
 		running.Go(func() {
@@ -77,12 +72,8 @@ func TestDatabaseRestarts(t *testing.T) {
 		return all == bounds.Shards && idle == 0
 	}
 	until("all have their part", shared)
-	if err := server.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Kill())
 	until("all let go", func() bool { _, idle := held(); return idle == len(fleets) })
-	if err := server.Restart(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Restart())
 	until("all have their part again", shared)
 }

@@ -34,9 +34,7 @@ func TestVectorsLNURLSuccessAction(t *testing.T) {
 			Valid   bool
 			Decoded json.RawMessage
 		}
-		if err := json.Unmarshal(c.Want(t), &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(c.Want(t), &want))
 		a, err := parseSuccessAction(in.SuccessAction)
 		if (err == nil) != want.Valid {
 			t.Errorf("parse: %v, want valid: %v", err, want.Valid)
@@ -153,10 +151,7 @@ func badAction(raw json.RawMessage) bool {
 // decodedByHand deciphers block by block, without the CBC code of the package.
 func decodedByHand(t *testing.T, a *SuccessAction, key []byte) json.RawMessage {
 	t.Helper()
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	block := must.Get(aes.NewCipher(key))(t)
 	before, _ := base64.StdEncoding.DecodeString(a.IV)
 	text, _ := base64.StdEncoding.DecodeString(a.Ciphertext)
 	var plain []byte

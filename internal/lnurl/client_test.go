@@ -318,9 +318,7 @@ func TestWithdrawalIsSentOnce(t *testing.T) {
 	}()
 	c := New(Config{AllowLocal: true})
 	w := WithdrawParams{K1: "k", Callback: "http://" + l.Addr().String(), MinWithdrawable: 1000, MaxWithdrawable: 9000}
-	if err := c.SubmitInvoice(t.Context(), w, withdrawInvoice); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.SubmitInvoice(t.Context(), w, withdrawInvoice))
 	if err := c.SubmitInvoice(t.Context(), w, withdrawInvoice); !errors.Is(err, ErrUnknownOutcome) {
 		t.Errorf("second: %v", err)
 	}

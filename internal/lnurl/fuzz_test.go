@@ -59,10 +59,7 @@ func FuzzFetch(f *testing.F) {
 			f.Add(list[0].Status, string(list[0].Body))
 		}
 	}
-	l, err := Parse("lnurlp://service.com/x")
-	if err != nil {
-		f.Fatal(err)
-	}
+	l := must.Get(Parse("lnurlp://service.com/x"))(f)
 	l.want = ""
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		transport := &respond{status: http.StatusOK, body: body}

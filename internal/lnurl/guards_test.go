@@ -208,9 +208,7 @@ func TestRequestInvoiceJustInTime(t *testing.T) {
 	for _, list := range in.HTTP.answers {
 		body = string(list[0].Body)
 	}
-	if err := json.Unmarshal([]byte(body), &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(body), &answer))
 	inv := must.Get(lightning.Decode(answer.PR))(t)
 	p := PayParams{Callback: in.Callback, Metadata: in.Metadata, MinSendable: *inv.AmountMsat, MaxSendable: *inv.AmountMsat}
 	for late, ok := range map[int64]bool{-1: true, 0: false, 1: false} {

@@ -42,9 +42,7 @@ func merged(t *testing.T, c *vectors.Case) wantCall {
 		OK       *bool
 		Requests *int
 	}
-	if err := errors.Join(json.Unmarshal(better.Expected, &b), json.Unmarshal(better.Expected, &want)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(json.Unmarshal(better.Expected, &b), json.Unmarshal(better.Expected, &want)))
 	switch {
 	case b.Requests != nil:
 		want.DelaysMs = nil

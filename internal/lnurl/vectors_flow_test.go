@@ -36,9 +36,7 @@ func TestVectorsFlowLNURL(t *testing.T) {
 			c.Expected(t, &want)
 			var wantURL *string
 			if !vectors.Refused(want.CallURL) {
-				if err := json.Unmarshal(want.CallURL, &wantURL); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal(want.CallURL, &wantURL))
 			}
 			checkRecognition(t, c, in.Text, want.IsLNURL, wantURL)
 		case "resolve":

@@ -137,9 +137,7 @@ func TestVectorsLNURLStrings(t *testing.T) {
 			URL     *string
 			Error   bool
 		}
-		if err := json.Unmarshal(c.Want(t), &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(c.Want(t), &want))
 		checkRecognition(t, c, in.LNURL, want.IsLNURL, want.URL)
 	})
 }
@@ -361,9 +359,7 @@ func satsOf(t *testing.T, raw json.RawMessage) string {
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
-	if err := json.Unmarshal(raw, &amount); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &amount))
 	return amount.RawAmount
 }
 
@@ -446,9 +442,7 @@ func checkParams(t *testing.T, want *wantDetails, better *betterFetch, params an
 	t.Helper()
 	text := must.Get(json.Marshal(params))(t)
 	var got map[string]json.RawMessage
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &got))
 	if better.ParamsOnlyKnownFields != nil && !*better.ParamsOnlyKnownFields {
 		t.Error("members that nobody has documented are to be handed on")
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 func TestErrorsNameTheMember(t *testing.T) {
@@ -22,10 +24,7 @@ func TestErrorsNameTheMember(t *testing.T) {
 		},
 		"n: is first": func(r *Reader) { r.Fail("n", "is first"); r.Fail("no", "is second") },
 	} {
-		r, err := ReadTyped("swap data", data, "evm", "an EVM chain")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(ReadTyped("swap data", data, "evm", "an EVM chain"))(t)
 		if r.Text("esc") != "aé" || r.Has("no") {
 			t.Errorf("%q, null counts as present: %v", r.Text("esc"), r.Has("no"))
 		}

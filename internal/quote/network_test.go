@@ -63,9 +63,7 @@ func open(t *testing.T) *bank {
 		all[f.ID()], known = c, append(known, c)
 		lists = append(lists, tokenlist.Chain{ID: f.ID(), Tokens: c.Info().Tokens, TokenAddress: c.TokenAddress})
 	}
-	if b.coins, err = tokenlist.New(lists...); err != nil {
-		t.Fatal(err)
-	}
+	b.coins = must.Get(tokenlist.New(lists...))(t)
 	lps := lphttp.NewClient(lphttp.Options{Now: n.Clock.Now, AllowLocal: true})
 	reader := chainio.New(all, backend, lps)
 	e := engine.New(engine.Config{Store: store, Reader: reader, Flows: swap.Flows(), Now: n.Clock.Now, Log: slog.New(slog.DiscardHandler)})
@@ -101,11 +99,7 @@ func TestPaymentsToAnAddressNeedAnIndex(t *testing.T) {
 
 func (b *bank) coin(name string) tokens.Token {
 	b.Helper()
-	c, err := b.coins.Resolve(name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return c
+	return must.Get(b.coins.Resolve(name))(b)
 }
 
 func (b *bank) user(chain string) string {
@@ -118,11 +112,7 @@ func (b *bank) user(chain string) string {
 func (b *bank) invoice(sats int64) string {
 	b.Helper()
 	preimage, _ := devlightning.Preimage(fmt.Sprint(b.Name(), sats))
-	text, err := b.net.Recipient.NewInvoice(devlightning.InvoiceOptions{Preimage: preimage, AmountMsat: sats * 1000})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return text
+	return must.Get(b.net.Recipient.NewInvoice(devlightning.InvoiceOptions{Preimage: preimage, AmountMsat: sats * 1000}))(b)
 }
 
 // ask is a request that is quoted: the amount is in the source's units if in, else in the
@@ -142,11 +132,7 @@ func (b *bank) ask(src, dst string, amount int64, in bool) Request {
 
 func (b *bank) create(q Request) *Made {
 	b.Helper()
-	m, err := b.Create(b.Context(), q)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return m
+	return must.Get(b.Create(b.Context(), q))(b)
 }
 
 // Every type is quoted on the side that was asked for, and stored with what the user needs
@@ -360,9 +346,7 @@ func TestLiesAreNotStored(t *testing.T) {
 // A probe teaches the bounds of the side that LPs do not announce, and stores nothing.
 func TestProbeTeachesBounds(t *testing.T) {
 	b := open(t)
-	if err := b.Offers.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Offers.Reload(t.Context()))
 	for _, pair := range [][2]string{{"CITREA-WBTC", "BITCOIN-BTC"}, {"LIGHTNING-BTC", "CITREA-WBTC"}, {"BITCOIN-BTC", "CITREA-USDC"}} {
 		src, dst := b.coin(pair[0]), b.coin(pair[1])
 		typ := must.Get(swap.Route(src, dst, b.Reader.Info))(t)

@@ -255,9 +255,7 @@ func deliveredExpiry(t *testing.T, in flowtest.Input) int64 {
 	var answer struct {
 		Data struct{ Data struct{ RefundData string } } // of Starknet, on which the cases are
 	}
-	if err := json.Unmarshal(in.Env.LPResponse, &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(in.Env.LPResponse, &answer))
 	expiry, err := strconv.ParseInt(answer.Data.Data.RefundData, 0, 64)
 	if err != nil {
 		t.Fatalf("the expiry of what the LP delivers: %v", err)

@@ -75,9 +75,7 @@ func perform(t *testing.T, s *flowtest.Setup) *stage {
 	st := &stage{Setup: s, Reader: reader, LPs: lps, Record: r, Acts: &acts{done: map[swap.EffectKind]int{}, send: s.Chain.Send}}
 	st.Engine = engine.New(engine.Config{Store: new(storage.Memory), Reader: reader, Executor: st.Acts, Flows: swap.Flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { st.Engine.Close(); reader.Close() })
-	if err := st.Engine.Create(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Engine.Create(t.Context(), r))
 	return st
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -22,10 +23,7 @@ func TestForeignTransactionsAreRefused(t *testing.T) {
 	if fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("foreign: %v", err)
 	}
-	r, err := st.Engine.Load(t.Context(), st.Record.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(st.Engine.Load(t.Context(), st.Record.ID))(t)
 	if r.Submission != nil || len(s.World.Sent()) != 0 {
 		t.Errorf("stored %+v, sent %v", r.Submission, s.World.Sent())
 	}

@@ -44,9 +44,7 @@ func vaultCase(t *testing.T, fields map[string]json.RawMessage, now int64) *flow
 	t.Helper()
 	chain := "CITREA"
 	if raw, ok := fields["chain"]; ok {
-		if err := json.Unmarshal(raw, &chain); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(raw, &chain))
 	}
 	s := &flowtest.Setup{World: &flowtest.World{Time: time.UnixMilli(now), Txs: map[bitcoin.Hash]*bitcoin.Tx{}, Spends: map[bitcoin.OutPoint]bitcoin.Spend{},
 		Rates: bitcoin.FeeRates{Fastest: 2000, Minimum: 1}}, Record: maps.Clone(fields)}
@@ -97,9 +95,7 @@ func TestVectorsVaultFeesAndRecord(t *testing.T) {
 			record[name] = json.RawMessage(text)
 		}
 		var pricing map[string]json.RawMessage
-		if err := json.Unmarshal(fields["pricingInfo"], &pricing); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(fields["pricingInfo"], &pricing))
 		for name, v := range pricing {
 			record["_"+name] = v
 		}
@@ -200,9 +196,7 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 		now := time.UnixMilli(ms)
 		var id bitcoin.Hash
 		if in.BitcoinTxID != "" {
-			if id, err = bitcoin.ParseHash(in.BitcoinTxID); err != nil {
-				t.Fatal(err)
-			}
+			id = must.Get(bitcoin.ParseHash(in.BitcoinTxID))(t)
 		}
 		r := &swap.Record{Head: swap.Head{ID: "v", Type: swap.SPVFromBTC, Chain: "CITREA", State: in.State, Signer: in.Recipient, CreatedAt: swap.Millis(ms), Expiry: swap.Millis(in.Expiry)},
 			Bitcoin: &swap.BitcoinPart{Confirmations: in.RequiredConfirmations}, Vault: &swap.VaultPart{Deadline: swap.Millis(in.Expiry), MinFeeRate: in.MinimumBTCFeeRate}}
@@ -463,9 +457,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 			r.Vault.ClaimTx = *in.ClaimTxID
 		}
 		if handed {
-			if r.Bitcoin.TxID, err = bitcoin.ParseHash(in.SubmittedTxID); err != nil {
-				t.Fatal(err)
-			}
+			r.Bitcoin.TxID = must.Get(bitcoin.ParseHash(in.SubmittedTxID))(t)
 			r.Bitcoin.Posted = true
 			// While it is being handed over, a repetition waits for the LP's answer.
 			if in.State != swap.SPVSigned || !slices.Contains(allIDs(st, r, in.SignedTxs), in.SubmittedTxID) {
@@ -475,9 +467,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 		if handed && in.State == swap.SPVConfirmed { // which the reference takes the state's word for
 			s.World.Txs[r.Bitcoin.TxID] = &bitcoin.Tx{ID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 		}
-		if err := st.Engine.Create(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, st.Engine.Create(t.Context(), r))
 		// What is sent makes the vault pay at once, which is what a submission waits
 		// for; the reference's run had no vault that could.
 		s.World.OnSend = func(w *flowtest.World) { w.Vault.Open, w.Withdrawal.State = false, chains.WithdrawalClaimed }

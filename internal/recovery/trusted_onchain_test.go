@@ -325,10 +325,7 @@ func TestTrustedBTCAction(t *testing.T) {
 	st := perform(t, s)
 	view := func() swap.View {
 		s.World.Set(func(w *flowtest.World) { w.Time = w.Time.Add(2 * time.Second) })
-		res, err := st.Engine.Advance(t.Context(), st.Record.ID, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(st.Engine.Advance(t.Context(), st.Record.ID, nil))(t)
 		return st.Engine.View(res)
 	}
 	v := view()

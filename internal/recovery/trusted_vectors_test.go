@@ -165,10 +165,7 @@ func TestVectorsTrustedStatus(t *testing.T) {
 			s.World.LP = json.RawMessage(`{"code":10011,"msg":""}`)
 		}
 		st := perform(t, s)
-		res, err := st.Engine.Advance(t.Context(), st.Record.ID, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(st.Engine.Advance(t.Context(), st.Record.ID, nil))(t)
 		v, r := st.Engine.View(res), res.Record
 		rest := new(big.Int).Sub(r.Terms.Input.Raw, r.Terms.SwapFee.Raw)
 		ppm := new(big.Int).Sub(r.Terms.SwapFee.Raw, r.Terms.Price.BaseFeeSats)

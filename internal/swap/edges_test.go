@@ -123,13 +123,9 @@ func TestHalfARecordIsNone(t *testing.T) {
 	}
 	must.Get(Decode("a", 1, body))(t)
 	var fields map[string]any
-	if err := json.Unmarshal(body, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(body, &fields))
 	fields["escrow"] = "x"
-	if body, err = json.Marshal(fields); err != nil {
-		t.Fatal(err)
-	}
+	body = must.Get(json.Marshal(fields))(t)
 	if got, err := Decode("a", 1, body); err == nil {
 		t.Errorf("%+v", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // question is one that a pass asks, passes that do not, and others that do.
@@ -52,9 +53,7 @@ func rawTx(t *testing.T) []byte {
 	msg.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Index: 7}, Witness: wire.TxWitness{{1}}})
 	msg.AddTxOut(&wire.TxOut{Value: 1})
 	var b bytes.Buffer
-	if err := msg.Serialize(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, msg.Serialize(&b))
 	return b.Bytes()
 }
 

@@ -200,9 +200,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	changed := func(body []byte, member string, v any) []byte {
 		var m map[string]any
-		if err := json.Unmarshal(body, &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(body, &m))
 		if _, there := m[member]; !there {
 			t.Fatalf("no member %s in %s", member, body)
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 var update = flag.Bool("update", false, "write docs/states from the tables")
@@ -15,9 +17,7 @@ func TestDiagramsAreCurrent(t *testing.T) {
 		path := filepath.Join("..", "..", "docs", "states", f.Type.String()+".md")
 		want := f.Diagram()
 		if *update {
-			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte(want), 0o644))
 		}
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != want {

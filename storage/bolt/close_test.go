@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -19,9 +20,7 @@ func TestClosed(t *testing.T) {
 	n := 0
 	for e, err := range s.Find(ctx, storage.Query{Index: "watch"}) {
 		if n++; n == 1 {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Close())
 		}
 		if err != nil {
 			if !errors.Is(err, storage.ErrClosed) || e.ID != "" || n != firstPage+1 {
@@ -86,9 +85,7 @@ func TestCloseDuringWrites(t *testing.T) {
 		for range 5 * round {
 			<-started
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		group.Wait()
 		s = openTest(t, path, Options{})
 		for id, err := range outcomes {
@@ -96,8 +93,6 @@ func TestCloseDuringWrites(t *testing.T) {
 				t.Errorf("%s: the write answered %v, now get answers %v", id, err, missing)
 			}
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -69,13 +70,8 @@ func TestHeldByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "swaps")
 	command := exec.CommandContext(t.Context(), os.Args[0])
 	command.Env = append(os.Environ(), heldStore+"="+path)
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(command.StdoutPipe())(t)
+	must.Do(t, command.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatalf("the other process said %q, %v", line, err)
 	}
@@ -84,9 +80,7 @@ func TestHeldByAnotherProcess(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrInUse", name, err)
 		}
 	}
-	if err := command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, command.Process.Kill())
 	_ = command.Wait() // says that it was killed
 	if err := openTest(t, path, Options{}).Verify(t.Context()); err != nil {
 		t.Error(err)
@@ -242,13 +236,8 @@ func TestCrash(t *testing.T) {
 		}
 		command := exec.Command(os.Args[0])
 		command.Env = append(os.Environ(), crashStore+"="+path, crashRound+"="+round)
-		out, err := command.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(command.StdoutPipe())(t)
+		must.Do(t, command.Start())
 		lines := bufio.NewReader(out)
 		if n%4 != 0 { // else it may die while it opens or creates the store
 			if _, err := lines.Peek(1); err != nil {
@@ -280,9 +269,7 @@ func TestCrash(t *testing.T) {
 	}
 
 	s := openTest(t, path, Options{})
-	if err := s.Verify(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Verify(t.Context()))
 	total := 0
 	for w, done := range steps {
 		total += done

@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -106,19 +107,14 @@ func TestTruncatedFile(t *testing.T) {
 	t.Parallel()
 	path := small(t, 60)
 	whole := contents(t, path)
-	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
 	page := int(m.pageSize)
 	used := int(m.pages) * page
 	for size := 1; size < used; size++ {
 		if size > 200 && size%page > 1 && size%page < page-1 {
 			continue // only around the boundaries
 		}
-		if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, whole[:size], 0o600))
 		if exercise(t, path, 60) {
 			t.Fatalf("a file of %d bytes of %d was opened", size, used)
 		}
@@ -130,13 +126,10 @@ func TestDamagedStructure(t *testing.T) {
 	t.Parallel()
 	path := small(t, 120)
 	whole := contents(t, path)
-	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
 	var branch, leaf uint64
 	s := openTest(t, path, Options{})
-	if err := s.db.View(func(tx *bbolt.Tx) error {
+	must.Do(t, s.db.View(func(tx *bbolt.Tx) error {
 		for id := uint64(2); id < m.pages; id++ {
 			switch p, err := tx.Page(int(id)); {
 			case err != nil:
@@ -148,9 +141,7 @@ func TestDamagedStructure(t *testing.T) {
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	s.Close()
 	if branch == 0 || leaf == 0 {
 		t.Fatal("the store has no branch page or no leaf page")
@@ -197,9 +188,7 @@ func TestDamagedStructure(t *testing.T) {
 			damaged := bytes.Clone(whole)
 			c.change(damaged[c.offset:])
 			path := filepath.Join(t.TempDir(), "swaps")
-			if err := os.WriteFile(path, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, damaged, 0o600))
 			want := error(storage.ErrCorrupt)
 			if c.offset == 16 {
 				want = errForeign
@@ -215,18 +204,13 @@ func TestLostPage(t *testing.T) {
 	t.Parallel()
 	path := small(t, 120)
 	whole := contents(t, path)
-	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
 	count := whole[int64(m.freelist)*m.pageSize+10:]
 	if native.Uint16(count) == 0 {
 		t.Fatal("no page is free")
 	}
 	native.PutUint16(count, 0)
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, whole, 0o600))
 	s := openTest(t, path, Options{})
 	if err := s.Verify(t.Context()); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("got %v, want ErrCorrupt", err)
@@ -250,15 +234,9 @@ func TestDamageMetLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := small(t, 60)
 			s := openTest(t, path, Options{})
-			file, err := os.OpenFile(path, os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
 			defer file.Close()
-			m, err := currentMeta(file, 1<<30)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(currentMeta(file, 1<<30))(t)
 			page := make([]byte, m.pageSize)
 			for id := 2; id < int(m.pages); id++ {
 				if _, err := file.ReadAt(page, int64(id)*m.pageSize); err != nil {
@@ -296,9 +274,7 @@ func TestFileCutWhileOpen(t *testing.T) {
 	for _, size := range []int64{0, 1, 4096, 3 * 4096, 10 * 4096} {
 		path := small(t, 400)
 		s := openTest(t, path, Options{})
-		if err := os.Truncate(path, size); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(path, size))
 		readAll(t, s, 400)
 		if _, err := s.Get(t.Context(), swap(0).ID); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("cut to %d: get: got %v, want ErrCorrupt", size, err)
@@ -364,9 +340,7 @@ func TestDamagedRecord(t *testing.T) {
 // tamper changes the file past the store.
 func tamper(t testing.TB, s *Store, f func(buckets) error) {
 	t.Helper()
-	if err := s.db.Update(func(tx *bbolt.Tx) error { return f(bucketsOf(tx)) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.db.Update(func(tx *bbolt.Tx) error { return f(bucketsOf(tx)) }))
 }
 
 func TestVerifyFinds(t *testing.T) {
@@ -446,9 +420,7 @@ func TestRandomDamage(t *testing.T) {
 				copy(damaged[to:min(to+4096, len(damaged))], whole[from:])
 			}
 		}
-		if err := os.WriteFile(path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, damaged, 0o600))
 		if exercise(t, path, 120) {
 			opened++
 		}
@@ -459,10 +431,7 @@ func TestRandomDamage(t *testing.T) {
 // FuzzOpen puts the input over a good file at some place.
 func FuzzOpen(f *testing.F) {
 	whole := contents(f, small(f, 120))
-	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(f)
 	f.Add(uint32(0), []byte("text"), uint32(len(whole)))
 	f.Add(uint32(len(whole)), []byte{}, uint32(4096))
 	for id := uint64(0); id < m.pages; id += 1 + id/4 {
@@ -474,9 +443,7 @@ func FuzzOpen(f *testing.F) {
 		copy(damaged[int(at)%len(damaged):], patch)
 		damaged = damaged[:min(int(size), len(damaged))]
 		path := filepath.Join(t.TempDir(), "swaps")
-		if err := os.WriteFile(path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, damaged, 0o600))
 		exercise(t, path, 120)
 	})
 }

@@ -15,15 +15,13 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/storage"
 )
 
 func openTest(t testing.TB, path string, options Options) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), path, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.Context(), path, options))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -46,12 +44,8 @@ func small(t testing.TB, n int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Verify(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Verify(t.Context()))
+	must.Do(t, s.Close())
 	return path
 }
 
@@ -60,15 +54,9 @@ func TestReopen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "swaps")
 	s := openTest(t, path, Options{})
 	e := storage.Entry{ID: "a", Body: []byte("body"), Keys: []storage.Key{{Index: "signer", Value: "v", Order: -1}, {Index: "event", Value: "h", Unique: true}}}
-	if err := s.Create(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SetNote(t.Context(), "cursor", []byte("17"), 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Create(t.Context(), e))
+	must.Do(t, s.SetNote(t.Context(), "cursor", []byte("17"), 0))
+	must.Do(t, s.Close())
 	for _, options := range []Options{{}, {ReadOnly: true}} {
 		s := openTest(t, path, options)
 		if s.Path() != path {
@@ -84,9 +72,7 @@ func TestReopen(t *testing.T) {
 		if err := s.Verify(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 	}
 }
 
@@ -229,11 +215,7 @@ func TestReadOnly(t *testing.T) {
 
 func contents(t testing.TB, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile(path))(t)
 }
 
 func unchanged(t testing.TB, path string, before []byte) {
@@ -323,16 +305,12 @@ func TestOpenRefusesOtherFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "swaps")
-			if err := c.make(path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.make(path))
 			refused(t, path, c.want)
 		})
 	}
 	path := filepath.Join(t.TempDir(), "swaps")
-	if err := bolt(head(formatName, number(7), dataBuckets...))(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, bolt(head(formatName, number(7), dataBuckets...))(path))
 	if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "its layout is 7 and this version reads up to 1; open it with the version that wrote it or a newer one") {
 		t.Errorf("got %v, which does not say what to do", err)
 	}

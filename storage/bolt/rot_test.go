@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // A bit is flipped in every page: in each byte of its header, of its first and last
@@ -17,10 +18,7 @@ func TestFlippedBits(t *testing.T) {
 	const swaps = 16
 	path := small(t, swaps)
 	whole := contents(t, path)
-	m, err := currentMeta(bytes.NewReader(whole), int64(len(whole)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	step := 1
 	if !depth.Full() {
@@ -45,9 +43,7 @@ func TestFlippedBits(t *testing.T) {
 		for _, i := range at {
 			damaged := bytes.Clone(whole)
 			damaged[id*int(m.pageSize)+i] ^= 1 << r.IntN(8)
-			if err := os.WriteFile(path, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, damaged, 0o600))
 			if exercise(t, path, swaps) {
 				opened++
 			} else {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -103,9 +104,7 @@ func disturbed(t *testing.T, s *Store, disturb func(round int) error) {
 			}
 		}
 		time.Sleep(rand.N(60 * time.Millisecond))
-		if err := disturb(round); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, disturb(round))
 		last = acknowledged.Load()
 	}
 	time.Sleep(50 * time.Millisecond)
@@ -172,15 +171,9 @@ type proxy struct {
 
 func startProxy(t *testing.T, dsn string) *proxy {
 	t.Helper()
-	config, err := configOf(dsn, time.Second, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(configOf(dsn, time.Second, false))(t)
 	host, port := config.ConnConfig.Host, strconv.Itoa(int(config.ConnConfig.Port))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	p := &proxy{Listener: l, conns: map[net.Conn]bool{}, target: func() (net.Conn, error) {
 		if host[0] == '/' {
 			return net.Dial("unix", host+"/.s.PGSQL."+port)
@@ -313,9 +306,7 @@ func TestSilence(t *testing.T) {
 	s := openTest(t, through(dsn, p), Options{Schema: pgtest.Schema(t, dsn), Timeout: 500 * time.Millisecond})
 	e := entryAt("a", 1)
 	e.Version = 0
-	if err := s.Create(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Create(t.Context(), e))
 	p.mute.Store(true)
 	timed := func(what string, atMost time.Duration, call func() error) error {
 		t.Helper()

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -37,10 +38,7 @@ func asURL(t testing.TB, dsn string) string {
 	if strings.HasPrefix(dsn, "postgres") {
 		return dsn
 	}
-	c, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(pgxpool.ParseConfig(dsn))(t)
 	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%d&sslmode=disable", c.ConnConfig.User, c.ConnConfig.Database, c.ConnConfig.Host, c.ConnConfig.Port)
 }
 
@@ -58,18 +56,13 @@ func TestMoveThereAndBack(t *testing.T) {
 		entries = 3000
 	}
 	fill(t, path, entries, notes)
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(path))(t)
 
 	there := []string{"-from", path, "-to", url, "-to-schema", one}
 	killed := 0
 	for range 4 {
 		c := exec.CommandContext(t.Context(), command, there...)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Start())
 		time.Sleep(time.Duration(50+rand.IntN(150)) * time.Millisecond)
 		_ = c.Process.Kill() // it may have ended
 		if c.Wait() != nil {
@@ -111,10 +104,7 @@ func TestMoveThereAndBack(t *testing.T) {
 // fill makes a file with entries at several versions, with keys and bodies of all sizes, and notes.
 func fill(t *testing.T, path string, entries, notes int) {
 	t.Helper()
-	s, err := bolt.Open(t.Context(), path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 	defer s.Close()
 	var group errgroup.Group
 	group.SetLimit(64)
@@ -125,14 +115,10 @@ func fill(t *testing.T, path string, entries, notes int) {
 		}
 		group.Go(func() error { return s.Create(t.Context(), e) })
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, group.Wait())
 	for i := range notes {
 		for version := range uint64(i%3 + 1) {
-			if err := s.SetNote(t.Context(), fmt.Sprint("note ", i), fmt.Append(nil, i, version), version); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.SetNote(t.Context(), fmt.Sprint("note ", i), fmt.Append(nil, i, version), version))
 		}
 	}
 }

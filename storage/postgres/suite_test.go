@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
@@ -15,10 +16,7 @@ import (
 // openTest opens a store that ends with the test.
 func openTest(t testing.TB, dsn string, o Options) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), dsn, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.Context(), dsn, o))(t)
 	t.Cleanup(func() {
 		if !s.closed.Load() {
 			if err := s.Close(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/storage"
 )
@@ -26,9 +27,7 @@ func stored(t *testing.T, s *Store, entries int) {
 	for i := range entries {
 		group.Go(func() error { return s.Create(t.Context(), entryAt(fmt.Sprint(i), 0)) })
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, group.Wait())
 }
 
 // A store of any size can be verified: the time that an answer may take bounds each page, not the
@@ -142,9 +141,7 @@ func TestVerifyNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
 			stored(t, s, 2*fullPage)
-			if err := s.Verify(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Verify(t.Context()))
 			execute(t, dsn, strings.ReplaceAll(c.damage, "SCHEMA", s.schema))
 			if err := s.Verify(t.Context()); !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)

@@ -13,6 +13,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -28,18 +29,13 @@ func TestNode(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	net := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
-	client, err := swapper.Open(t.Context(), net.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(swapper.Open(t.Context(), net.Config()))(t)
 	defer client.Close()
 	service := httptest.NewServer(httpapi.New(client, httpapi.Options{}))
 	defer service.Close()
 
 	var network strings.Builder
-	if err := net.Describe(&network); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, net.Describe(&network))
 	type wallet struct {
 		Chain, Address string
 		Invoices       [3]string
@@ -48,15 +44,9 @@ func TestNode(t *testing.T) {
 	for _, chain := range []string{"CITREA", "SOLANA", "STARKNET"} {
 		wallets = append(wallets, wallet{chain, net.User.Address(chain), [3]string{net.Invoice(50_000), net.Invoice(50_000), net.Invoice(50_000)}})
 	}
-	withdraw, err := net.WithdrawLink()
-	if err != nil {
-		t.Fatal(err)
-	}
-	facts, err := json.Marshal(map[string]any{"package": filepath.Join(folder, "index.js"), "service": service.URL, "network": json.RawMessage(network.String()),
-		"wallets": wallets, "payLink": net.PayLink(), "withdrawLink": withdraw, "now": net.Now().UnixMilli(), "full": depth.Full()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	withdraw := must.Get(net.WithdrawLink())(t)
+	facts := must.Get(json.Marshal(map[string]any{"package": filepath.Join(folder, "index.js"), "service": service.URL, "network": json.RawMessage(network.String()),
+		"wallets": wallets, "payLink": net.PayLink(), "withdrawLink": withdraw, "now": net.Now().UnixMilli(), "full": depth.Full()}))(t)
 	run := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "wallet.mjs"))
 	run.Stdin = strings.NewReader(string(facts))
 	if out, err := run.CombinedOutput(); err != nil {
@@ -74,11 +64,7 @@ func TestPackIsReproducible(t *testing.T) {
 		if out, err := run.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		program, err := os.ReadFile(filepath.Join(folder, "verify.wasm"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return program
+		return must.Get(os.ReadFile(filepath.Join(folder, "verify.wasm")))(t)
 	}
 	here, there := filepath.Join("..", ".."), t.TempDir()
 	parts, err := os.ReadDir(here)

@@ -1,24 +1,20 @@
 package bitcoin
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/swapper-go/swapper/internal/must"
+)
 
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
-		n, err := Start(Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := n.Close(); err != nil {
-			b.Fatal(err)
-		}
+		n := must.Get(Start(Options{}))(b)
+		must.Do(b, n.Close())
 	}
 }
 
 func BenchmarkMine(b *testing.B) {
-	n, err := Start(Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	n := must.Get(Start(Options{}))(b)
 	defer n.Close()
 	for b.Loop() {
 		if _, err := n.Mine(1); err != nil {

@@ -16,10 +16,7 @@ import (
 
 func start(t *testing.T, o Options) *Net {
 	t.Helper()
-	n, err := Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(Start(o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
@@ -115,9 +112,7 @@ func TestReorgReturnsTransactions(t *testing.T) {
 	w := must.Get(n.NewWallet(bitcoin.P2TR))(t)
 	op := must.Get(n.Fund(w.Address, 100_000))(t)
 	height, old := n.Tip()
-	if err := n.Reorg(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Reorg(1))
 	if h, hash := n.Tip(); h != height+1 || hash == old {
 		t.Errorf("tip %d %s", h, hash)
 	}
@@ -134,9 +129,7 @@ func TestReorgReturnsTransactions(t *testing.T) {
 	second := must.Get(w.Spend(2, []bitcoin.OutPoint{op}, wire.NewTxOut(2000, w.Address.Script())))(t)
 	must.Get(n.Send(first))(t)
 	must.Get(n.Mine(1))(t)
-	if err := n.Reorg(1, second); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Reorg(1, second))
 	if n.InMempool(first.TxHash()) {
 		t.Error("a double-spent transaction waits")
 	}
@@ -215,10 +208,7 @@ func TestErrorsOfTheRESTServer(t *testing.T) {
 			t.Errorf("%s: %d %q, want %d %q", test.path, status, body, test.status, test.body)
 		}
 	}
-	resp, err := http.Post(n.URL()+"tx", "", strings.NewReader("zz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Post(n.URL()+"tx", "", strings.NewReader("zz")))(t)
 	defer resp.Body.Close()
 	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 400 || !strings.HasPrefix(string(body), `sendrawtransaction RPC error: {"code":-22,`) {
 		t.Errorf("broadcast of nonsense: %d %q", resp.StatusCode, body)
@@ -227,15 +217,9 @@ func TestErrorsOfTheRESTServer(t *testing.T) {
 
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get(url))(t)
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, strings.TrimSpace(string(body))
 }
 

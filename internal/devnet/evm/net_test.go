@@ -17,10 +17,7 @@ import (
 
 func start(t *testing.T, o Options) *Net {
 	t.Helper()
-	n, err := Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(Start(o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)

@@ -28,16 +28,10 @@ func outputOf(script []byte, nonce uint64) []byte {
 // solve returns a header on a stored one with work as its bits say, or without.
 func solve(t testing.TB, on wire.StoredHeader, at, bits uint32, worked bool) wire.CompactHeader {
 	t.Helper()
-	target, err := rawtx.Target(bits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(rawtx.Target(bits))(t)
 	h := btc.Header{Version: 4, MerkleRoot: btc.Hash{7}, Time: at, Bits: bits}
 	for ; ; h.Nonce++ {
-		header, err := wire.Compact(h).On(on.Header().Hash(), on.Height()+1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		header := must.Get(wire.Compact(h).On(on.Header().Hash(), on.Height()+1))(t)
 		hash := header.Hash()
 		for i, j := 0, len(hash)-1; i < j; i, j = i+1, j-1 {
 			hash[i], hash[j] = hash[j], hash[i]

@@ -10,33 +10,20 @@ import (
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper/internal/devnet/evm"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // go-ethereum's own client hears of blocks and logs.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
-	n, err := evm.Start(evm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(evm.Start(evm.Options{}))(t)
 	t.Cleanup(func() { n.Close() })
-	client, err := ethclient.DialContext(t.Context(), n.Server().SocketURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(ethclient.DialContext(t.Context(), n.Server().SocketURL()))(t)
 	defer client.Close()
 	heads, logs := make(chan *types.Header, 100), make(chan types.Log, 100)
-	first, err := client.SubscribeNewHead(t.Context(), heads)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := client.SubscribeFilterLogs(t.Context(), ethereum.FilterQuery{Addresses: []common.Address{n.Contracts().Token}}, logs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Mint(t.Context(), n.Contracts().Token, n.User.Address, evm.Coins(1)); err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(client.SubscribeNewHead(t.Context(), heads))(t)
+	second := must.Get(client.SubscribeFilterLogs(t.Context(), ethereum.FilterQuery{Addresses: []common.Address{n.Contracts().Token}}, logs))(t)
+	must.Do(t, n.Mint(t.Context(), n.Contracts().Token, n.User.Address, evm.Coins(1)))
 	if head := <-heads; head.Hash() != n.Head().Hash() {
 		t.Errorf("heard of %s, the head is %s", head.Hash(), n.Head().Hash())
 	}
@@ -51,23 +38,17 @@ func TestSubscriptions(t *testing.T) {
 		}
 		return result
 	}})
-	if err := n.Mine(3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Mine(3))
 	for range 3 {
 		<-kept
 	}
 	n.Server().Misbehave(evm.Fault{})
-	if err := n.Mine(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Mine(1))
 	if head := <-heads; head.Number.Uint64() != n.Head().Number.Uint64() {
 		t.Errorf("heard of block %d although the server was silent, the head is %d", head.Number, n.Head().Number)
 	}
 	first.Unsubscribe()
-	if err := n.Server().Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Server().Close())
 	if err := <-second.Err(); err == nil {
 		t.Error("the subscription ended without an error")
 	}

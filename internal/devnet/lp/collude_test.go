@@ -28,9 +28,7 @@ func TestCollude(t *testing.T) {
 			return all
 		}
 		before := balances()
-		if err := k.lp.FillVaults(k.ctx, token.Hex(), 1000); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, k.lp.FillVaults(k.ctx, token.Hex(), 1000))
 		after := balances()
 		if here, there := after[0].Cmp(before[0]) < 0, after[1].Cmp(before[1]) < 0; here != wantHere || there != wantThere {
 			t.Errorf("%s: the LP pays in the chain %t, in the story %t; want %t, %t", what, here, there, wantHere, wantThere)
@@ -45,11 +43,7 @@ func TestCollude(t *testing.T) {
 		return func() error { return stop(k.ctx) }, err
 	}())(t)
 	paid("while it colludes", false, true)
-	if err := repent(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, repent())
 	paid("after it", true, false)
-	if err := split.Rejoin(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, split.Rejoin())
 }

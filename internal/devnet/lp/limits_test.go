@@ -67,15 +67,9 @@ func TestVisitsAreBounded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	k := newKit(t, func(o *lp.Options) { o.Limits.Requests, o.Limits.Open, o.Now = 300, 1, func() time.Time { return now } })
 	status := func() (int, string) {
-		resp, err := http.Get(k.lp.URL() + "/info?nonce=ab")
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must.Get(http.Get(k.lp.URL() + "/info?nonce=ab"))(t)
 		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(io.ReadAll(resp.Body))(t)
 		return resp.StatusCode, string(text)
 	}
 	// One request that stays open keeps the next one out; it comes again if it was kept out itself.

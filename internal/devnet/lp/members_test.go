@@ -159,15 +159,10 @@ func members(t *testing.T, raw []byte) (names []string, values map[string]json.R
 	d := json.NewDecoder(bytes.NewReader(raw))
 	_, _ = d.Token() // it is an object
 	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := must.Get(d.Token())(t)
 		names = append(names, name.(string))
 		var v json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&v))
 	}
 	return names, values
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -30,10 +31,7 @@ func TestVectorsInfoServer(t *testing.T) {
 			}
 		}
 		c.Input(t, &in)
-		key, err := crypto.ToECDSA(in.Config.EVMPrivateKey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(crypto.ToECDSA(in.Config.EVMPrivateKey))(t)
 		// The services of the reference's run; only keys and tokens vary.
 		tokens := in.Config.Tokens
 		services := []service{

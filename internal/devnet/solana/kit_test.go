@@ -12,6 +12,7 @@ import (
 
 	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -40,17 +41,11 @@ func newKit(t *testing.T, o bank.Options) *kit {
 		key("alice").PublicKey(): {Lamports: 1000 * sol}, key("bob").PublicKey(): {Lamports: 10 * sol},
 		mint: bank.MintAccount(6, 0, &authority),
 	}
-	var err error
-	if k.bank, err = bank.New(o); err != nil {
-		t.Fatal(err)
-	}
+	k.bank = must.Get(bank.New(o))(t)
 	t.Cleanup(func() { _ = k.bank.Close() })
-	k.server, err = devsolana.Serve(devsolana.NodeOptions{Bank: k.bank, Airdrop: func(to wire.Key, lamports uint64) (wire.Signature, error) {
+	k.server = must.Get(devsolana.Serve(devsolana.NodeOptions{Bank: k.bank, Airdrop: func(to wire.Key, lamports uint64) (wire.Signature, error) {
 		return k.send("alice", wire.Transfer(authority, to, lamports)), nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	t.Cleanup(func() { _ = k.server.Close() })
 	k.client = client.New(k.server.URL())
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

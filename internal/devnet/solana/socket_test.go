@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -115,10 +116,7 @@ func TestSubscriptions(t *testing.T) {
 	k.bank.Produce(3)
 	alice, bob := key("alice").PublicKey(), key("bob").PublicKey()
 	raw := k.sign("alice", wire.Transfer(alice, bob, sol))
-	tx, err := bank.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(bank.Parse(raw))(t)
 	l := k.dial()
 	l.write(object{"jsonrpc": "2.0", "method": "ping"}) // has no answer
 	if got := l.call("getSlot", object{"commitment": "processed"}); got != 3.0 {
@@ -208,9 +206,7 @@ func TestForkIsHeard(t *testing.T) {
 	if got := l.hears("programNotification", program); at(got, "value", "pubkey") != wire.ATA(bob, mint).String() {
 		t.Errorf("%v", got)
 	}
-	if err := k.bank.Fork(1, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.bank.Fork(1, false))
 	if got := l.hears("accountNotification", account); at(got, "value", "lamports") != float64(10*sol) {
 		t.Errorf("%v", got)
 	}
@@ -248,9 +244,7 @@ func TestSocketFaults(t *testing.T) {
 	}
 	k.server.Misbehave(solana.NodeFault{})
 	l = k.dial()
-	if err := k.server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.server.Close())
 	if _, _, err := l.conn.Read(k.ctx); err == nil {
 		t.Error("a closed server goes on")
 	}

@@ -5,22 +5,15 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // BenchmarkStart starts a network on a Bitcoin network that is there.
 func BenchmarkStart(b *testing.B) {
-	n, err := bitcoin.Start(bitcoin.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	n := must.Get(bitcoin.Start(bitcoin.Options{}))(b)
 	defer n.Close()
 	for b.Loop() {
-		s, err := starknet.Start(starknet.Options{Bitcoin: n})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(starknet.Start(starknet.Options{Bitcoin: n}))(b)
+		must.Do(b, s.Close())
 	}
 }

@@ -12,21 +12,20 @@ import (
 	client "github.com/NethermindEth/starknet.go/rpc"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // sdk is a client of another make, with an account of it.
 func sdk(t *testing.T, k *kit, of contracts.Key) (*client.Provider, *account.Account) {
 	t.Helper()
-	p, err := client.NewProvider(t.Context(), k.server.URL())
-	k.must(err)
+	p := must.Get(client.NewProvider(t.Context(), k.server.URL()))(k)
 	secret, ok := new(big.Int).SetString(of.Secret()[2:], 16)
 	if !ok {
 		t.Fatal("the key is no number")
 	}
 	public, at := of.Public(), of.Address()
-	a, err := account.NewAccount(p, &at, public.String(), account.SetNewMemKeystore(public.String(), secret), account.CairoV2)
-	k.must(err)
+	a := must.Get(account.NewAccount(p, &at, public.String(), account.SetNewMemKeystore(public.String(), secret), account.CairoV2))(k)
 	return p, a
 }
 
@@ -44,19 +43,15 @@ func TestAccountOfSDK(t *testing.T) {
 	if *at != bob.Address() {
 		t.Fatalf("the SDK deploys %s", at)
 	}
-	sent, err := p.AddDeployAccountTransaction(ctx, deploy)
-	k.must(err)
-	receipt, err := a.WaitForTransactionReceipt(ctx, sent.Hash, 10*time.Millisecond)
-	k.must(err)
+	sent := must.Get(p.AddDeployAccountTransaction(ctx, deploy))(k)
+	receipt := must.Get(a.WaitForTransactionReceipt(ctx, sent.Hash, 10*time.Millisecond))(k)
 	if receipt.ExecutionStatus != client.TxnExecutionStatusSUCCEEDED || *receipt.ContractAddress != *at {
 		t.Fatalf("receipt %+v", receipt)
 	}
 	to := alice.Address()
-	invoke, err := a.BuildAndSendInvokeTxn(ctx, []client.InvokeFunctionCall{{ContractAddress: &wire.STRK, FunctionName: "transfer",
-		CallData: []*felt.Felt{&to, new(felt.Felt).SetUint64(9), new(felt.Felt)}}}, nil)
-	k.must(err)
-	receipt, err = a.WaitForTransactionReceipt(ctx, invoke.Hash, 10*time.Millisecond)
-	k.must(err)
+	invoke := must.Get(a.BuildAndSendInvokeTxn(ctx, []client.InvokeFunctionCall{{ContractAddress: &wire.STRK, FunctionName: "transfer",
+		CallData: []*felt.Felt{&to, new(felt.Felt).SetUint64(9), new(felt.Felt)}}}, nil))(k)
+	receipt = must.Get(a.WaitForTransactionReceipt(ctx, invoke.Hash, 10*time.Millisecond))(k)
 	if receipt.ExecutionStatus != client.TxnExecutionStatusSUCCEEDED || len(receipt.Events) != 2 || receipt.ActualFee.Unit != client.UnitFri {
 		t.Fatalf("receipt %+v", receipt)
 	}

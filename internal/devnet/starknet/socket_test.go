@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -21,8 +22,7 @@ func TestStatusOfATransactionIsHeard(t *testing.T) {
 	defer conn.CloseNow()
 	ask := func(method string, params any) {
 		t.Helper()
-		text, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "starknet_" + method, "params": params})
-		k.must(err)
+		text := must.Get(json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "starknet_" + method, "params": params}))(k)
 		k.must(conn.Write(t.Context(), websocket.MessageText, text))
 	}
 	says := func(want object) {
@@ -36,8 +36,7 @@ func TestStatusOfATransactionIsHeard(t *testing.T) {
 		}
 	}
 	transfer := k.transfer(0, big.NewInt(1))
-	tx, err := contracts.NewTx(transfer, false)
-	k.must(err)
+	tx := must.Get(contracts.NewTx(transfer, false))(k)
 	hash := wire.Hex(tx.Hash)
 	told := func(id string) object {
 		return object{"method": "starknet_subscriptionTransactionStatus", "params": object{"subscription_id": id,

@@ -1,9 +1,10 @@
 package rpc
 
 import (
+	"slices"
+
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
-	"slices"
 )
 
 // LateLogs is how many blocks are read again while nothing happens, since nodes

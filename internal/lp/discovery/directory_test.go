@@ -19,6 +19,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // infoHandler answers /info as an LP on CITREA that offers payments to Bitcoin.
@@ -46,9 +47,7 @@ func TestReloadWaitsForNobody(t *testing.T) {
 	})
 	d := NewDirectory(Setup{Client: newClient(t, lphttp.Options{GetTimeout: time.Minute}), Chains: clientChains(), URLs: append(urls, late, good), Grace: 2 * time.Second})
 	start := time.Now()
-	if err := d.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Reload(t.Context()))
 	took := time.Since(start)
 	t.Logf("loaded in %v", took)
 	if took > 30*time.Second {
@@ -86,9 +85,7 @@ func TestReloadReplacesWhatIsKnown(t *testing.T) {
 	load(2)
 
 	alone := NewDirectory(Setup{Client: newClient(t, lphttp.Options{}), Chains: clientChains(), URLs: []string{switchable}})
-	if err := alone.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, alone.Reload(t.Context()))
 	down.Store(true)
 	if err := alone.Reload(t.Context()); err == nil || len(alone.LPs()) != 1 {
 		t.Errorf("when nobody can be reached: %d LPs, %v, want those known", len(alone.LPs()), err)
@@ -102,9 +99,7 @@ func TestFalseSignatureIsARefusal(t *testing.T) {
 	for signature, want := range map[string]bool{"good": true, "false": false, "throw": false, "": false} {
 		base := flowtest.Serve(t, infoHandler(signature))
 		d := NewDirectory(Setup{Client: newClient(t, lphttp.Options{}), Chains: clientChains(), URLs: []string{base}})
-		if err := d.Reload(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Reload(t.Context()))
 		q := Query{Service: lp.ToBTC, Chain: "CITREA", Token: "T"}
 		if got := len(d.candidates(q)) == 1; got != want {
 			t.Errorf("signature %q: candidate %v, want %v", signature, got, want)
@@ -264,10 +259,7 @@ func TestTokensComeInTheOrderOfTheChains(t *testing.T) {
 	list, ids := everyChain()
 	d := NewDirectory(Setup{Chains: list, Tokens: flowtest.Tokens(t, ids...)})
 	of := func(name string) string {
-		token, err := d.s.Tokens.Resolve(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := must.Get(d.s.Tokens.Resolve(name))(t)
 		return token.Address
 	}
 	d.lps = []*LP{{URL: "https://lp", Services: map[lp.Service]lp.ServiceInfo{lp.ToBTC: {Chains: []lp.ChainTokens{

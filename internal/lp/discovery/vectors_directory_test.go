@@ -379,9 +379,7 @@ func TestVectorsQuoteSelection(t *testing.T) {
 			urls = append(urls, "https://lp"+strconv.Itoa(i))
 		}
 		d := NewDirectory(Setup{Client: newClient(t, lphttp.Options{Transport: network}), Chains: clientChains(), URLs: urls})
-		if err := d.Reload(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Reload(t.Context()))
 		asked := network.asked.Load()
 		lps := d.LPs()
 		q := Query{Service: in.SwapType, Chain: "CITREA", Token: "T", ExactIn: in.ExactIn}

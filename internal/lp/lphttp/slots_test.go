@@ -12,6 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // An LP whose answers to one kind of call hang still gets the other kinds.
@@ -79,11 +80,7 @@ func TestSlotsAreFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := slots{most: 5}
 		take := func(k purpose) func() {
-			release, err := s.take(t.Context(), "https://lp", k)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return release
+			return must.Get(s.take(t.Context(), "https://lp", k))(t)
 		}
 		first := []func(){take(toFollow), take(toFollow), take(toFollow)}
 		var order []int
@@ -103,10 +100,7 @@ func TestSlotsAreFair(t *testing.T) {
 		}()
 		synctest.Wait()
 		quote, post := take(toQuote), take(toAct) // reserved, however many wait
-		other, err := s.take(t.Context(), "https://other", toFollow)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Get(s.take(t.Context(), "https://other", toFollow))(t)
 		synctest.Wait()
 		if len(order) != 0 {
 			t.Fatalf("%d calls beyond the bound", len(order))

@@ -170,9 +170,7 @@ func members(t *testing.T, object json.RawMessage) []lp.Param {
 	for d.More() {
 		name := must.Get(d.Token())(t)
 		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&value))
 		out = append(out, lp.Param{Name: name.(string), Value: value})
 	}
 	return out

@@ -16,6 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -154,10 +155,7 @@ func TestVectorsResponses(t *testing.T) {
 		c.Expected(t, &want)
 		payload := []byte(in.Body)
 		if in.BodyHex != "" {
-			var err error
-			if payload, err = hex.DecodeString(in.BodyHex); err != nil {
-				t.Fatal(err)
-			}
+			payload = must.Get(hex.DecodeString(in.BodyHex))(t)
 		}
 		base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 			flowtest.ReadAll(r)

@@ -15,6 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lp"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // evmReal is the pure part of a real deployment.
@@ -42,9 +43,7 @@ func benchmark(b *testing.B, verify func() error) {
 	b.Helper()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := verify(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, verify())
 	}
 }
 
@@ -53,11 +52,8 @@ func BenchmarkVerify(b *testing.B) {
 		v := honestToBTC()
 		a, k := benchAgreed(v.want.Amount, false)
 		v.want.Agreed = a
-		e, err := k.Expect(chains.Spec{Kind: chains.OnchainNonced, Offerer: a.User, Claimer: a.LP, Token: a.Token.Address, Amount: v.got.Total, PayIn: true,
-			Condition: chains.Condition{Kind: chains.OnchainNonced, Script: v.want.Script, Sats: 100_000, Nonce: 9, Confirmations: 2}, Sequence: n(5), Expiry: v.data.Expiry})
-		if err != nil {
-			b.Fatal(err)
-		}
+		e := must.Get(k.Expect(chains.Spec{Kind: chains.OnchainNonced, Offerer: a.User, Claimer: a.LP, Token: a.Token.Address, Amount: v.got.Total, PayIn: true,
+			Condition: chains.Condition{Kind: chains.OnchainNonced, Script: v.want.Script, Sats: 100_000, Nonce: 9, Confirmations: 2}, Sequence: n(5), Expiry: v.data.Expiry}))(b)
 		v.got.Escrow = e.Data
 		benchmark(b, func() error { _, err := ToBTC(v.want, v.got, v.auth); return err })
 	})
@@ -65,11 +61,8 @@ func BenchmarkVerify(b *testing.B) {
 		a, k := benchAgreed(n(50_000), false)
 		want := ToBTCLNExpected{Agreed: a, Invoice: decoded11(b, invoice(b, &chaincfg.RegressionNetParams, payHash, 50_000_000)), Expiry: noon.Unix() + 432_000, MaxRoutingSats: n(110)}
 		got := lp.ToBTCLNQuote{MaxFee: n(100), SwapFee: n(160), Total: n(50_260), Confidence: 1, RoutingFeeSats: n(100)}
-		e, err := k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: a.User, Claimer: a.LP, Token: a.Token.Address, Amount: got.Total, PayIn: true,
-			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: payHash}, Sequence: n(5), Expiry: want.Expiry})
-		if err != nil {
-			b.Fatal(err)
-		}
+		e := must.Get(k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: a.User, Claimer: a.LP, Token: a.Token.Address, Amount: got.Total, PayIn: true,
+			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: payHash}, Sequence: n(5), Expiry: want.Expiry}))(b)
 		got.Escrow = e.Data
 		benchmark(b, func() error { _, err := ToBTCLN(want, got, goodAuth); return err })
 	})
@@ -78,12 +71,9 @@ func BenchmarkVerify(b *testing.B) {
 		to := regtestAddress(b, bitcoin.P2WPKH, 20)
 		bounty := lp.Bounty{FeePerBlock: n(10), SafetyFactor: n(1), StartTimestamp: noon.Unix(), AddBlock: n(2), AddFee: n(500)}
 		expiry := noon.Add(6 * time.Hour).Unix()
-		e, err := k.Expect(chains.Spec{Kind: chains.Onchain, Offerer: a.LP, Claimer: a.User, Token: a.Token.Address, Amount: n(99_690), PayOut: true, Sequence: n(77), Expiry: expiry,
+		e := must.Get(k.Expect(chains.Spec{Kind: chains.Onchain, Offerer: a.LP, Claimer: a.User, Token: a.Token.Address, Amount: n(99_690), PayOut: true, Sequence: n(77), Expiry: expiry,
 			Condition:       chains.Condition{Kind: chains.Onchain, Script: to.Script(), Sats: 100_000, Confirmations: 2},
-			SecurityDeposit: wei(100), ClaimerBounty: bounty.At(expiry), DepositToken: a.Native.Address, Hints: true})
-		if err != nil {
-			b.Fatal(err)
-		}
+			SecurityDeposit: wei(100), ClaimerBounty: bounty.At(expiry), DepositToken: a.Native.Address, Hints: true}))(b)
 		want := FromBTCExpected{Agreed: a, Network: bitcoin.Regtest, Sequence: 77, Bounty: bounty}
 		got := lp.FromBTCQuote{Amount: n(100_000), BTCAddress: to.String(), SwapFee: n(310), Total: n(99_690), Confirmations: 2, Escrow: e.Data}
 		benchmark(b, func() error { _, err := FromBTC(want, got, goodAuth, n(99_690)); return err })
@@ -113,16 +103,10 @@ func BenchmarkVerify(b *testing.B) {
 	})
 	b.Run("Delivered", func(b *testing.B) {
 		a, k := benchAgreed(n(100_000), true)
-		want, err := a.lightningEscrow(payHash, n(99_690), wei(100), wei(50))
-		if err != nil {
-			b.Fatal(err)
-		}
+		want := must.Get(a.lightningEscrow(payHash, n(99_690), wei(100), wei(50)))(b)
 		s := chains.Spec{Kind: chains.HTLC, Offerer: a.LP, Claimer: a.User, Token: a.Token.Address, Amount: n(99_690), PayOut: true, Expiry: noon.Unix() + 2400,
 			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: payHash}, SecurityDeposit: wei(100), ClaimerBounty: wei(50), DepositToken: a.Native.Address}
-		e, err := k.Expect(s)
-		if err != nil {
-			b.Fatal(err)
-		}
+		e := must.Get(k.Expect(s))(b)
 		benchmark(b, func() error { _, err := Delivered(k, want, json.RawMessage(e.Data), false); return err })
 	})
 	b.Run("Payout", func(b *testing.B) {
@@ -131,10 +115,7 @@ func BenchmarkVerify(b *testing.B) {
 		tx.LockTime = 501_000_000
 		tx.AddTxIn(&wire.TxIn{Sequence: 0xFE000000 | 77})
 		tx.AddTxOut(wire.NewTxOut(1000, []byte{0, 20}))
-		hash, err := k.deployment.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: []byte{0, 20}, Sats: 1000, Nonce: 1_000_000<<24 | 77, Confirmations: 2})
-		if err != nil {
-			b.Fatal(err)
-		}
+		hash := must.Get(k.deployment.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: []byte{0, 20}, Sats: 1000, Nonce: 1_000_000<<24 | 77, Confirmations: 2}))(b)
 		e := chains.Escrow{Kind: chains.OnchainNonced, ClaimHash: hash[:]}
 		benchmark(b, func() error {
 			_, err := PayoutTx(hashing{k}, e, tx, 0, 2)

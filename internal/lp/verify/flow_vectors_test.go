@@ -134,9 +134,7 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 			var in quoteCheck
 			c.Input(t, &in)
 			var data struct{ ExtraData, RefundData string }
-			if err := json.Unmarshal(in.Data, &data); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(in.Data, &data))
 			contract := evmContract{deployment: deployment, claimHash: common.HexToHash(in.ClaimHash), extraData: common.FromHex(data.ExtraData)}
 			q := &toBTC{
 				ToBTCExpected: ToBTCExpected{Agreed: in.agreed(t, contract), Confirmations: in.Confirmations, ConfirmationTarget: in.ConfirmationTarget, Nonce: 1},
@@ -144,9 +142,7 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 					NetworkFee: orNone(t, in.Resp.NetworkFee), TotalFee: orNone(t, in.Resp.TotalFee), Escrow: in.Data},
 			}
 			var members map[string]any
-			if err := json.Unmarshal(in.Data, &members); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(in.Data, &members))
 			if members["reputation"] != members["payIn"] {
 				// No contract would take it without the LP's signature being checked: refused as it is,
 				// and judged like the reference does once the flag is right.
@@ -156,9 +152,7 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 					c.Differ(t, "lp-reputation-flag")
 				}
 				members["reputation"] = members["payIn"]
-				if q.got.Escrow, err = json.Marshal(members); err != nil {
-					t.Fatal(err)
-				}
+				q.got.Escrow = must.Get(json.Marshal(members))(t)
 			}
 			err = q.data()
 			if !want.Error && common.HexToHash(data.RefundData).Big().Int64() <= in.Now/1000 {
@@ -499,10 +493,7 @@ func TestVectorsClientDerived(t *testing.T) {
 			}
 			var fee *big.Int
 			if in.ExactIn {
-				var err error
-				if fee, err = MaxRoutingUnits(flowtest.Number(t, in.Amount), base, ppm, flowtest.Number(t, in.PriceUSatPerToken), in.Decimals); err != nil {
-					t.Fatal(err)
-				}
+				fee = must.Get(MaxRoutingUnits(flowtest.Number(t, in.Amount), base, ppm, flowtest.Number(t, in.PriceUSatPerToken), in.Decimals))(t)
 			} else {
 				fee = big.NewInt(lightning.MaxRoutingFee(flowtest.Number(t, in.Amount).Int64(), base, ppm))
 			}

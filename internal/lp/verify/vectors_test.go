@@ -106,9 +106,7 @@ func TestVectorsVerifyToBTC(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		var data standData
-		if err := json.Unmarshal(in.Data, &data); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(in.Data, &data))
 		q := &toBTC{
 			ToBTCExpected: ToBTCExpected{
 				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.Token), Amount: flowtest.Number(t, in.RequestedAmount), ExactIn: in.ExactIn,
@@ -166,9 +164,7 @@ func TestVectorsVerifyToBTCLN(t *testing.T) {
 				RoutingFeeSats: flowtest.Number(t, in.Resp.RoutingFeeSats), Escrow: in.Data},
 		}
 		var data standData
-		if err := json.Unmarshal(in.Data, &data); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(in.Data, &data))
 		if !want.Error && data.PayOut {
 			c.Differ(t, "lp-escrow-flags")
 			want = liesAbout
@@ -208,9 +204,7 @@ func TestVectorsVerifyFromBTC(t *testing.T) {
 				Confirmations: in.Resp.Confirmations, Escrow: in.Data},
 		}
 		var data standData
-		if err := json.Unmarshal(in.Data, &data); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(in.Data, &data))
 		if !want.Error && !data.PayOut {
 			c.Differ(t, "lp-escrow-flags")
 			want = liesAbout
@@ -372,9 +366,7 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 		var want verdict
 		c.Expected(t, &want)
 		var expected, received standData
-		if err := errors.Join(json.Unmarshal(in.Expected, &expected), json.Unmarshal(in.Received, &received)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(json.Unmarshal(in.Expected, &expected), json.Unmarshal(in.Received, &received)))
 		agreed := must.Get(standIn{}.Decode(in.Expected))(t)
 		legacy, todo := in.Kind == "FROM_BTCLN", lp.DutyOpen
 		if legacy {

@@ -23,6 +23,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // alter replaces one leaf of a JSON text by another value, or all of it if leaf is 0. What is
@@ -35,9 +36,7 @@ func alter(t testing.TB, text []byte, leaf uint16, value []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var root any
-	if err := d.Decode(&root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&root))
 	var by any = string(value)
 	if json.Valid(value) {
 		by = json.RawMessage(value)
@@ -60,11 +59,7 @@ func alter(t testing.TB, text []byte, leaf uint16, value []byte) []byte {
 	}
 	walk(root, nil)
 	put[int(leaf-1)%len(put)]()
-	altered, err := json.Marshal(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return altered
+	return must.Get(json.Marshal(root))(t)
 }
 
 // tells answers with given texts, and notes whether it hears a secret.
@@ -139,10 +134,7 @@ func FuzzSwapStatus(f *testing.F) {
 		if said.SwapType == swapper.SwapSPVVaultFromBTC {
 			r.showVault(f, &said)
 			said.CurrentAction = template(f, *said.CurrentAction.(*swapper.SignPSBT))
-			text, err := json.Marshal(said)
-			if err != nil {
-				f.Fatal(err)
-			}
+			text := must.Get(json.Marshal(said))(f)
 			s.Status = text
 		}
 		honest = append(honest, s.Status)
@@ -162,10 +154,7 @@ func FuzzSwapStatus(f *testing.F) {
 		}
 		told := &tells{created: s.Created, status: alter(t, s.Status, leaf, value)}
 		v := r.walletOf(t, now, told.ServeHTTP)
-		made, err := v.CreateSwap(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(v.CreateSwap(t.Context(), in))(t)
 		got, err := v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: made.SwapID})
 		if told.heard {
 			t.Error("the secret was told")
@@ -200,10 +189,7 @@ func (r reference) opens(t *testing.T, in swapper.CreateSwapInput, made *swapper
 	if len(sign.Txs) != 1 || made.SwapType != swapper.SwapToBTC && made.SwapType != swapper.SwapToBTCLN {
 		t.Fatalf("asked for %+v", sign)
 	}
-	tx, err := evm.UnsignedTransaction(sign.Txs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(evm.UnsignedTransaction(sign.Txs[0]))(t)
 	c, data := r.Contracts, tx.Data()
 	if tx.To() == nil || *tx.To() != c.SwapContract || tx.ChainId().Uint64() != r.ChainID || tx.Value().Cmp(made.Quote.InputAmount.RawAmount) != 0 || len(data) < 4+13*32 || !bytes.Equal(data[:4], evmwire.EscrowABI().Methods["initialize"].ID) {
 		t.Fatalf("signs %+v", tx)
@@ -212,10 +198,7 @@ func (r reference) opens(t *testing.T, in swapper.CreateSwapInput, made *swapper
 	address := func(a common.Address) common.Hash { return common.BytesToHash(a[:]) }
 	kind, claim := "0", common.Hash{}
 	if made.SwapType == swapper.SwapToBTCLN {
-		inv, err := zpay32.Decode(in.DstAddress, &chaincfg.RegressionNetParams)
-		if err != nil {
-			t.Fatal(err)
-		}
+		inv := must.Get(zpay32.Decode(in.DstAddress, &chaincfg.RegressionNetParams))(t)
 		claim = *inv.PaymentHash
 	} else {
 		kind, claim = "2", r.paidWith(t, in, told)
@@ -239,19 +222,9 @@ func (r reference) paidWith(t *testing.T, in swapper.CreateSwapInput, told []byt
 	if err := json.Unmarshal(told, &said); err != nil || said.Escrow == nil {
 		t.Fatalf("the service says %s, %v", told, err)
 	}
-	nonce, err := strconv.ParseUint(said.Escrow.Nonce, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to, err := bitcoin.ParseAddress(in.DstAddress, bitcoin.Regtest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hash, err := evmwire.Deployment{}.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: to.Script(), Sats: in.Amount.Uint64(), Nonce: nonce, Confirmations: uint16(said.Escrow.Confirmations)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return hash
+	nonce := must.Get(strconv.ParseUint(said.Escrow.Nonce, 10, 64))(t)
+	to := must.Get(bitcoin.ParseAddress(in.DstAddress, bitcoin.Regtest))(t)
+	return must.Get(evmwire.Deployment{}.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: to.Script(), Sats: in.Amount.Uint64(), Nonce: nonce, Confirmations: uint16(said.Escrow.Confirmations)}))(t)
 }
 
 // pays demands that an invoice pays the agreed amount for the wallet's hash. No recorded one
@@ -270,10 +243,7 @@ func (r reference) withdraws(t *testing.T, in swapper.CreateSwapInput, made *swa
 	if len(sign.Raw) != 1 || len(sign.Funded) != 0 || made.SwapType != swapper.SwapSPVVaultFromBTC {
 		t.Fatalf("asked for %+v", sign)
 	}
-	p, err := psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(sign.Raw[0].PSBTHex)), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(sign.Raw[0].PSBTHex)), false))(t)
 	tx, vault := p.UnsignedTx, r.shown.made
 	if len(tx.TxIn) != 1 || len(tx.TxOut) != 3 || tx.TxIn[0].PreviousOutPoint.Hash != vault.TxHash() || tx.TxOut[0].Value != vault.TxOut[0].Value || !bytes.Equal(tx.TxOut[0].PkScript, vault.TxOut[0].PkScript) || tx.TxOut[2].Value != in.Amount.Int64() {
 		t.Fatalf("signs %+v", tx)

@@ -26,6 +26,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
@@ -72,10 +73,7 @@ func (regtest) Network() bitcoin.Network { return bitcoin.Regtest }
 
 func asText(t testing.TB, v any) string {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(json.Marshal(v))(t)
 	return string(b)
 }
 
@@ -189,19 +187,13 @@ func (r reference) wallet(t testing.TB, s *recorded) swapper.Service {
 func (r reference) walletOf(t testing.TB, now time.Time, service http.HandlerFunc) swapper.Service {
 	t.Helper()
 	network := hosts{"service": service, "node": r.node(t, now)}
-	client, err := httpapi.NewClient("http://service", httpapi.ClientOptions{HTTP: &http.Client{Transport: network}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(httpapi.NewClient("http://service", httpapi.ClientOptions{HTTP: &http.Client{Transport: network}}))(t)
 	var backend bitcoin.Backend = regtest{}
 	if r.shown != nil {
 		backend = r.shown
 	}
-	v, err := verify.Wrap(client, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{r.chain()}, HTTP: network, Store: new(storage.Memory), Bitcoin: backend,
-		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14)}, USD: 1}, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(verify.Wrap(client, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{r.chain()}, HTTP: network, Store: new(storage.Memory), Bitcoin: backend,
+		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14)}, USD: 1}, Now: func() time.Time { return now }}))(t)
 	t.Cleanup(func() { _ = v.(io.Closer).Close() })
 	return v
 }
@@ -210,9 +202,7 @@ func (r reference) walletOf(t testing.TB, now time.Time, service http.HandlerFun
 func (s recorded) input(t testing.TB) swapper.CreateSwapInput {
 	t.Helper()
 	var q map[string]string
-	if err := json.Unmarshal(s.Request, &q); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(s.Request, &q))
 	amount, ok := new(big.Int).SetString(q["amount"], 10)
 	if !ok {
 		t.Fatalf("the amount %q", q["amount"])
@@ -223,9 +213,7 @@ func (s recorded) input(t testing.TB) swapper.CreateSwapInput {
 
 func (s recorded) status(t testing.TB) (out swapper.GetSwapStatusOutput) {
 	t.Helper()
-	if err := json.Unmarshal(s.Status, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(s.Status, &out))
 	return out
 }
 
@@ -235,9 +223,7 @@ func TestReferenceQuotes(t *testing.T) {
 	seen := map[swapper.SwapType]bool{}
 	for _, s := range r.Swaps {
 		var said swapper.CreateSwapOutput
-		if err := json.Unmarshal(s.Created, &said); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(s.Created, &said))
 		seen[said.SwapType] = true
 		in := s.input(t)
 		got, err := r.wallet(t, s).CreateSwap(t.Context(), in)
@@ -271,9 +257,7 @@ func TestReferenceQuotes(t *testing.T) {
 			"token given": {"token", func(q *swapper.SwapQuote) { q.OutputAmount.Symbol = "WBTC" }},
 		} {
 			var changed swapper.CreateSwapOutput
-			if err := json.Unmarshal(s.Created, &changed); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(s.Created, &changed))
 			c.lie(&changed.Quote)
 			lying := *s
 			lying.Created = json.RawMessage(asText(t, changed))
@@ -292,10 +276,7 @@ func TestReferenceQuotes(t *testing.T) {
 func (r reference) ask(t *testing.T, s recorded) (*swapper.GetSwapStatusOutput, error) {
 	t.Helper()
 	v := r.wallet(t, &s)
-	made, err := v.CreateSwap(t.Context(), s.input(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(v.CreateSwap(t.Context(), s.input(t)))(t)
 	return v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: made.SwapID})
 }
 
@@ -378,13 +359,9 @@ func template(t testing.TB, funded swapper.SignPSBT) *swapper.SignPSBT {
 	}
 	raw := swapper.RawPSBT{In1Sequence: p.UnsignedTx.TxIn[1].Sequence, FeeRate: funded.Funded[0].FeeRate}
 	p.UnsignedTx.TxIn, p.UnsignedTx.TxOut, p.Inputs, p.Outputs = p.UnsignedTx.TxIn[:1], p.UnsignedTx.TxOut[:3], p.Inputs[:1], p.Outputs[:3]
-	if raw.PSBTBase64, err = p.B64Encode(); err != nil {
-		t.Fatal(err)
-	}
+	raw.PSBTBase64 = must.Get(p.B64Encode())(t)
 	var b bytes.Buffer
-	if err := p.Serialize(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Serialize(&b))
 	raw.PSBTHex = hex.EncodeToString(b.Bytes())
 	funded.Funded, funded.Raw = nil, []swapper.RawPSBT{raw}
 	return &funded

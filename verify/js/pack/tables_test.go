@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/swapper-go/swapper/internal/must"
 )
 
 // hashes prints an example of the reference of Pedersen's hash, twice: the table is filled once.
@@ -31,23 +33,12 @@ func main() {
 
 // The table of Pedersen's hash is there when a hash needs it.
 func TestTablesAreFilledOnUse(t *testing.T) {
-	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs(filepath.Join("..", "..", "..")))(t)
 	o := &overlay{work: t.TempDir(), root: root, Replace: make(map[string]string)}
-	modules, err := o.withoutTables()
-	if err != nil {
-		t.Fatal(err)
-	}
+	modules := must.Get(o.withoutTables())(t)
 	program := filepath.Join(root, "instead", "hashes")
-	if err := o.write(filepath.Join(program, "main.go"), hashes); err != nil {
-		t.Fatal(err)
-	}
-	replaced, err := o.file()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.write(filepath.Join(program, "main.go"), hashes))
+	replaced := must.Get(o.file())(t)
 	out, err := exec.Command("go", "run", "-tags=purego", "-modfile="+modules, "-overlay="+replaced, program).CombinedOutput()
 	if want := strings.Repeat("30e480bed5fe53fa909cc0f8c4d99b8f9f2c016be4c41e13a4848797979c662 ", 2); err != nil || string(out) != want {
 		t.Errorf("%s, %v, want %s", out, err, want)

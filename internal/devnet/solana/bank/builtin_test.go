@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -61,10 +62,7 @@ func TestSystemProgram(t *testing.T) {
 	fresh, a, b := key("fresh"), keys("alice"), keys("bob")
 	both := append(keys("alice"), fresh)
 	create := wire.CreateAccount(alice, fresh.PublicKey(), programID, wire.Rent(10), 10)
-	seeded, err := solana.CreateWithSeed(alice, "data", programID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	seeded := must.Get(solana.CreateWithSeed(alice, "data", programID))(t)
 	withSeed := func(name string, at bank.Key) wire.Instruction {
 		data := append([]byte{3, 0, 0, 0}, alice[:]...)
 		data = append(u64(data, uint64(len(name))), name...)

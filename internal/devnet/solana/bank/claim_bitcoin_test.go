@@ -9,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -49,16 +50,10 @@ func TestClaimsByBitcoinProof(t *testing.T) {
 				d.ClaimerBounty = 4_000_000
 				k.must(k.init(d))
 				m, _ := k.mine(k.startRelay(900), test.tx, int(test.Confirmations))
-				payload, err := wire.Payload(1, m.raw)
-				if err != nil {
-					t.Fatal(err)
-				}
+				payload := must.Get(wire.Payload(1, m.raw))(t)
 				data := k.write(tower, payload)
 				rent := int64(k.lamports(data))
-				ix, err := k.p.ClaimInstruction(d, tower, nil, &data)
-				if err != nil {
-					t.Fatal(err)
-				}
+				ix := must.Get(k.p.ClaimInstruction(d, tower, nil, &data))(t)
 				var tx *Executed
 				paid := k.gained(func() { tx = k.must(k.verify(m, d.Confirmations), ix) }, tower, data)
 				are(t, "lamports", paid, []int64{4_000_000 + rent, -rent})

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -163,10 +164,7 @@ func TestLamportsOfClaims(t *testing.T) {
 		{wire.V2, true, true, 7, 7, 7, rent - 7, 0},
 	} {
 		e := wire.EscrowState{Data: wire.Terms{PayIn: test.payIn}, Offerer: user, Claimer: lp, SecurityDeposit: test.deposit, ClaimerBounty: test.bounty, OffererInitializer: test.byOfferer}
-		s, err := claimShares(test.version, e, rent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(claimShares(test.version, e, rent))(t)
 		if initializerOf(test.version, e) == user {
 			s.offerer += s.initializer
 		} else {

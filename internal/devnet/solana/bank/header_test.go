@@ -6,6 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/relay"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -64,9 +65,5 @@ func TestWorkWins(t *testing.T) {
 
 func hash(t *testing.T, text string) bitcoin.Hash {
 	t.Helper()
-	h, err := bitcoin.ParseHash(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(bitcoin.ParseHash(text))(t)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -93,10 +94,7 @@ func TestTermsAreChecked(t *testing.T) {
 			}
 			d := k.deal(lp, user, payIn, payOut)
 			for _, late := range []uint64{0, k.unix() - 1, k.unix()} {
-				ix, err := k.p.InitInstruction(d, map[bool]wire.Key{true: lp, false: user}[payIn], late)
-				if err != nil {
-					t.Fatal(err)
-				}
+				ix := must.Get(k.p.InitInstruction(d, map[bool]wire.Key{true: lp, false: user}[payIn], late))(t)
 				k.refused(authExpired, ix)
 			}
 			ix := k.init(d)

@@ -11,6 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -105,11 +106,7 @@ func bitcoinTx(script []byte, sats int64, lockTime uint32, sequences ...uint32) 
 
 func stripped(t testing.TB, tx *btcd.MsgTx) []byte {
 	t.Helper()
-	raw, err := rawtx.Strip(tx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	return must.Get(rawtx.Strip(tx))(t)
 }
 
 // mined is a transaction in a block that the relay has.

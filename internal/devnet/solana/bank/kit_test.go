@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -41,10 +42,7 @@ func newKit(t testing.TB, o bank.Options) *kit {
 	for _, name := range []string{"alice", "bob"} {
 		o.Accounts[key(name).PublicKey()] = bank.Account{Lamports: 100 * sol}
 	}
-	var err error
-	if k.Bank, err = bank.New(o); err != nil {
-		t.Fatal(err)
-	}
+	k.Bank = must.Get(bank.New(o))(t)
 	t.Cleanup(func() { _ = k.Close() })
 	return k
 }

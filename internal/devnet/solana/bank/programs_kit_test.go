@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -51,11 +52,7 @@ type kit struct {
 // programsOf returns the deployment that the tests use.
 func programsOf(t testing.TB, version string) wire.Programs {
 	n, _ := wire.NetworkFor(bitcoin.Testnet3)
-	p, err := n.Version(version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(n.Version(version))(t)
 }
 
 type setup struct {
@@ -87,11 +84,8 @@ func newKit(t testing.TB, version string, s setup) *kit {
 	for key, a := range s.accounts {
 		accounts[key] = a
 	}
-	var err error
-	if k.Bank, err = New(Options{Now: func() time.Time { return k.now }, Manual: true, Accounts: accounts,
-		Programs: map[wire.Key]Program{k.p.Swap: Swap(k.p, k.data), k.p.Relay: Relay(k.p, s.rules)}}); err != nil {
-		t.Fatal(err)
-	}
+	k.Bank = must.Get(New(Options{Now: func() time.Time { return k.now }, Manual: true, Accounts: accounts,
+		Programs: map[wire.Key]Program{k.p.Swap: Swap(k.p, k.data), k.p.Relay: Relay(k.p, s.rules)}}))(t)
 	t.Cleanup(func() { _ = k.Close() })
 	return k
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -250,10 +251,7 @@ func TestLamportsOfRefunds(t *testing.T) {
 		{wire.V2, false, false, true, 3, 5, 0, held},
 	} {
 		e := wire.EscrowState{Data: wire.Terms{PayIn: test.payIn}, Offerer: user, Claimer: lp, SecurityDeposit: test.deposit, ClaimerBounty: test.bounty, OffererInitializer: test.byOfferer}
-		s, err := refundShares(test.version, e, held, test.agreed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(refundShares(test.version, e, held, test.agreed))(t)
 		if initializerOf(test.version, e) == user {
 			s.offerer += s.initializer
 		} else {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 )
 
@@ -15,11 +16,7 @@ func TestSplit(t *testing.T) {
 			k := newKit(t, bank.Options{})
 			pay := func(b *bank.Bank, n uint64) wire.Signature {
 				t.Helper()
-				id, err := b.Send(k.sign(keys("alice"), wire.Transfer(key("alice").PublicKey(), key("bob").PublicKey(), n)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return id
+				return must.Get(b.Send(k.sign(keys("alice"), wire.Transfer(key("alice").PublicKey(), key("bob").PublicKey(), n))))(t)
 			}
 			has := func(b *bank.Bank, id wire.Signature) (has bool) {
 				b.Read(bank.Processed, 0, func(v *bank.View) { has = v.Tx(id) != nil })
@@ -31,10 +28,7 @@ func TestSplit(t *testing.T) {
 			}
 			common := pay(k.Bank, 1)
 			k.Produce(1)
-			s, err := k.Split()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(k.Split())(t)
 			if _, err := k.Split(); err == nil {
 				t.Error("split twice")
 			}
@@ -45,9 +39,7 @@ func TestSplit(t *testing.T) {
 			k.Produce(2)
 			k.now = k.now.Add(time.Hour)
 			k.Elapse(time.Hour)
-			if err := k.Advance(time.Minute); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, k.Advance(time.Minute))
 			a, b := head(k.Bank), head(s.Bank)
 			if a.Slot != b.Slot || a.Height != b.Height || a.Time != b.Time || a.Hash == b.Hash {
 				t.Errorf("the heads are %+v and %+v", a, b)
@@ -60,9 +52,7 @@ func TestSplit(t *testing.T) {
 					t.Errorf("has %t %t %t, want %t %t %t", has(c.bank, common), has(c.bank, mine), has(c.bank, theirs), c.common, c.mine, c.theirs)
 				}
 			}
-			if err := s.End(prevails); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.End(prevails))
 			if s.End(prevails) == nil {
 				t.Error("the split ended twice")
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -106,15 +107,9 @@ func newScene(t *testing.T, in messageCase, want messageTxs) *scene {
 	created := map[wire.Key]bool{}   // token accounts
 	wrapped := map[wire.Key]uint64{} // what is sent to addresses
 	for _, j := range want.Txs {
-		message, err := hex.DecodeString(j.Message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		message := must.Get(hex.DecodeString(j.Message))(t)
 		n := int(message[0])
-		tx, err := Parse(append(append([]byte{byte(n)}, make([]byte, 64*n)...), message...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		tx := must.Get(Parse(append(append([]byte{byte(n)}, make([]byte, 64*n)...), message...)))(t)
 		s.txs = append(s.txs, tx)
 		for i, key := range tx.Message.AccountKeys[:n] {
 			if i == 0 || tx.Writable(i) {
@@ -151,10 +146,7 @@ func newScene(t *testing.T, in messageCase, want messageTxs) *scene {
 		return s
 	}
 
-	d, err := wire.ParseSwapData(in.Swap)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(wire.ParseSwapData(in.Swap))(t)
 	s.d, mint = d, d.Token
 	s.mint(mint)
 	for _, party := range []wire.Key{d.Offerer, d.Claimer} {
@@ -188,10 +180,7 @@ func newScene(t *testing.T, in messageCase, want messageTxs) *scene {
 	}
 	switch in.Fn {
 	case "txsClaimWithSecret": // the secrets of the vectors are random, the account's hash is what counts
-		raw, err := hex.DecodeString(in.Secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(hex.DecodeString(in.Secret))(t)
 		e.Data.Hash = sha256.Sum256(raw)
 	case "txsRefund":
 		s.now = time.Unix(int64(d.Expiry)+1, 0)
@@ -204,11 +193,7 @@ func newScene(t *testing.T, in messageCase, want messageTxs) *scene {
 
 func keyText(t *testing.T, text string) wire.Key {
 	t.Helper()
-	k, err := wire.ParseKey(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
+	return must.Get(wire.ParseKey(text))(t)
 }
 
 // tokensOf is a token account; one of WSOL holds its tokens as lamports.
@@ -252,10 +237,7 @@ func (s *scene) relay() {
 			ix = tx.Instructions[0]
 		}
 	}
-	a, err := wire.DecodeVerifyArgs(ix.Data[8:])
-	if err != nil {
-		s.Fatal(err)
-	}
+	a := must.Get(wire.DecodeVerifyArgs(ix.Data[8:]))(s)
 	height := a.In.Header.Height
 	state := &wire.RelayState{StartHeight: height, Height: height + uint32(s.d.Confirmations), Work: new(big.Int)}
 	state.SetCommitment(height, a.In.Commitment())
@@ -293,10 +275,7 @@ func (s *scene) layout() wire.DataLayout {
 
 // wantPayload demands that the transactions so far have written all that the claim needs.
 func (s *scene) wantPayload() {
-	a, err := s.layout().Decode(s.accounts[s.data].Data)
-	if err != nil {
-		s.Fatal(err)
-	}
+	a := must.Get(s.layout().Decode(s.accounts[s.data].Data))(s)
 	is(s.T, "payload", fmt.Sprintf("%x", a.Payload), fmt.Sprintf("%x", binary.LittleEndian.AppendUint32(nil, s.in.Vout))+s.in.Tx.Hex)
 }
 
@@ -315,10 +294,7 @@ func (s *scene) wantDone(last *Result) {
 	is(s.T, "sequence", event.Sequence, d.Sequence)
 	escrow, open := s.accounts[s.p.Escrow(d.PaymentHash)]
 	open = open && escrow.Lamports > 0
-	vault, err := wire.DecodeTokenAccount(wire.TokenProgram, s.accounts[s.p.Vault(d.Token)].Data)
-	if err != nil {
-		s.Fatal(err)
-	}
+	vault := must.Get(wire.DecodeTokenAccount(wire.TokenProgram, s.accounts[s.p.Vault(d.Token)].Data))(s)
 	switch s.in.Fn {
 	case "txsInit":
 		is(s.T, "event", event.Kind, wire.Initialized)
@@ -326,10 +302,7 @@ func (s *scene) wantDone(last *Result) {
 		if !open {
 			s.Fatal("no escrow")
 		}
-		e, err := s.p.DecodeEscrow(escrow.Data)
-		if err != nil {
-			s.Fatal(err)
-		}
+		e := must.Get(s.p.DecodeEscrow(escrow.Data))(s)
 		if err := s.p.Match(e, d); err != nil {
 			s.Error(err)
 		}
@@ -358,21 +331,14 @@ func (s *scene) wantDone(last *Result) {
 
 func (s *scene) balance(of wire.Key) wire.UserVault {
 	s.Helper()
-	v, err := wire.DecodeUserVault(s.accounts[s.p.UserVault(of, s.d.Token)].Data)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return v
+	return must.Get(wire.DecodeUserVault(s.accounts[s.p.UserVault(of, s.d.Token)].Data))(s)
 }
 
 // wantMoved demands that a deposit or a withdrawal has changed the balance.
 func (s *scene) wantMoved() {
 	amount := new(big.Int)
 	amount.SetString(s.in.Amount, 10)
-	v, err := wire.DecodeUserVault(s.accounts[s.p.UserVault(keyText(s.T, s.in.Signer), keyText(s.T, s.in.Token))].Data)
-	if err != nil {
-		s.Fatal(err)
-	}
+	v := must.Get(wire.DecodeUserVault(s.accounts[s.p.UserVault(keyText(s.T, s.in.Signer), keyText(s.T, s.in.Token))].Data))(s)
 	want := amount.Uint64()
 	if s.in.Fn == "txsWithdraw" {
 		want = 9000 - want

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -100,9 +101,7 @@ func TestArgentAccountSignature(t *testing.T) {
 	owner, guardian, other := KeyOf("owner"), KeyOf("guardian"), KeyOf("other")
 	hash := wire.FeltOf(12345)
 	by := func(who Key) []Felt {
-		s, err := who.Sign(hash)
-		k.must(err)
-		return s
+		return must.Get(who.Sign(hash))(k)
 	}
 	listed := func(all ...Key) []Felt {
 		w := felts(nil).uint(uint64(len(all)))
@@ -204,11 +203,9 @@ func (k *kit) signedBy(t *wire.Transaction, query bool, who ...Key) *Tx {
 	if t.Type != wire.DeployAccount {
 		t.Calldata = wire.ExecuteCalldata(t.Calls)
 	}
-	tx, err := NewTx(t, query)
-	k.must(err)
+	tx := must.Get(NewTx(t, query))(k)
 	for _, w := range who {
-		s, err := w.Sign(tx.Hash)
-		k.must(err)
+		s := must.Get(w.Sign(tx.Hash))(k)
 		t.Signature = append(t.Signature, s...)
 	}
 	return tx

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -18,11 +19,9 @@ func (k *kit) scheduled(calls []contractCall, tokens []Felt, fee int64) (salt Fe
 	s := k.deal(user, lp)
 	s.SecurityDeposit, s.ClaimerBounty = new(big.Int), new(big.Int)
 	s.SuccessAction = &wire.SuccessAction{Hash: executionHash(calls, tokens), Expiry: k.clock() + 500, Fee: big.NewInt(fee)}
-	c, err := k.d.Init(s, user, chains.Auth{Timeout: theFuture})
-	k.must(err)
+	c := must.Get(k.d.Init(s, user, chains.Auth{Timeout: theFuture}))(k)
 	k.sent(user, c...)
-	all, err := s.Felts()
-	k.must(err)
+	all := must.Get(s.Felts())(k)
 	k.must(k.manager(tower, "claim", append(all, felts(nil).span(felts(nil).hash(secret)...)...)...))
 	return wire.Poseidon(k.d.EscrowManager.Address, k.hash(s))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -57,16 +58,11 @@ func counter() contracts.Class {
 
 func newCounters(t *testing.T, count int) (*contracts.Chain, []contracts.Felt) {
 	t.Helper()
-	c, err := contracts.New(contracts.Options{Classes: []contracts.Class{counter()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(contracts.New(contracts.Options{Classes: []contracts.Class{counter()}}))(t)
 	var all []contracts.Felt
 	for i := range count {
 		at := contracts.Address(contracts.Felt{}, counterClass, wire.FeltOf(uint64(i)), nil)
-		if err := c.Place(at, counterClass); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Place(at, counterClass))
 		all = append(all, at)
 	}
 	return c, all

@@ -14,6 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -76,11 +77,7 @@ func FuzzReadTx(f *testing.F) {
 // off a vault is what it pays out.
 func FuzzWithdrawal(f *testing.F) {
 	payload := func(raw [2]uint64, execution *Felt) []byte {
-		data, err := wire.WithdrawalData(wire.Hex64(recipient), raw, execution)
-		if err != nil {
-			f.Fatal(err)
-		}
-		return data
+		return must.Get(wire.WithdrawalData(wire.Hex64(recipient), raw, execution))(f)
 	}
 	h := wire.FeltOf(3)
 	for _, data := range [][]byte{payload([2]uint64{1000, 0}, nil), payload([2]uint64{1000, 7}, nil), payload([2]uint64{1000, 0}, &h), payload([2]uint64{math.MaxUint64, 7}, &h)} {
@@ -130,10 +127,7 @@ func FuzzWithdrawal(f *testing.F) {
 			if locked != nil || no != "" {
 				t.Fatalf("the client takes %+v; the contract says %q, %v", want, no, locked)
 			}
-			members, err := wire.WithdrawalFelts(want)
-			if err != nil {
-				t.Fatal(err)
-			}
+			members := must.Get(wire.WithdrawalFelts(want))(t)
 			if !slices.Equal([]Felt(w.felts()), members) || all != want.Amounts.Total {
 				t.Fatalf("the client reads %+v, the contract %+v of %v", want, w, all)
 			}
@@ -244,8 +238,7 @@ func FuzzCalldata(f *testing.F) {
 		}
 		return all
 	}
-	claim, err := k.d.VaultClaim(v, proof)
-	k.must(err)
+	claim := must.Get(k.d.VaultClaim(v, proof))(k)
 	submit, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 2}, genesis(), blocks(genesis().Header, 2, 0))
 	k.must(err)
 	calls := append(k.initBy(s, user), k.claimCall(s), k.agreedCall(s, theFuture), claim, submit)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -15,8 +16,7 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	spend := func(name string, as Felt, calls ...wire.Call) {
 		t.Helper()
 		for _, c := range calls {
-			i, err := k.send(as, c)
-			k.must(err)
+			i := must.Get(k.send(as, c))(k)
 			if i.Gas > c.Gas.L2 {
 				t.Errorf("%s: %s takes %d of %d l2 gas", name, c.Entry, i.Gas, c.Gas.L2)
 			}
@@ -37,8 +37,7 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	tx := payment(script, sats, nonced)
 	escrow := k.waiting(chains.Condition{Kind: chains.OnchainNonced, Script: script, Sats: sats, Nonce: nonce, Confirmations: 3})
 	proof, tip := k.confirm(genesis(), tx, 3)
-	claim, err := k.d.ClaimByBitcoin(escrow, proof)
-	k.must(err)
+	claim := must.Get(k.d.ClaimByBitcoin(escrow, proof))(k)
 	spend("claim by a payment", tower, claim)
 	submit, _, err := k.d.SubmitHeaders(wire.Branch{}, tip, blocks(tip.Header, 20, 0))
 	k.must(err)
@@ -48,7 +47,6 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	v := k.newVault()
 	withdrawal := k.spend(v.UTXO, [2]uint64{100, 10}, nil, nil)
 	proof, _ = k.confirm(genesis(), withdrawal, 2)
-	claim, err = k.d.VaultClaim(v, proof)
-	k.must(err)
+	claim = must.Get(k.d.VaultClaim(v, proof))(k)
 	spend("claim from a vault", tower, claim)
 }

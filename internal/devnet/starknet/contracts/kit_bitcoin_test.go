@@ -10,6 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -61,12 +62,9 @@ func (k *kit) submitted(as Felt, to wire.Branch, on wire.StoredHeader, headers [
 // tip is the commitment of the relay's main chain, its height and its work.
 func (k *kit) tip() (commit Felt, height uint32, work *big.Int) {
 	k.Helper()
-	commit, err := wire.ReadCommitHash(k.ask(k.d.BtcRelay.Address, wire.EntryTipCommitHash))
-	k.must(err)
-	height, err = wire.ReadRelayNumber(k.ask(k.d.BtcRelay.Address, wire.EntryBlockHeight))
-	k.must(err)
-	work, err = wire.ReadU256(k.ask(k.d.BtcRelay.Address, wire.EntryChainWork))
-	k.must(err)
+	commit = must.Get(wire.ReadCommitHash(k.ask(k.d.BtcRelay.Address, wire.EntryTipCommitHash)))(k)
+	height = must.Get(wire.ReadRelayNumber(k.ask(k.d.BtcRelay.Address, wire.EntryBlockHeight)))(k)
+	work = must.Get(wire.ReadU256(k.ask(k.d.BtcRelay.Address, wire.EntryChainWork)))(k)
 	return commit, height, work
 }
 
@@ -95,9 +93,7 @@ func payment(script []byte, sats int64, change func(*btc.MsgTx)) *btc.MsgTx {
 func rawTx(t testing.TB, tx *btc.MsgTx) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := tx.SerializeNoWitness(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tx.SerializeNoWitness(&b))
 	return b.Bytes()
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
@@ -236,14 +237,8 @@ func TestVectorsRelayMainnet(t *testing.T) {
 			}
 			return w
 		}
-		first, err := wire.ParseStoredHeader(all(in.StoredHeaderFelts))
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, err := bitcoin.ParseHeader(vectors.Unhex(t, in.Header.Raw), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(wire.ParseStoredHeader(all(in.StoredHeaderFelts)))(t)
+		h := must.Get(bitcoin.ParseHeader(vectors.Unhex(t, in.Header.Raw), 0))(t)
 		next, err := tryNext(first, h, uint64(in.Header.Timestamp))
 		if c.Name != "real headers 131039 to 131040 (new epoch)" { // the others have no work
 			reason := "update_chain: invalid PoW"

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
@@ -39,8 +40,7 @@ func TestVaultsConserveValue(t *testing.T) {
 			})
 			w, err := wire.ParseWithdrawal(tx)
 			if err == nil && rapid.Bool().Draw(rt, "advanced") {
-				calls, err := FrontVault(k.d, v, w, v.Withdrawals)
-				k.must(err)
+				calls := must.Get(FrontVault(k.d, v, w, v.Withdrawals))(k)
 				if _, err := k.send(user, calls...); err != nil {
 					rt.Fatalf("advance: %v", err)
 				}
