@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // measured is a command of docs/benchmarks.md.
@@ -23,7 +23,7 @@ type measured struct {
 
 func measuredCommands(t *testing.T) (all []measured) {
 	t.Helper()
-	text := must.Get(os.ReadFile("docs/benchmarks.md"))(t)
+	text := trial.Must(os.ReadFile("docs/benchmarks.md"))(t)
 	for _, span := range regexp.MustCompile("`[^`]*`").FindAllString(string(text), -1) {
 		_, arguments, found := strings.Cut(strings.Trim(span, "`"), "go test ")
 		if !found {
@@ -92,9 +92,9 @@ func TestBenchmarksDocument(t *testing.T) {
 // namesOf returns the functions of a package's tests that begin with a word.
 func namesOf(t *testing.T, folder, word string) (names []string) {
 	t.Helper()
-	files := must.Get(filepath.Glob(filepath.Join(folder, "*_test.go")))(t)
+	files := trial.Must(filepath.Glob(filepath.Join(folder, "*_test.go")))(t)
 	for _, file := range files {
-		text := must.Get(os.ReadFile(file))(t)
+		text := trial.Must(os.ReadFile(file))(t)
 		for _, m := range regexp.MustCompile(`(?m)^func (`+word+`\w*)\(`).FindAllStringSubmatch(string(text), -1) {
 			names = append(names, m[1])
 		}
@@ -106,7 +106,7 @@ func namesOf(t *testing.T, folder, word string) (names []string) {
 func matching(t *testing.T, pattern string) func(string) bool {
 	t.Helper()
 	first, _, _ := strings.Cut(pattern, "/")
-	chosen := must.Get(regexp.Compile(first))(t)
+	chosen := trial.Must(regexp.Compile(first))(t)
 	return chosen.MatchString
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -21,7 +21,7 @@ func TestChanges(t *testing.T) {
 	begun := h.config.Now()
 	var ids []string
 	for range 3 {
-		s := must.Get(h.CreateSwap(t.Context(), CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(100_000), AmountType: ExactIn, DstAddress: address}))(t)
+		s := trial.Must(h.CreateSwap(t.Context(), CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(100_000), AmountType: ExactIn, DstAddress: address}))(t)
 		ids = append(ids, s.SwapID)
 		time.Sleep(2 * time.Millisecond)
 	}
@@ -66,7 +66,7 @@ func TestChanges(t *testing.T) {
 	if told, err := h.Progress(t.Context(), ids[1]); err != nil || len(told.Fingerprint()) != 16 {
 		t.Errorf("%v %v", told, err)
 	}
-	told := must.Get(h.Progress(t.Context(), ids[0]))(t)
+	told := trial.Must(h.Progress(t.Context(), ids[0]))(t)
 	if _, funds := told.Status.CurrentAction.(*SignPSBT); told.Status.SwapID != ids[0] || told.Account != accounts[0] || told.Version == 0 || !funds {
 		t.Errorf("%+v", told)
 	}

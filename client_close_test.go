@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -29,15 +29,15 @@ func hanging(t *testing.T, change func(*Config)) *Client {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(wait) })
-	store := must.Get(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))(t)
+	store := trial.Must(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))(t)
 	t.Cleanup(func() { store.Close() })
-	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{server.URL}}))(t)
+	backend := trial.Must(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{server.URL}}))(t)
 	t.Cleanup(func() { backend.Close() })
 	config := Config{Network: bitcoin.Regtest, Store: store, Bitcoin: backend, LPs: LPs{URLs: []string{server.URL}}}
 	if change != nil {
 		change(&config)
 	}
-	c := must.Get(Open(t.Context(), config))(t)
+	c := trial.Must(Open(t.Context(), config))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -66,7 +66,7 @@ func TestOneRun(t *testing.T) {
 // too, which is found here by its name.
 func TestEveryMethodSaysThatTheClientIsClosed(t *testing.T) {
 	c := hanging(t, nil)
-	must.Do(t, c.Close())
+	trial.Do(t, c.Close())
 	if err := c.Close(); err != nil {
 		t.Errorf("closed twice: %v", err)
 	}

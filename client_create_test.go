@@ -21,12 +21,12 @@ import (
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/quote"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/tokenlist"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
@@ -99,7 +99,7 @@ func offline(t *testing.T, now time.Time) *Client {
 		c.byID[id] = constantChain{info: info, address: read}
 		lists = append(lists, tokenlist.Chain{ID: id, Tokens: info.Tokens, TokenAddress: tokenAddress})
 	}
-	c.registry = must.Get(tokenlist.New(lists...))(t)
+	c.registry = trial.Must(tokenlist.New(lists...))(t)
 	c.reader = chainio.New(c.byID, mainnet{}, nil)
 	c.engine = engine.New(engine.Config{Store: &storage.Memory{}, Reader: c.reader, Now: func() time.Time { return now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	c.quoter = &quote.Quoter{Engine: c.engine, Reader: c.reader, Offers: discovery.NewDirectory(discovery.Setup{}), LNURL: lnurl.New(lnurl.Config{Transport: refusing{}}), Rand: rand.Reader}
@@ -331,11 +331,11 @@ func TestWhatASwapCannotUseIsRefusedByName(t *testing.T) {
 
 func TestInvoiceOfThePast(t *testing.T) {
 	const invoice = "lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdq5xysxxatsyp3k7enxv4jsxqzpuaztrnwngzn3kdzw5hydlzf03qdgm2hdq27cqv3agm2awhz5se903vruatfhq77w3ls4evs3ch9zw97j25emudupq63nyw24cg27h2rspfj9srp"
-	inv := must.Get(lightning.Decode(invoice))(t)
+	inv := trial.Must(lightning.Decode(invoice))(t)
 	in := CreateSwapInput{SrcToken: "CITREA-CBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(250_000), AmountType: ExactOut, SrcAddress: citreaUser, DstAddress: invoice}
 	for at, good := range map[int64]bool{inv.Timestamp: true, inv.ExpiresAt() - 1: true, inv.ExpiresAt(): false} {
 		c := offline(t, time.Unix(at, 0))
-		q := must.Get(c.readRequest(in))(t)
+		q := trial.Must(c.readRequest(in))(t)
 		if err := accepted(t, c, q); good != (err == nil) {
 			t.Errorf("%d s after: %v", at-inv.Timestamp, err)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -34,7 +34,7 @@ func TestReadyNamesWhatIsNotHeard(t *testing.T) {
 	for told, want := range map[bool][]string{true: nil, false: {"bitcoin"}} {
 		config := net.Config()
 		config.Bitcoin = teller{config.Bitcoin, told}
-		client := must.Get(swapper.Open(t.Context(), config))(t)
+		client := trial.Must(swapper.Open(t.Context(), config))(t)
 		ready, err := client.Ready(t.Context())
 		if err != nil || !slices.Equal(ready.Unheard, want) {
 			t.Errorf("told %t: %v is not heard, %v; want %v", told, ready.Unheard, err, want)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -86,7 +86,7 @@ func TestLimitsAreOfTheLastThirtySeconds(t *testing.T) {
 		}
 		passed.Store(int64(to))
 	}
-	first := must.Get(least())(t)
+	first := trial.Must(least())(t)
 	market.times.Store(2)
 	leap(1 * time.Second)
 	wants(first, 1)
@@ -104,7 +104,7 @@ func TestLimitsAreOfTheLastThirtySeconds(t *testing.T) {
 			t.Fatal("a price that was asked for behind a call does not count")
 		}
 	}
-	second := must.Get(least())(t)
+	second := trial.Must(least())(t)
 	if asked := market.asked.Load(); asked != 2 {
 		t.Errorf("the price was asked for %d times, want 2", asked)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/bounds"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -22,7 +22,7 @@ func TestNotesHideTheStore(t *testing.T) {
 			t.Errorf("a chain can call %s", m.Name)
 		}
 	}
-	must.Do(t, n.SetNote(t.Context(), "events", []byte("here"), 0))
+	trial.Do(t, n.SetNote(t.Context(), "events", []byte("here"), 0))
 	other := bounds.NotesOf(store, "chain/ALPEN/")
 	if data, version, err := other.Note(t.Context(), "events"); err != nil || data != nil || version != 0 {
 		t.Errorf("another chain reads %q, version %d, %v", data, version, err)

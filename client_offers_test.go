@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/httpx"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // nobodyOffers demands that every question about offers says that the fault is
@@ -58,7 +57,7 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("all lied", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
-		must.Get(h.Ready(t.Context()))(t)
+		trial.Must(h.Ready(t.Context()))(t)
 		h.offers.Punish(h.net.LPURLs()[0], lpwire.Pair{}, lpwire.Lie("", "it is %d", 5))
 		h.nobodyOffers(t)
 	})
@@ -66,7 +65,7 @@ func TestNobodyOffers(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
 		h.quoter.LPs = lphttp.NewClient(lphttp.Options{AllowHTTP: true, AllowLocal: true, Retry: httpx.RetryPolicy{Delay: time.Millisecond}})
-		must.Get(h.Ready(t.Context()))(t)
+		trial.Must(h.Ready(t.Context()))(t)
 		h.net.LPs[0].Misbehave(lp.Fault{Down: true})
 		if _, err := h.CreateSwap(t.Context(), h.plain()); fault.CodeOf(err) != fault.Upstream {
 			t.Errorf("swap: %v", err)
@@ -84,8 +83,8 @@ func TestNobodyOffers(t *testing.T) {
 	t.Run("one pair is left alone", func(t *testing.T) {
 		t.Parallel()
 		h := newHonest(t, one())
-		must.Get(h.Ready(t.Context()))(t)
-		wbtc := must.Get(h.registry.Resolve("CITREA-WBTC"))(t)
+		trial.Must(h.Ready(t.Context()))(t)
+		wbtc := trial.Must(h.registry.Resolve("CITREA-WBTC"))(t)
 		h.offers.Punish(h.net.LPURLs()[0], lpwire.Pair{Service: lpwire.ToBTC, Chain: "CITREA", Token: wbtc.Address}, lpwire.Lie("", "too dear"))
 		if _, err := h.Ready(t.Context()); err != nil {
 			t.Errorf("ready: %v", err)
@@ -115,7 +114,7 @@ func TestShownLimitsAreAccepted(t *testing.T) {
 // So is it where the watchtower's pay decides how little can be swapped.
 func TestShownLimitsAreAcceptedWithExpensiveGas(t *testing.T) {
 	t.Parallel()
-	for _, test := range depth.Of(1, []struct {
+	for _, test := range trial.Of(1, []struct {
 		name string
 		gas  uint64
 	}{{"as much as the least amount", 190_000_000}, {"a multiple of it", 1_000_000_000}}) {
@@ -124,7 +123,7 @@ func TestShownLimitsAreAcceptedWithExpensiveGas(t *testing.T) {
 			w := one()
 			w.gas = test.gas
 			h := newHonest(t, w)
-			l := must.Get(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC"}))(t)
+			l := trial.Must(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC"}))(t)
 			if l.Input.Min.RawAmount.Cmp(big.NewInt(1000)) <= 0 || l.Input.Min.RawAmount.Cmp(l.Input.Max.RawAmount) >= 0 {
 				t.Errorf("from %s to %s sats", l.Input.Min.RawAmount, l.Input.Max.RawAmount)
 			}
@@ -140,7 +139,7 @@ func TestRaisedLimitsAreTheLeast(t *testing.T) {
 	w.gas = 1_000_000_000
 	h := newHonest(t, w)
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
-		l := must.Get(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: src, DstToken: "CITREA-WBTC"}))(t)
+		l := trial.Must(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: src, DstToken: "CITREA-WBTC"}))(t)
 		in := CreateSwapInput{SrcToken: src, DstToken: "CITREA-WBTC", DstAddress: h.net.EVM.User.Address.Hex(),
 			AmountType: ExactIn, Amount: new(big.Int).Sub(l.Input.Min.RawAmount, big.NewInt(1))}
 		if _, err := h.CreateSwap(t.Context(), in); fault.CodeOf(err) != fault.InvalidInput {
@@ -159,7 +158,7 @@ func (h *honest) shownLimitsAreAccepted(t *testing.T) {
 			{SrcToken: "LIGHTNING-BTC", DstToken: smart, DstAddress: user},
 			{SrcToken: "BITCOIN-BTC", DstToken: smart, DstAddress: user},
 		} {
-			l := must.Get(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: in.SrcToken, DstToken: in.DstToken}))(t)
+			l := trial.Must(h.GetSwapLimits(t.Context(), GetSwapLimitsInput{SrcToken: in.SrcToken, DstToken: in.DstToken}))(t)
 			for side, amount := range map[AmountType]GetSwapLimitsSide{ExactIn: l.Input, ExactOut: l.Output} {
 				for _, units := range []Amount{amount.Min, *amount.Max} {
 					in.AmountType, in.Amount = side, units.RawAmount
@@ -179,10 +178,10 @@ func TestLiarsAreRemembered(t *testing.T) {
 	h := newHonest(t, one())
 	liar := h.net.LPURLs()[0]
 	h.offers.Punish(liar, lpwire.Pair{}, lpwire.Lie("", "it is %d", 5))
-	must.Do(t, h.Close())
-	next := must.Get(Open(t.Context(), h.config))(t)
+	trial.Do(t, h.Close())
+	next := trial.Must(Open(t.Context(), h.config))(t)
 	defer next.Close()
-	s := must.Get(next.Stats(t.Context()))(t)
+	s := trial.Must(next.Stats(t.Context()))(t)
 	i := slices.IndexFunc(s.Providers, func(p ProviderStats) bool { return p.URL == liar })
 	if i < 0 || s.Providers[i].Strikes != 1 || !s.Providers[i].Excluded.After(h.net.Clock.Now()) {
 		t.Errorf("%+v", s.Providers)

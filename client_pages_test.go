@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -23,11 +23,11 @@ func TestPagesAreTheList(t *testing.T) {
 	c := n.Config()
 	c.Chains = append(c.Chains, other.Config().Chains...)
 	c.LPs.URLs = append(c.LPs.URLs, other.Config().LPs.URLs...)
-	client := must.Get(swapper.Open(t.Context(), c))(t)
+	client := trial.Must(swapper.Open(t.Context(), c))(t)
 	defer client.Close()
 	server := httptest.NewServer(httpapi.New(client, httpapi.Options{}))
 	defer server.Close()
-	remote := must.Get(httpapi.NewClient(server.URL, httpapi.ClientOptions{}))(t)
+	remote := trial.Must(httpapi.NewClient(server.URL, httpapi.ClientOptions{}))(t)
 
 	signer := n.User.Address("CITREA")
 	if other.User.Address("GOAT") != signer {
@@ -35,10 +35,10 @@ func TestPagesAreTheList(t *testing.T) {
 	}
 	for i, token := range []string{"CITREA-WBTC", "GOAT-WBTC", "CITREA-USDC", "GOAT-WBTC", "CITREA-WBTC"} {
 		sats := int64(10_000 + i)
-		swap := must.Get(client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: token, DstToken: "LIGHTNING-BTC", Amount: big.NewInt(sats),
+		swap := trial.Must(client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: token, DstToken: "LIGHTNING-BTC", Amount: big.NewInt(sats),
 			AmountType: swapper.ExactOut, SrcAddress: signer, DstAddress: n.Invoice(sats)}))(t)
 		if i == 2 { // is not pending any more
-			must.Get(n.User.Finish(t.Context(), client, swap.SwapID))(t)
+			trial.Must(n.User.Finish(t.Context(), client, swap.SwapID))(t)
 		}
 	}
 	for _, of := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
@@ -24,19 +24,19 @@ import (
 // The operations that only ask, against real sockets of the local network.
 func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 	t.Parallel()
-	net := must.Get(devevm.Start(devevm.Options{}))(t)
+	net := trial.Must(devevm.Start(devevm.Options{}))(t)
 	defer net.Close()
 	chain := net.Bitcoin()
-	node := must.Get(lightning.New(lightning.Options{Height: func() uint32 { h, _ := chain.Tip(); return h }}).NewNode("lp", 100_000_000))(t)
-	provider := must.Get(lp.Start(t.Context(), lp.Options{EVM: net, Lightning: node}))(t)
+	node := trial.Must(lightning.New(lightning.Options{Height: func() uint32 { h, _ := chain.Tip(); return h }}).NewNode("lp", 100_000_000))(t)
+	provider := trial.Must(lp.Start(t.Context(), lp.Options{EVM: net, Lightning: node}))(t)
 	defer provider.Close()
-	store := must.Get(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))(t)
+	store := trial.Must(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))(t)
 	defer store.Close()
-	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{chain.URL()}}))(t)
+	backend := trial.Must(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{chain.URL()}}))(t)
 	n := net.Config()
 	usdc := tokens.Token{Chain: n.Chain, Ticker: "USDC", Name: "Dollar", Decimals: 6, DisplayDecimals: 2, Address: net.Contracts().Dollar.Hex()}
 	native := tokens.Token{Chain: n.Chain, Ticker: "CBTC", Name: "Coin", Decimals: 18, DisplayDecimals: 8, Address: wire.Native.Hex()}
-	client := must.Get(swapper.Open(t.Context(), swapper.Config{
+	client := trial.Must(swapper.Open(t.Context(), swapper.Config{
 		Network: bitcoin.Regtest, Store: store, Bitcoin: backend,
 		Chains: []chains.Factory{evm.Custom(evm.Options{RPC: []string{net.URL()}, Network: &n, Tokens: []tokens.Token{native, usdc}})},
 		LPs:    swapper.LPs{URLs: []string{provider.URL()}, AllowHTTP: true},
@@ -68,8 +68,8 @@ func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 		t.Errorf("a trial was stored: %+v, %v", e, err)
 	}
 
-	wallet := must.Get(chain.NewWallet(bitcoin.P2WPKH))(t)
-	must.Get(chain.Faucet(wallet.Address, 1_000_000))(t)
+	wallet := trial.Must(chain.NewWallet(bitcoin.P2WPKH))(t)
+	trial.Must(chain.Faucet(wallet.Address, 1_000_000))(t)
 	two := 2.0
 	b, err := client.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: wallet.Address.String(), Token: "BITCOIN-BTC", TargetChain: n.Chain, GasDrop: true, MinBitcoinFeeRate: &two})
 	if err != nil || b.FeeRate == nil || *b.FeeRate < two {
@@ -80,7 +80,7 @@ func TestQuestionsOnTheLocalNetwork(t *testing.T) {
 		t.Errorf("%v at %v, want %d", b.Balance, *b.FeeRate, want)
 	}
 	user := net.User.Address.Hex()
-	held := must.Get(client.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: user, Token: native.ID(), FeeRate: "0,0"}))(t)
+	held := trial.Must(client.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: user, Token: native.ID(), FeeRate: "0,0"}))(t)
 	kept, err := client.GetSpendableBalance(t.Context(), swapper.GetSpendableBalanceInput{Wallet: user, Token: native.ID(), FeeRate: "1000000000,0"})
 	if err != nil || kept.Balance.RawAmount.Cmp(held.Balance.RawAmount) >= 0 || kept.FeeRate != nil {
 		t.Errorf("%+v of %+v, %v", kept, held, err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -39,7 +39,7 @@ func TestStats(t *testing.T) {
 	}()
 	stats := func() *swapper.Stats {
 		t.Helper()
-		return must.Get(client.Stats(t.Context()))(t)
+		return trial.Must(client.Stats(t.Context()))(t)
 	}
 	first := stats()
 	for _, part := range []string{"CITREA", "bitcoin", "liquidity providers", "store"} {
@@ -55,9 +55,9 @@ func TestStats(t *testing.T) {
 	}
 
 	me := net.User.Address("CITREA")
-	quote := must.Get(client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: me}))(t)
+	quote := trial.Must(client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: "CITREA-WBTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, DstAddress: me}))(t)
 	out := net.Invoice(20_000)
-	sent := must.Get(client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(20_000), AmountType: swapper.ExactOut, SrcAddress: me, DstAddress: out}))(t)
+	sent := trial.Must(client.CreateSwap(t.Context(), swapper.CreateSwapInput{SrcToken: "CITREA-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(20_000), AmountType: swapper.ExactOut, SrcAddress: me, DstAddress: out}))(t)
 	waitFor(t, "two quotes", func() bool {
 		s := stats()
 		return len(s.Swaps) == 2 && len(s.UnderWay) == 0
@@ -108,8 +108,8 @@ func TestHowManyNodesDecide(t *testing.T) {
 			opened = append(opened, &toldFactory{Factory: f})
 			config.Chains[i] = opened[i]
 		}
-		client := must.Get(swapper.Open(t.Context(), config))(t)
-		stats := must.Get(client.Stats(t.Context()))(t)
+		client := trial.Must(swapper.Open(t.Context(), config))(t)
+		stats := trial.Must(client.Stats(t.Context()))(t)
 		ready, err := client.Ready(t.Context())
 		if err != nil {
 			t.Errorf("one node is no reason not to be ready: %v", err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A status request about a wallet that cannot be is refused by the field of the
@@ -14,7 +14,7 @@ import (
 func TestStatusNamesTheWalletsField(t *testing.T) {
 	t.Parallel()
 	h := newHonest(t, one())
-	s := must.Get(h.CreateSwap(t.Context(), CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(100_000), AmountType: ExactIn,
+	s := trial.Must(h.CreateSwap(t.Context(), CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(100_000), AmountType: ExactIn,
 		DstAddress: h.net.EVM.User.Address.Hex()}))(t)
 	own, other := h.net.Wallet, h.net.Taproot
 	for name, c := range map[string]struct{ address, key, field string }{

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -19,12 +19,12 @@ import (
 // Where invoices are checked by the graph, a backend that knows none is refused,
 // with what to do about it, and not every quote.
 func TestGraphIsGivenOrRefused(t *testing.T) {
-	store := must.Get(bolt.Open(t.Context(), t.TempDir()+"/swaps.db", bolt.Options{}))(t)
+	store := trial.Must(bolt.Open(t.Context(), t.TempDir()+"/swaps.db", bolt.Options{}))(t)
 	defer store.Close()
 	for _, n := range []bitcoin.Network{bitcoin.Mainnet, bitcoin.Testnet3, bitcoin.Testnet4, bitcoin.Regtest, bitcoin.Signet} {
-		node := must.Get(noderpc.New(noderpc.Options{Network: n, URL: "http://127.0.0.1:1"}))(t)
+		node := trial.Must(noderpc.New(noderpc.Options{Network: n, URL: "http://127.0.0.1:1"}))(t)
 		defer node.Close()
-		esplora := must.Get(mempoolspace.New(mempoolspace.Options{Network: n, URLs: []string{"http://127.0.0.1:1"}}))(t)
+		esplora := trial.Must(mempoolspace.New(mempoolspace.Options{Network: n, URLs: []string{"http://127.0.0.1:1"}}))(t)
 		defer esplora.Close()
 		needed := n == bitcoin.Mainnet || n == bitcoin.Testnet3
 		own := Config{Network: n, Store: store, Bitcoin: node, LPs: LPs{URLs: []string{"http://127.0.0.1:1"}}}
@@ -73,12 +73,12 @@ func TestNegativeSettingsAreRefused(t *testing.T) {
 // Preimages go nowhere on networks without public relays unless the caller says
 // where; elsewhere the relays are the network's. Prices are there everywhere.
 func TestPresetsOfPricesAndMessenger(t *testing.T) {
-	store := must.Get(bolt.Open(t.Context(), t.TempDir()+"/swaps.db", bolt.Options{}))(t)
+	store := trial.Must(bolt.Open(t.Context(), t.TempDir()+"/swaps.db", bolt.Options{}))(t)
 	defer store.Close()
 	for _, n := range []bitcoin.Network{bitcoin.Mainnet, bitcoin.Testnet3, bitcoin.Testnet4, bitcoin.Regtest, bitcoin.Signet} {
-		backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: n, URLs: []string{"http://127.0.0.1:1"}}))(t)
+		backend := trial.Must(mempoolspace.New(mempoolspace.Options{Network: n, URLs: []string{"http://127.0.0.1:1"}}))(t)
 		defer backend.Close()
-		c := must.Get(Config{Network: n, Store: store, Bitcoin: backend, LPs: LPs{URLs: []string{"http://127.0.0.1:1"}}}.fill())(t)
+		c := trial.Must(Config{Network: n, Store: store, Bitcoin: backend, LPs: LPs{URLs: []string{"http://127.0.0.1:1"}}}.fill())(t)
 		if public := n != bitcoin.Regtest && n != bitcoin.Signet; c.Prices == nil || (c.Messenger != nil) != public {
 			t.Errorf("%s: prices %v, messenger %v", n, c.Prices, c.Messenger)
 		}

@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // TestDependenciesAreExplained makes sure that docs/architecture.md says of each
 // direct dependency, and of no other, what it is for and what it costs.
 func TestDependenciesAreExplained(t *testing.T) {
-	mod := must.Get(os.ReadFile("go.mod"))(t)
+	mod := trial.Must(os.ReadFile("go.mod"))(t)
 	var direct []string
 	for line := range strings.Lines(string(mod)) {
 		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], "v") && strings.HasPrefix(line, "\t") {
 			direct = append(direct, f[0])
 		}
 	}
-	doc := must.Get(os.ReadFile("docs/architecture.md"))(t)
+	doc := trial.Must(os.ReadFile("docs/architecture.md"))(t)
 	_, table, ok := strings.Cut(string(doc), "\n| Module | What for |")
 	if !ok {
 		t.Fatal("docs/architecture.md has no table of dependencies")

@@ -20,7 +20,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // errorsDocument is the document whose second part is made from the source.
@@ -33,7 +33,7 @@ const errorsMark = "## Messages\n"
 // and subject, so that a new one is seen in review and is documented. It also holds
 // the table of codes to the codes that there are.
 func TestErrorsDocument(t *testing.T) {
-	document := must.Get(os.ReadFile(errorsDocument))(t)
+	document := trial.Must(os.ReadFile(errorsDocument))(t)
 	head, listed, ok := strings.Cut(string(document), errorsMark)
 	if !ok {
 		t.Fatalf("%s has no section of messages", errorsDocument)
@@ -49,7 +49,7 @@ func TestErrorsDocument(t *testing.T) {
 	texts := sourceErrors(t)
 	got := printErrors(t, texts)
 	if *update {
-		must.Do(t, os.WriteFile(errorsDocument, []byte(head+errorsMark+got), 0o644))
+		trial.Do(t, os.WriteFile(errorsDocument, []byte(head+errorsMark+got), 0o644))
 		return
 	}
 	if diff := gocmp.Diff(strings.Split(listed, "\n"), strings.Split(got, "\n")); diff != "" {
@@ -228,12 +228,12 @@ func sourceErrors(t *testing.T) (all []errorText) {
 
 func sourceFiles(t *testing.T, folder string) (files []*ast.File) {
 	t.Helper()
-	paths := must.Get(filepath.Glob(filepath.Join(filepath.FromSlash(folder), "*.go")))(t)
+	paths := trial.Must(filepath.Glob(filepath.Join(filepath.FromSlash(folder), "*.go")))(t)
 	for _, name := range paths {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
+		f := trial.Must(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 		files = append(files, f)
 	}
 	return files

@@ -21,14 +21,13 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/discovery"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -138,7 +137,7 @@ func worlds() map[string]world {
 // be: the LPs do not look at the chains.
 func newHonest(t *testing.T, w world) *honest {
 	t.Helper()
-	n := must.Get(devnet.Start(t.Context(), devnet.Options{LPs: len(w.lps), EVM: func(o *devevm.Options) { o.BaseFee = w.gas }, LP: func(i int, o *lp.Options) {
+	n := trial.Must(devnet.Start(t.Context(), devnet.Options{LPs: len(w.lps), EVM: func(o *devevm.Options) { o.BaseFee = w.gas }, LP: func(i int, o *lp.Options) {
 		if o.Poll = time.Hour; i < len(w.lps) {
 			w.lps[i](o)
 		}
@@ -148,14 +147,14 @@ func newHonest(t *testing.T, w world) *honest {
 			t.Error(err)
 		}
 	})
-	store := must.Get(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), bolt.Options{}))(t)
+	store := trial.Must(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), bolt.Options{}))(t)
 	t.Cleanup(func() { store.Close() })
-	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}}))(t)
+	backend := trial.Must(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}}))(t)
 	prices := price.Fixed{Prices: map[string]*big.Int{}, USD: 0.001}
 	for ticker := range decimalsOf {
 		prices.Prices["CITREA-"+ticker] = w.market(ticker, 1000)
 	}
-	c := must.Get(Open(t.Context(), Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
+	c := trial.Must(Open(t.Context(), Config{Network: n.Bitcoin.Network(), Store: store, Chains: []chains.Factory{n.Chain()},
 		LPs: LPs{URLs: n.LPURLs(), Trusted: n.LPURLs()[0]}, LNURL: LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: prices, Now: n.Clock.Now,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}))(t)
 	t.Cleanup(func() {
@@ -389,12 +388,12 @@ func (h *honest) meet(t *rapid.T) {
 func TestLegalRequestsCostHonestLPsNothing(t *testing.T) {
 	t.Parallel()
 	usual := map[string]string{"rapid.seed": "7"}
-	if !depth.Full() {
+	if !trial.Full() {
 		usual["rapid.checks"] = "20"
 	}
 	for name, value := range usual {
 		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
-			must.Do(t, f.Value.Set(value))
+			trial.Do(t, f.Value.Set(value))
 		}
 	}
 	for name, w := range worlds() {

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const module = "github.com/swapper-go/swapper"
@@ -47,7 +47,7 @@ var imports = sync.OnceValues(func() (map[string][]string, error) {
 // listed is a copy of what is imported.
 func listed(t *testing.T) map[string][]string {
 	t.Helper()
-	all := must.Get(imports())(t)
+	all := trial.Must(imports())(t)
 	return maps.Clone(all)
 }
 
@@ -178,7 +178,7 @@ func TestExamplesUseThePublicAPI(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
+		f := trial.Must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
 		for _, i := range f.Imports {
 			path, own := inModule(strings.Trim(i.Path.Value, `"`))
 			given := strings.HasSuffix(file, "_test.go") && (path == "internal/vectors" || path == "internal/flowtest" || path == "internal/pgtest" || path == "internal/depth")
@@ -300,9 +300,9 @@ func swapDependsOnNothingImpure(t *testing.T) {
 	if path := reaches(all, module+"/internal/swap", func(p string) bool { return slices.Contains(impure, p) }); path != nil {
 		t.Errorf("swap comes to what is not pure: %s", strings.Join(path, " -> "))
 	}
-	files := must.Get(filepath.Glob("chains/*.go"))(t)
+	files := trial.Must(filepath.Glob("chains/*.go"))(t)
 	for _, file := range files {
-		f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
+		f := trial.Must(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 		ast.Inspect(f, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {
 				if x, ok := s.X.(*ast.Ident); ok && x.Name == "http" && s.Sel.Name != "RoundTripper" {
@@ -321,7 +321,7 @@ func checkPure(t *testing.T, files []string, impure ...string) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
+		f := trial.Must(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 		for _, i := range f.Imports {
 			if path := strings.Trim(i.Path.Value, `"`); slices.Contains(impure, path) {
 				t.Errorf("%s imports %s", file, path)

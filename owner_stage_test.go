@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
@@ -62,7 +62,7 @@ func newStage(t *testing.T, now time.Time, escrow func(chains.EscrowQuery) (chai
 		all = append(all, flowtest.NewChain(world, id, []tokens.Token{native}, flowtest.Contracts{}))
 	}
 	store := new(storage.Memory)
-	c := must.Get(swapper.Open(t.Context(), swapper.Config{Network: bitcoin.Mainnet, Policy: swapper.Policy{AnyNode: true}, Store: store, Chains: all,
+	c := trial.Must(swapper.Open(t.Context(), swapper.Config{Network: bitcoin.Mainnet, Policy: swapper.Policy{AnyNode: true}, Store: store, Chains: all,
 		LPs: swapper.LPs{URLs: []string{"https://lp.example.com:24000"}, Transport: world}, Bitcoin: world.Bitcoin(bitcoin.Mainnet), HTTP: world, Messenger: silence{}, Now: world.Now}))(t)
 	t.Cleanup(func() { c.Close() })
 	streams := events.New(c, events.Options{Now: world.Now})

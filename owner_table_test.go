@@ -25,8 +25,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -76,9 +76,9 @@ var preimage = chains.Preimage{7, 7, 7}
 // richest are stored swaps of each type, with everything that a swap of the type can have.
 func richest(t *testing.T) map[swap.Type]*swap.Record {
 	t.Helper()
-	file := must.Get(os.Open("internal/engine/testdata/kept/v0.1/entries.jsonl.gz"))(t)
+	file := trial.Must(os.Open("internal/engine/testdata/kept/v0.1/entries.jsonl.gz"))(t)
 	defer file.Close()
-	text := must.Get(gzip.NewReader(file))(t)
+	text := trial.Must(gzip.NewReader(file))(t)
 	all := map[swap.Type]*swap.Record{}
 	for d := json.NewDecoder(text); ; {
 		var e struct {
@@ -90,7 +90,7 @@ func richest(t *testing.T) map[swap.Type]*swap.Record {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		r := must.Get(swap.Decode(e.ID, 0, e.Body))(t)
+		r := trial.Must(swap.Decode(e.ID, 0, e.Body))(t)
 		if r.Chain == "STARKNET" || r.Contract != "v1" || r.Chain == "SOLANA" && r.Type != swap.FromBTC && r.Type != swap.FromBTCLN {
 			continue
 		}
@@ -157,12 +157,12 @@ func (s *stage) keep(t *testing.T, f *swap.Flow, r *swap.Record) {
 	if !ok {
 		t.Fatalf("%s has no state %d", f.Type, r.State)
 	}
-	body := must.Get(r.Encode())(t)
+	body := trial.Must(r.Encode())(t)
 	e := storage.Entry{ID: r.ID, Body: body}
 	for _, k := range r.Keys(row) {
 		e.Keys = append(e.Keys, storage.Key(k))
 	}
-	must.Do(t, s.store.Create(t.Context(), e))
+	trial.Do(t, s.store.Create(t.Context(), e))
 }
 
 // walk is one swap that everybody asks for.
@@ -371,7 +371,7 @@ func TestWhoseSwapItIs(t *testing.T) {
 		"`settleWithLnurl` with another link":        nil, // of a swap without one: swap.TestWhatRowsStore
 	}
 	var rows []string
-	text := must.Get(os.ReadFile("docs/api.md"))(t)
+	text := trial.Must(os.ReadFile("docs/api.md"))(t)
 	_, table, _ := strings.Cut(string(text), "<!-- whose: walked by swapper.TestWhoseSwapItIs -->")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for line := range strings.Lines(table) {

@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // programs builds every program of a module into one folder, and returns their import paths.
@@ -20,7 +19,7 @@ func programs(t *testing.T, module, into string) (paths []string) {
 	t.Helper()
 	list := exec.Command("go", "list", "-f", `{{if and (eq .Name "main") .GoFiles}}{{.ImportPath}}{{end}}`, "./...")
 	list.Dir = module
-	out := must.Get(list.Output())(t)
+	out := trial.Must(list.Output())(t)
 	paths = strings.Fields(string(out))
 	build := exec.Command("go", append([]string{"build", "-ldflags=-s -w", "-o", into}, paths...)...)
 	build.Dir = module
@@ -33,7 +32,7 @@ func programs(t *testing.T, module, into string) (paths []string) {
 // An argument or flag that a program does not know may be one that was to protect: it is named,
 // nothing is done, and the exit status is 2.
 func TestProgramsRefuseStrayArguments(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	dir := t.TempDir()
 	all := append(programs(t, ".", dir+"/"), programs(t, "tools", dir+"/")...)
@@ -82,7 +81,7 @@ func TestProgramsRefuseStrayArguments(t *testing.T) {
 
 // The wallet of examples/minimal makes a swap in each direction on each chain.
 func TestMinimalSwaps(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	if out, err := exec.CommandContext(t.Context(), "go", "run", "./examples/minimal").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

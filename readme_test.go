@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The Go that README.md and docs/integrate.md show is part of an example, line by line but
@@ -19,7 +19,7 @@ import (
 func TestReadmeShowsExamples(t *testing.T) {
 	for document, examples := range map[string]string{"README.md": "example*_test.go", "docs/integrate.md": "example_told_test.go"} {
 		bodies := bodiesOf(t, examples)
-		text := must.Get(os.ReadFile(document))(t)
+		text := trial.Must(os.ReadFile(document))(t)
 		blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 		if len(blocks) == 0 {
 			t.Fatalf("%s shows no Go", document)
@@ -35,11 +35,11 @@ func TestReadmeShowsExamples(t *testing.T) {
 // bodiesOf returns what the functions of examples do, in files that match a pattern.
 func bodiesOf(t *testing.T, pattern string) (bodies []string) {
 	t.Helper()
-	files := must.Get(filepath.Glob(pattern))(t)
+	files := trial.Must(filepath.Glob(pattern))(t)
 	for _, file := range files {
-		text := must.Get(os.ReadFile(file))(t)
+		text := trial.Must(os.ReadFile(file))(t)
 		set := token.NewFileSet()
-		parsed := must.Get(parser.ParseFile(set, file, text, 0))(t)
+		parsed := trial.Must(parser.ParseFile(set, file, text, 0))(t)
 		for _, d := range parsed.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok {
 				body := string(text[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset])
@@ -52,7 +52,7 @@ func bodiesOf(t *testing.T, pattern string) (bodies []string) {
 
 // What README.md links to, and the folders that it lists, exist.
 func TestReadmeNamesWhatExists(t *testing.T) {
-	text := must.Get(os.ReadFile("README.md"))(t)
+	text := trial.Must(os.ReadFile("README.md"))(t)
 	var paths []string
 	for _, link := range regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
 		paths = append(paths, link[1])
@@ -81,12 +81,12 @@ func TestReadmeNamesWhatExists(t *testing.T) {
 // The wallet of examples/minimal can be read at once, and has a case for every kind of
 // action and for what each family of chains asks to sign.
 func TestMinimalIsShortAndWhole(t *testing.T) {
-	text := must.Get(os.ReadFile("examples/minimal/main.go"))(t)
+	text := trial.Must(os.ReadFile("examples/minimal/main.go"))(t)
 	wallet := string(text)
 	if lines := strings.Count(wallet, "\n"); lines >= 250 {
 		t.Errorf("it has %d lines, and must have fewer than 250", lines)
 	}
-	actions := must.Get(os.ReadFile("action.go"))(t)
+	actions := trial.Must(os.ReadFile("action.go"))(t)
 	kinds := regexp.MustCompile(`(?m)^func \((\*\w+)\) action\(\)`).FindAllStringSubmatch(string(actions), -1)
 	if len(kinds) < 4 {
 		t.Errorf("only %d kinds of actions are found", len(kinds))
@@ -96,7 +96,7 @@ func TestMinimalIsShortAndWhole(t *testing.T) {
 			t.Errorf("it has no case for %s", named)
 		}
 	}
-	files := must.Get(filepath.Glob("chains/*/*.go"))(t)
+	files := trial.Must(filepath.Glob("chains/*/*.go"))(t)
 	families := 0
 	for _, file := range files {
 		if source, err := os.ReadFile(file); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestRefusalsSayWhatWouldBeRight(t *testing.T) {
 	t.Parallel()
 	network := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
-	client := must.Get(swapper.Open(t.Context(), network.Config()))(t)
+	client := trial.Must(swapper.Open(t.Context(), network.Config()))(t)
 	defer client.Close()
 	user := network.User
 	create := func(change func(*swapper.CreateSwapInput)) error {

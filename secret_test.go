@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestSecretIsNeverPrinted(t *testing.T) {
@@ -29,7 +29,7 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	for _, handler := range []slog.Handler{slog.NewTextHandler(&text, nil), slog.NewJSONHandler(&structured, nil)} {
 		slog.New(handler).Info("status", "secret", in.Secret, "in", in, "pointer", &in)
 	}
-	marshalled := must.Get(json.Marshal(in))(t)
+	marshalled := trial.Must(json.Marshal(in))(t)
 	all := out.String() + text.String() + structured.String() + string(marshalled)
 	for _, form := range []string{preimage, fmt.Sprintf("%x", preimage), fmt.Sprintf("%X", preimage), preimage[:5]} {
 		if strings.Contains(all, form) {

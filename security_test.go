@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // TestSecurityNamesWhatExists makes sure that the files and tests that
 // docs/security.md names are there.
 func TestSecurityNamesWhatExists(t *testing.T) {
-	text := must.Get(os.ReadFile(filepath.Join("docs", "security.md")))(t)
+	text := trial.Must(os.ReadFile(filepath.Join("docs", "security.md")))(t)
 	files, tests := 0, 0
 	test := regexp.MustCompile(`^([a-z0-9_/]+)\.((?:Test|Fuzz)\w+)$`)
 	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(text), -1) {
@@ -37,9 +37,9 @@ func TestSecurityNamesWhatExists(t *testing.T) {
 
 func hasTest(t *testing.T, folder, name string) bool {
 	t.Helper()
-	all := must.Get(filepath.Glob(filepath.Join(folder, "*_test.go")))(t)
+	all := trial.Must(filepath.Glob(filepath.Join(folder, "*_test.go")))(t)
 	for _, path := range all {
-		text := must.Get(os.ReadFile(path))(t)
+		text := trial.Must(os.ReadFile(path))(t)
 		if strings.Contains(string(text), "\nfunc "+name+"(") {
 			return true
 		}

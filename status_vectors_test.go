@@ -17,9 +17,9 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/recovery"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
@@ -33,13 +33,13 @@ func (silent) Publish(context.Context, watchtower.Message) error { return nil }
 // onStage opens a client on the world of a case, with the case's record stored.
 func onStage(t *testing.T, s *flowtest.Setup) (*Client, *swap.Record) {
 	t.Helper()
-	c := must.Get(Open(t.Context(), Config{Network: bitcoin.Mainnet, Policy: Policy{AnyNode: true}, Store: new(storage.Memory), Chains: []chains.Factory{s.Chain},
+	c := trial.Must(Open(t.Context(), Config{Network: bitcoin.Mainnet, Policy: Policy{AnyNode: true}, Store: new(storage.Memory), Chains: []chains.Factory{s.Chain},
 		LPs: LPs{URLs: []string{"https://lp.example.com:24000"}, Transport: s.World}, Bitcoin: s.World.Bitcoin(bitcoin.Mainnet), HTTP: s.World,
 		Messenger: silent{}, Now: s.World.Now}))(t)
 	t.Cleanup(func() { _ = c.Close() })
-	text := must.Get(json.Marshal(s.Record))(t)
-	r := must.Get(recovery.ImportRecord(s.Chain, text))(t)
-	must.Do(t, c.engine.Create(t.Context(), r))
+	text := trial.Must(json.Marshal(s.Record))(t)
+	r := trial.Must(recovery.ImportRecord(s.Chain, text))(t)
+	trial.Do(t, c.engine.Create(t.Context(), r))
 	return c, r
 }
 
@@ -48,9 +48,9 @@ type object map[string]any
 
 func objectOf(t *testing.T, v any) object {
 	t.Helper()
-	text := must.Get(json.Marshal(v))(t)
+	text := trial.Must(json.Marshal(v))(t)
 	var o object
-	must.Do(t, json.Unmarshal(text, &o))
+	trial.Do(t, json.Unmarshal(text, &o))
 	return o
 }
 
@@ -160,7 +160,7 @@ func checkStatus(t *testing.T, c *vectors.Case, file *flowtest.File) {
 		if info := want.Status.in("state"); info != nil {
 			state, _ = info["number"].(json.Number)
 		}
-		n := must.Get(state.Int64())(t)
+		n := trial.Must(state.Int64())(t)
 		theirs := flowtest.Predicates(r.Type, int(n), says.Flags["isInitiated"])
 		if r.Type == swap.FromBTCLNAuto || r.Type == swap.FromBTCLN {
 			theirs["isInitiated"] = string(s.Record["initiated"]) == "true"
@@ -340,7 +340,7 @@ func differDeposit(t *testing.T, c *vectors.Case, client *Client, s *flowtest.Se
 	}
 	if n, ok := pay["confirmations"].(map[string]any); ok && pay["status"] == "received" {
 		c.Differ(t, "status-eta-in-seconds")
-		id := must.Get(bitcoin.ParseHash(pay["initTxId"].(string)))(t)
+		id := trial.Must(bitcoin.ParseHash(pay["initTxId"].(string)))(t)
 		eta, err := client.reader.ETA(t.Context(), swap.ETAAsk{TxID: id, Confirmations: r.Bitcoin.Confirmations})
 		if err != nil {
 			eta = -1

@@ -13,8 +13,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -64,7 +64,7 @@ func TestVectorsSubmitTransaction(t *testing.T) {
 			}
 		}
 		out, err := client.SubmitTransaction(t.Context(), SubmitTransactionInput{SwapID: r.ID, SignedTxs: in.SignedTxs})
-		now := must.Get(client.engine.Load(t.Context(), r.ID))(t)
+		now := trial.Must(client.engine.Load(t.Context(), r.ID))(t)
 		if len(in.SignedTxs) == 0 && !want.Error {
 			c.Differ(t, "submit-empty")
 			want.Error, want.State, want.Calls = true, r.State, nil
@@ -129,7 +129,7 @@ func TestVectorsSettleWithLnurl(t *testing.T) {
 			s.World.Time = r.Expiry.Time().Add(time.Millisecond)
 		}
 		out, err := client.SettleWithLnurl(ctx, SettleWithLnurlInput{SwapID: r.ID, LnurlWithdraw: in.Body.LnurlWithdraw})
-		now := must.Get(client.engine.Load(ctx, r.ID))(t)
+		now := trial.Must(client.engine.Load(ctx, r.ID))(t)
 		if (err != nil) != want.Error {
 			t.Fatalf("error %v, want %v", err, want.Error)
 		}
@@ -154,7 +154,7 @@ func delivered(t *testing.T, s *flowtest.Setup) json.RawMessage {
 	if data == nil {
 		return json.RawMessage(`{"code":10003,"msg":""}`) // another type: nobody asks
 	}
-	text := must.Get(json.Marshal(map[string]any{"code": 10000, "msg": "", "data": map[string]any{"data": data,
+	text := trial.Must(json.Marshal(map[string]any{"code": 10000, "msg": "", "data": map[string]any{"data": data,
 		"prefix": "initialize", "timeout": fmt.Sprint(s.World.Time.Unix() + 600), "signature": "aabb"}}))(t)
 	return text
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -35,10 +35,10 @@ func TestPublicAPI(t *testing.T) {
 	}
 	got := fmt.Sprintf("%s\n\n%s\n", counts(all), strings.Join(all, "\n"))
 	if *update {
-		must.Do(t, os.WriteFile(publicAPI, []byte(got), 0o644))
+		trial.Do(t, os.WriteFile(publicAPI, []byte(got), 0o644))
 		return
 	}
-	want := must.Get(os.ReadFile(publicAPI))(t)
+	want := trial.Must(os.ReadFile(publicAPI))(t)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("the public API has changed; if that is meant, run .ci/texts (-want +got):\n%s", diff)
 	}
@@ -65,9 +65,9 @@ func counts(lines []string) string {
 // and no field names a type below internal.
 func TestPublicAPINamesNoInternalType(t *testing.T) {
 	for _, dir := range publicDirs(t) {
-		files := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))(t)
+		files := trial.Must(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 		for _, file := range files {
-			f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
+			f := trial.Must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
 			lines := exportedBy(t, file)
 			for _, i := range f.Imports {
 				path := strings.Trim(i.Path.Value, `"`)
@@ -113,7 +113,7 @@ func publicDirs(t *testing.T) []string {
 // constant and variable of a package.
 func exported(t *testing.T, dir string) (lines []string) {
 	t.Helper()
-	files := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))(t)
+	files := trial.Must(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	for _, file := range files {
 		lines = append(lines, exportedBy(t, file)...)
 	}
@@ -125,13 +125,13 @@ func exported(t *testing.T, dir string) (lines []string) {
 func exportedBy(t *testing.T, file string) (lines []string) {
 	t.Helper()
 	fset := token.NewFileSet()
-	f := must.Get(parser.ParseFile(fset, file, nil, 0))(t)
+	f := trial.Must(parser.ParseFile(fset, file, nil, 0))(t)
 	if strings.HasSuffix(file, "_test.go") || f.Name.Name == "main" {
 		return nil
 	}
 	text := func(n any) string {
 		var b bytes.Buffer
-		must.Do(t, printer.Fprint(&b, fset, n))
+		trial.Do(t, printer.Fprint(&b, fset, n))
 		return strings.Join(strings.Fields(b.String()), " ")
 	}
 	add := func(format string, args ...any) {

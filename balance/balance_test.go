@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/bounds"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -139,7 +139,7 @@ func TestBitcoinEstimateShrinks(t *testing.T) {
 		{FeeRate: "1000"},
 	} {
 		q.Token, q.Wallet = tokens.BTC(), btcWallet
-		got := must.Get(s.estimator().Estimate(t.Context(), q))(t)
+		got := trial.Must(s.estimator().Estimate(t.Context(), q))(t)
 		now := got.Amount.Raw.Int64()
 		if now > last || now == last && q.TargetChain != "SOLANA" {
 			t.Errorf("%+v: %d after %d", q, now, last)

@@ -18,9 +18,9 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -165,7 +165,7 @@ func TestVectorsSpendableBalance(t *testing.T) {
 		s.rates = bitcoin.FeeRates{Fastest: in.BackendFeeRate}
 		s.parents = map[bitcoin.Hash]*bitcoin.CPFP{}
 		for _, u := range in.UTXOs {
-			id := must.Get(bitcoin.ParseHash(u.TxID))(t)
+			id := trial.Must(bitcoin.ParseHash(u.TxID))(t)
 			coin := bitcoin.UTXO{OutPoint: bitcoin.OutPoint{Hash: id, Index: u.Vout}, Value: u.Value}
 			if u.Confirmed {
 				coin.Height = 1

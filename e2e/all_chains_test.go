@@ -9,9 +9,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // With an EVM chain, Solana and Starknet configured the tokens of all are offered, and
@@ -32,7 +32,7 @@ func TestAllChainsBesideEachOther(t *testing.T) {
 	w.open() // with all chains
 	for _, side := range []swapper.Side{swapper.SideInput, swapper.SideOutput} {
 		var got []string
-		for _, token := range must.Get(w.client.GetSupportedTokens(t.Context(), swapper.GetSupportedTokensInput{Side: side}))(t) {
+		for _, token := range trial.Must(w.client.GetSupportedTokens(t.Context(), swapper.GetSupportedTokensInput{Side: side}))(t) {
 			got = append(got, token.ID)
 		}
 		for _, want := range []string{"BITCOIN-BTC", "LIGHTNING-BTC", "STARKNET-STRK", "STARKNET-WBTC", "SOLANA-SOL", "SOLANA-WBTC", "CITREA-CBTC", "CITREA-WBTC"} {
@@ -55,10 +55,10 @@ func TestAllChainsBesideEachOther(t *testing.T) {
 		token := chain + "-WBTC"
 		create(in[0], "BITCOIN-BTC", token, 100_000, swapper.ExactIn, "", users[chain])
 		create(in[1], "LIGHTNING-BTC", token, 100_000, swapper.ExactIn, "", users[chain])
-		to := must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
+		to := trial.Must(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
 		create(swapper.SwapToBTC, token, "BITCOIN-BTC", 50_000, swapper.ExactOut, users[chain], to.Address.String())
 		preimage, _ := lightning.Preimage(chain)
-		invoice := must.Get(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
+		invoice := trial.Must(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
 		create(swapper.SwapToBTCLN, token, "LIGHTNING-BTC", 50_000, swapper.ExactOut, users[chain], invoice)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // withdrawal creates a swap through a vault, without doing anything for it.
@@ -80,7 +80,7 @@ func (w *world) mine(n int) {
 // Whatever becomes of a signed transaction that an LP was given, the user has
 // either the tokens or the bitcoin.
 func TestPostedTransactionsGoAstray(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	postedTransactionsGoAstray(t, options{})
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // An id lets whoever knows it act on the swap, so that nothing tells one to
@@ -30,7 +30,7 @@ func TestIDsAreForWhoMadeTheSwap(t *testing.T) {
 	t.Run("idempotency keys", func(t *testing.T) {
 		in := w.incoming()[swapper.SwapFromBTCLNAuto]()
 		in.IdempotencyKey = "1"
-		first := must.Get(w.client.CreateSwap(alice, in))(t)
+		first := trial.Must(w.client.CreateSwap(alice, in))(t)
 		if again, err := w.client.CreateSwap(alice, in); err != nil || again.SwapID != first.SwapID {
 			t.Errorf("repeated: %+v, %v", again, err)
 		}
@@ -53,10 +53,10 @@ func TestIDsAreForWhoMadeTheSwap(t *testing.T) {
 		defer server.Close()
 		create := func(account string) string {
 			body := fmt.Sprintf(`{"srcToken":"LIGHTNING-BTC","dstToken":"CITREA-WBTC","amount":"100000","amountType":"EXACT_IN","dstAddress":"%s","idempotencyKey":"2"}`, w.address())
-			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/createSwap", strings.NewReader(body)))(t)
+			r := trial.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/createSwap", strings.NewReader(body)))(t)
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("X-Account", account)
-			resp := must.Get(http.DefaultClient.Do(r))(t)
+			resp := trial.Must(http.DefaultClient.Do(r))(t)
 			defer resp.Body.Close()
 			text, _ := io.ReadAll(resp.Body)
 			var out struct{ SwapID string }
@@ -84,9 +84,9 @@ func TestIDsAreForWhoMadeTheSwap(t *testing.T) {
 	t.Run("the LP's numbers", func(t *testing.T) {
 		for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
 			s := w.gas(w.gasInput(src, w.newcomer()))
-			e := must.Get(w.store.Get(t.Context(), s.SwapID))(t)
+			e := trial.Must(w.store.Get(t.Context(), s.SwapID))(t)
 			var r swap.Record
-			must.Do(t, json.Unmarshal(e.Body, &r))
+			trial.Do(t, json.Unmarshal(e.Body, &r))
 			known := ""
 			if r.Lightning != nil {
 				known = r.Lightning.Hash

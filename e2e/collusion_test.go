@@ -10,10 +10,10 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // otherNode is a second node of a world's chain.
@@ -67,19 +67,19 @@ func TestLPsThatColludeWithANode(t *testing.T) {
 }
 
 func TestLPsThatColludeWithANodeOfSolana(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onSolana(t, colludes)
 }
 
 func TestLPsThatColludeWithANodeOfStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, colludes)
 }
 
 func colludes(t *testing.T, o options) {
 	o.slow = true
 	o.net.LP = func(_ int, o *lp.Options) { o.Deposit = 150_000 } // less than a vault swap takes
-	for _, lie := range depth.Of(1, lies) {
+	for _, lie := range trial.Of(1, lies) {
 		var has []swapper.SwapType
 		for _, typ := range lie.types {
 			incoming := groundOf(o.on, nil).incomingTypes()
@@ -87,7 +87,7 @@ func colludes(t *testing.T, o options) {
 				has = append(has, typ)
 			}
 		}
-		for _, typ := range depth.Of(1, has) {
+		for _, typ := range trial.Of(1, has) {
 			t.Run(lie.name+", "+string(typ), func(t *testing.T) {
 				t.Parallel()
 				w := start(t, o)

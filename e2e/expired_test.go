@@ -8,10 +8,9 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // incoming are the requests of the types that pay out on the chain, in WBTC.
@@ -34,7 +33,7 @@ func (w *world) expire(id string) {
 	t := w.t
 	t.Helper()
 	// A payment that hangs may reach an LP long after its invoice has expired.
-	must.Do(t, w.net.Advance(30*24*time.Hour))
+	trial.Do(t, w.net.Advance(30*24*time.Hour))
 	w.ended(id, "QUOTE_EXPIRED")
 }
 
@@ -66,7 +65,7 @@ func (w *world) gone(id string) bool {
 // A day after its end an unused quote is deleted, once the chain was heard to know
 // nothing of it. What may hold money is kept, for whoever asks for it.
 func TestPurge(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{slow: true})
 	requests := w.outgoing()
@@ -133,6 +132,6 @@ func TestQuoteOfAnLPThatIsGone(t *testing.T) {
 func quoteOfAnLPThatIsGone(t *testing.T, o options) {
 	w := start(t, o)
 	s := w.create(w.outgoing()[swapper.SwapToBTC]())
-	must.Do(t, w.net.LPs[0].Close())
+	trial.Do(t, w.net.LPs[0].Close())
 	w.expire(s.SwapID)
 }

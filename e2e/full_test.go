@@ -20,9 +20,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -169,7 +169,7 @@ func (t seenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // by themselves: what cannot be stored is not done, what was refused is asked for again,
 // and nothing is done twice. The user gets an error that says so, and tries again.
 func TestFullDisk(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	for _, each := range []int{1, 2} {
 		t.Run(fmt.Sprintf("%d writes of %d are refused", each, each+1), func(t *testing.T) {

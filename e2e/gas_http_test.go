@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Gas is bought over HTTP from the provider that the service trusts, with a payment over
@@ -21,14 +21,14 @@ func TestGasOverHTTP(t *testing.T) {
 	w := start(t, options{config: func(c *swapper.Config) { c.LPs.Trusted = c.LPs.URLs[0] }})
 	server := httptest.NewServer(httpapi.New(w.client, httpapi.Options{}))
 	defer server.Close()
-	remote := must.Get(httpapi.NewClient(server.URL, httpapi.ClientOptions{}))(t)
+	remote := trial.Must(httpapi.NewClient(server.URL, httpapi.ClientOptions{}))(t)
 	user := *w.user
 	user.Swaps = remote
 	for src, typ := range map[string]swapper.SwapType{"LIGHTNING-BTC": swapper.SwapTrustedFromLN, "BITCOIN-BTC": swapper.SwapTrustedFromBTC} {
 		t.Run(src, func(t *testing.T) {
 			w := w.in(t)
 			in := swapper.CreateGasSwapInput{SrcToken: src, ChainID: w.chain(), Amount: w.gasWorth(), DstAddress: w.newcomer(), IdempotencyKey: src}
-			s := must.Get(remote.CreateGasSwap(w.within(30*time.Second), in))(t)
+			s := trial.Must(remote.CreateGasSwap(w.within(30*time.Second), in))(t)
 			if s.SwapType != typ || s.SwapKey == "" || s.Quote.OutputAmount.RawAmount.Cmp(in.Amount) != 0 || s.Quote.OutputAddress != in.DstAddress {
 				t.Errorf("made %+v", s)
 			}

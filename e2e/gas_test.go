@@ -13,11 +13,10 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // coins is what an address has of the chain's own coin.
@@ -79,7 +78,7 @@ func payTo(t testing.TB, s *swapper.GetSwapStatusOutput) (bitcoin.Address, int64
 		t.Fatalf("asked to do %+v", s.CurrentAction)
 	}
 	tx := pay.Txs[0]
-	a := must.Get(bitcoin.ParseAddress(tx.Address, bitcoin.Regtest))(t)
+	a := trial.Must(bitcoin.ParseAddress(tx.Address, bitcoin.Regtest))(t)
 	if want := "bitcoin:" + tx.Address + "?amount=" + tx.Amount.Amount; tx.Type != "BITCOIN_ADDRESS" || tx.Hyperlink != want {
 		t.Fatalf("asked to pay to %+v", tx)
 	}
@@ -191,17 +190,17 @@ func gasForBitcoin(t *testing.T, o options) {
 
 // What was signed is kept over a crash, is taken again, and nothing else is taken.
 func TestGasSubmission(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	w := start(t, options{slow: true})
 	first, second := w.newcomer(), w.newcomer()
 	a, b := w.gas(w.gasInput("BITCOIN-BTC", first)), w.gas(w.gasInput("BITCOIN-BTC", second))
 	sign := func(id string) []string {
-		s := must.Get(w.user.Look(t.Context(), id))(t)
+		s := trial.Must(w.user.Look(t.Context(), id))(t)
 		fund := asksFor[*swapper.SignPSBT](s)
 		if fund == nil {
 			t.Fatalf("asked to do %+v", s.CurrentAction)
 		}
-		return must.Get(w.user.SignPSBT(fund))(t)
+		return trial.Must(w.user.SignPSBT(fund))(t)
 	}
 	submit := func(id string, signed []string) ([]string, error) {
 		out, err := w.client.SubmitTransaction(w.within(30*time.Second), swapper.SubmitTransactionInput{SwapID: id, SignedTxs: signed})
@@ -214,7 +213,7 @@ func TestGasSubmission(t *testing.T) {
 	if _, err := submit(b.SwapID, signed); fault.CodeOf(err) != fault.InvalidInput {
 		t.Fatalf("the payment of another swap: %v", err)
 	}
-	ids := must.Get(submit(a.SwapID, signed))(t)
+	ids := trial.Must(submit(a.SwapID, signed))(t)
 	w.close()
 	w.open()
 	again, err := submit(a.SwapID, signed)
@@ -224,21 +223,21 @@ func TestGasSubmission(t *testing.T) {
 	if s := w.look(a.SwapID); asksFor[*swapper.Wait](s) == nil || s.Steps[0].InitTxID != ids[0] {
 		t.Errorf("asked to pay again: %+v", s)
 	}
-	must.Do(t, w.net.Mine(1))
+	trial.Do(t, w.net.Mine(1))
 	if end := w.watch(a.SwapID, finished); !end.IsSuccess || w.coins(first).Cmp(w.gasWorth()) != 0 {
 		t.Errorf("ended as %s", end.State.Name)
 	}
 }
 
 func TestGasExpiresUnpaid(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	w := start(t, options{})
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
 		t.Run(src, func(t *testing.T) {
 			w := w.in(t)
 			to := w.newcomer()
 			s := w.gas(w.gasInput(src, to))
-			must.Do(t, w.net.Advance(4*time.Hour))
+			trial.Do(t, w.net.Advance(4*time.Hour))
 			over := w.look(s.SwapID)
 			if !over.IsFinished || !over.IsExpired || over.CurrentAction != nil {
 				t.Errorf("over as %+v", over)
@@ -257,7 +256,7 @@ func TestGasExpiresUnpaid(t *testing.T) {
 // An LP that is gone with the payment is waited for, over a restart too, and an
 // LP that comes back settles.
 func TestGasLPGoneAfterPayment(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
 		t.Run(src, func(t *testing.T) {
 			w := start(t, options{slow: src == "LIGHTNING-BTC"}) // blocks would end the payment
@@ -267,7 +266,7 @@ func TestGasLPGoneAfterPayment(t *testing.T) {
 			defer w.net.LPs[0].Misbehave(lp.Fault{})
 			w.net.LPs[0].Misbehave(lp.Fault{Down: true, NeverPay: true})
 			if src == "LIGHTNING-BTC" {
-				must.Do(t, w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}))
+				trial.Do(t, w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}))
 			} else {
 				w.pay(payTo(t, asked))
 				w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Steps[0].Status == string("confirmed") })
@@ -288,10 +287,10 @@ func TestGasLPGoneAfterPayment(t *testing.T) {
 // Another amount is paid for in proportion; one that the LP cannot use, or that
 // comes late, is sent back.
 func TestGasOtherPayments(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	w := start(t, options{lps: only(older)}) // the newer version takes no refund address later
 	back := func(t *testing.T) *devbitcoin.Wallet {
-		return must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2TR))(t)
+		return trial.Must(w.net.Bitcoin.NewWallet(bitcoin.P2TR))(t)
 	}
 	returned := func(t *testing.T, end *swapper.GetSwapStatusOutput, to *devbitcoin.Wallet, sats int64) {
 		t.Helper()
@@ -329,7 +328,7 @@ func TestGasOtherPayments(t *testing.T) {
 		if err := w.client.SetGasRefundAddress(t.Context(), s.SwapID, "bc1qnonsense"); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("no address: %v", err)
 		}
-		must.Do(t, w.client.SetGasRefundAddress(t.Context(), s.SwapID, "bitcoin:"+r.Address.String()))
+		trial.Do(t, w.client.SetGasRefundAddress(t.Context(), s.SwapID, "bitcoin:"+r.Address.String()))
 		returned(t, w.watch(s.SwapID, finished), r, 900)
 		if w.coins(to).Sign() != 0 {
 			t.Error("was paid as well")
@@ -342,7 +341,7 @@ func TestGasOtherPayments(t *testing.T) {
 		in.RefundAddress = r.Address.String()
 		s := w.gas(in)
 		address, sats := payTo(t, w.look(s.SwapID))
-		must.Do(t, w.net.Advance(4*time.Hour))
+		trial.Do(t, w.net.Advance(4*time.Hour))
 		if end := w.watch(s.SwapID, finished); !end.IsExpired {
 			t.Fatalf("ended as %s", end.State.Name)
 		}
@@ -356,7 +355,7 @@ func TestGasOtherPayments(t *testing.T) {
 
 // A payment that the user takes back before it is confirmed buys nothing.
 func TestGasDoubleSpend(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	w := start(t, options{slow: true})
 	to, before := w.newcomer(), w.net.Wallet.Balance()
 	s := w.gas(w.gasInput("BITCOIN-BTC", to))
@@ -368,11 +367,11 @@ func TestGasDoubleSpend(t *testing.T) {
 	}
 	// The LP has seen it as well when its words are taken over.
 	w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.Quote.InputAmount.RawAmount.Int64() == sats+1 })
-	own := must.Get(w.net.Wallet.Spend(50, []bitcoin.OutPoint{tx.TxIn[0].PreviousOutPoint}))(t)
+	own := trial.Must(w.net.Wallet.Spend(50, []bitcoin.OutPoint{tx.TxIn[0].PreviousOutPoint}))(t)
 	if _, err := w.net.Bitcoin.Send(own); err != nil {
 		t.Fatal(err)
 	}
-	must.Do(t, w.net.Mine(1))
+	trial.Do(t, w.net.Mine(1))
 	end := w.watch(s.SwapID, finished)
 	if end.State.Name != "FAILED" || !end.IsFailed || w.coins(to).Sign() != 0 || w.at(address) != 0 || before-w.net.Wallet.Balance() > 20_000 {
 		t.Errorf("ended as %s; %v received, %d sats spent", end.State.Name, w.coins(to), before-w.net.Wallet.Balance())
@@ -381,7 +380,7 @@ func TestGasDoubleSpend(t *testing.T) {
 
 // A payout counts when the chain shows that it paid the user.
 func TestGasFalsePayout(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	gasFalsePayout(t, options{})
 }
 
@@ -398,7 +397,7 @@ func gasFalsePayout(t *testing.T, o options) {
 				s := w.gas(w.gasInput(src, to))
 				asked := w.look(s.SwapID)
 				if src == "LIGHTNING-BTC" {
-					must.Do(t, w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}))
+					trial.Do(t, w.net.Payer.Start(asksFor[*swapper.SendToAddress](asked).Txs[0].Address, lightning.Limits{}))
 				} else {
 					w.pay(payTo(t, asked))
 				}

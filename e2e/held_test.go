@@ -9,10 +9,10 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // fromLightning is a swap from Lightning; hash is of the user's own, or "".
@@ -57,7 +57,7 @@ func (w *world) timeOut() {
 
 // Who pays and is not paid gets the payment back, and who is late to claim too.
 func TestHeldPaymentsComeBack(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	heldPaymentsComeBack(t, options{})
 }
@@ -140,7 +140,7 @@ func (w *world) status(id string) *swapper.GetSwapStatusOutput {
 // preimage stays a secret, and the status says what is wrong with it. The LP is asked for
 // no more quotes, and each lie counts once.
 func TestFalseEscrows(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	falseEscrows(t, options{})
 }
@@ -212,7 +212,7 @@ func (w *world) punished(lies int, now bool) {
 
 // What a service that should pay does wrong is said, and costs nothing.
 func TestWithdrawServicesThatDoNotPay(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	o, services := serving(options{slow: true})
 	w := start(t, o)

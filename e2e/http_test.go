@@ -24,7 +24,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // validated passes requests on, and holds them and their answers to the OpenAPI
@@ -45,9 +45,9 @@ func newValidated(t *testing.T, next http.Handler) *validated {
 	t.Helper()
 	w := httptest.NewRecorder()
 	next.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
-	document := must.Get(openapi3.NewLoader().LoadFromData(w.Body.Bytes()))(t)
+	document := trial.Must(openapi3.NewLoader().LoadFromData(w.Body.Bytes()))(t)
 	document.Servers = nil
-	router := must.Get(legacy.NewRouter(document))(t)
+	router := trial.Must(legacy.NewRouter(document))(t)
 	v := &validated{t: t, router: router, next: next, answered: map[string]bool{}}
 	for _, item := range document.Paths.Map() {
 		for _, operation := range item.Operations() {
@@ -103,15 +103,15 @@ func TestOverHTTP(t *testing.T) {
 	check := newValidated(t, httpapi.New(w.client, httpapi.Options{}))
 	server := httptest.NewServer(check)
 	defer server.Close()
-	remote := must.Get(httpapi.NewClient(server.URL, httpapi.ClientOptions{}))(t)
+	remote := trial.Must(httpapi.NewClient(server.URL, httpapi.ClientOptions{}))(t)
 	w.user.Swaps = remote
-	services := must.Get(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))(t)
+	services := trial.Must(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))(t)
 	defer services.Close()
-	shop := must.Get(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000, Comment: 20,
+	shop := trial.Must(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000, Comment: 20,
 		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "1234"}}))(t)
 	once := lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}
-	faucet := must.Get(services.AddWithdraw(once))(t)
-	to := must.Get(bitcoin.ParseAddress(w.net.Wallet.Address.String(), bitcoin.Regtest))(t)
+	faucet := trial.Must(services.AddWithdraw(once))(t)
+	to := trial.Must(bitcoin.ParseAddress(w.net.Wallet.Address.String(), bitcoin.Regtest))(t)
 	ctx := w.within(4 * time.Minute)
 	preimage, hash := lightning.Preimage("over HTTP")
 	own := hex.EncodeToString(hash[:]) // its preimage travels in a body
@@ -124,13 +124,13 @@ func TestOverHTTP(t *testing.T) {
 		"from Bitcoin":   {SrcToken: "BITCOIN-BTC", DstToken: "CITREA-CBTC", Amount: big.NewInt(200_000), AmountType: swapper.ExactIn, DstAddress: w.address()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := must.Get(remote.CreateSwap(ctx, in))(t)
-			pending := must.Get(remote.ListPendingSwaps(ctx, swapper.ListSwapsInput{Signer: w.address()}))(t)
+			s := trial.Must(remote.CreateSwap(ctx, in))(t)
+			pending := trial.Must(remote.ListPendingSwaps(ctx, swapper.ListSwapsInput{Signer: w.address()}))(t)
 			if !slices.ContainsFunc(pending, func(l swapper.ListSwapOutput) bool { return l.SwapID == s.SwapID }) {
 				t.Errorf("%s is not in the list of pending swaps", s.SwapID)
 			}
 			if name == "from a link" {
-				paid := must.Get(remote.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: s.SwapID, LnurlWithdraw: faucet.LNURL}))(t)
+				paid := trial.Must(remote.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: s.SwapID, LnurlWithdraw: faucet.LNURL}))(t)
 				if len(paid.PaymentHash) != 64 {
 					t.Errorf("payment hash %q", paid.PaymentHash)
 				}
@@ -148,10 +148,10 @@ func TestOverHTTP(t *testing.T) {
 			}
 		})
 	}
-	if all := must.Get(remote.ListSwaps(ctx, swapper.ListSwapsInput{Signer: w.address(), ChainID: "CITREA"}))(t); len(all) < 5 {
+	if all := trial.Must(remote.ListSwaps(ctx, swapper.ListSwapsInput{Signer: w.address(), ChainID: "CITREA"}))(t); len(all) < 5 {
 		t.Errorf("%d swaps in the list", len(all))
 	}
-	aroundSwaps(ctx, t, w, remote, shop, must.Get(services.AddWithdraw(once))(t))
+	aroundSwaps(ctx, t, w, remote, shop, trial.Must(services.AddWithdraw(once))(t))
 
 	for operation, good := range check.answered {
 		if !good {
@@ -167,32 +167,32 @@ func TestOverHTTP(t *testing.T) {
 // balances; and what is refused.
 func aroundSwaps(ctx context.Context, t *testing.T, w *world, s swapper.Service, shop, faucet lightning.Links) {
 	for _, side := range []swapper.Side{swapper.SideInput, swapper.SideOutput} {
-		if got := must.Get(s.GetSupportedTokens(ctx, swapper.GetSupportedTokensInput{Side: side}))(t); len(got) < 4 {
+		if got := trial.Must(s.GetSupportedTokens(ctx, swapper.GetSupportedTokensInput{Side: side}))(t); len(got) < 4 {
 			t.Errorf("%s: tokens %v", side, got)
 		}
-		if got := must.Get(s.GetSwapCounterTokens(ctx, swapper.GetSwapCounterTokensInput{Token: "CITREA-CBTC", Side: side}))(t); len(got) < 2 {
+		if got := trial.Must(s.GetSwapCounterTokens(ctx, swapper.GetSwapCounterTokensInput{Token: "CITREA-CBTC", Side: side}))(t); len(got) < 2 {
 			t.Errorf("%s: counter tokens %v", side, got)
 		}
 	}
 	for _, pair := range [][2]string{{"CITREA-CBTC", "BITCOIN-BTC"}, {"BITCOIN-BTC", "CITREA-USDC"}} {
-		limits := must.Get(s.GetSwapLimits(ctx, swapper.GetSwapLimitsInput{SrcToken: pair[0], DstToken: pair[1]}))(t)
+		limits := trial.Must(s.GetSwapLimits(ctx, swapper.GetSwapLimitsInput{SrcToken: pair[0], DstToken: pair[1]}))(t)
 		if limits.Input.Min.RawAmount.Sign() <= 0 || limits.Output.Min.RawAmount.Sign() <= 0 {
 			t.Errorf("%v: limits %+v", pair, limits)
 		}
 	}
-	if gas := must.Get(s.CreateGasSwap(ctx, w.gasInput("LIGHTNING-BTC", w.newcomer())))(t); gas.SwapType != swapper.SwapTrustedFromLN {
+	if gas := trial.Must(s.CreateGasSwap(ctx, w.gasInput("LIGHTNING-BTC", w.newcomer())))(t); gas.SwapType != swapper.SwapTrustedFromLN {
 		t.Errorf("gas is sold by a swap of type %s", gas.SwapType)
 	}
 	btc := w.net.Wallet.Address.String()
 	for text, want := range map[string]string{
 		btc: "BITCOIN", "bitcoin:" + btc + "?amount=0.5": "BITCOIN", w.address(): "CITREA", shop.LNURL: "LNURL", faucet.LNURL: "LNURL",
 	} {
-		if got := must.Get(s.ParseAddress(ctx, swapper.ParseAddressInput{Address: text}))(t); got.Type != want {
+		if got := trial.Must(s.ParseAddress(ctx, swapper.ParseAddressInput{Address: text}))(t); got.Type != want {
 			t.Errorf("%s is %s", text, got.Type)
 		}
 	}
 	for wallet, token := range map[string]string{btc: "BITCOIN-BTC", w.address(): "CITREA-CBTC"} {
-		if got := must.Get(s.GetSpendableBalance(ctx, swapper.GetSpendableBalanceInput{Wallet: wallet, Token: token}))(t); got.Balance.RawAmount.Sign() <= 0 {
+		if got := trial.Must(s.GetSpendableBalance(ctx, swapper.GetSpendableBalanceInput{Wallet: wallet, Token: token}))(t); got.Balance.RawAmount.Sign() <= 0 {
 			t.Errorf("%s: %+v", token, got)
 		}
 	}

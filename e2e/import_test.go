@@ -13,13 +13,12 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	invoices "github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // each yields records.
@@ -89,11 +88,11 @@ var comeOver = []struct {
 func TestImportedSwapsSettle(t *testing.T) {
 	t.Parallel()
 	for _, c := range comeOver {
-		for _, taken := range depth.Of(1, []string{underway, quote}) {
+		for _, taken := range trial.Of(1, []string{underway, quote}) {
 			t.Run(cmp.Or(c.on, "evm")+" "+taken, func(t *testing.T) {
 				t.Parallel()
 				w := start(t, options{on: c.on, slow: true})
-				w.settleImported(depth.Of(1, c.swaps), taken)
+				w.settleImported(trial.Of(1, c.swaps), taken)
 			})
 		}
 	}
@@ -106,13 +105,13 @@ func TestImportedQuotesThatWerePaidSince(t *testing.T) {
 	onBitcoin := []underWay{{typ: swapper.SwapFromBTC, in: "CLAIM_COMMITED"}, {typ: swapper.SwapTrustedFromBTC, in: "PR_CREATED"}}
 	for _, c := range comeOver {
 		swaps := slices.DeleteFunc(slices.Clone(c.swaps), func(s underWay) bool { return s.typ == swapper.SwapSPVVaultFromBTC })
-		if !depth.Full() {
+		if !trial.Full() {
 			if c.on != solwire.V1 {
 				continue
 			}
 			swaps = onBitcoin
 		}
-		for _, taken := range depth.Of(1, []string{paidLong, paidSince}) {
+		for _, taken := range trial.Of(1, []string{paidLong, paidSince}) {
 			swaps := slices.Clone(swaps)
 			if taken == paidLong { // no payment over Lightning is held that long for a client that is away
 				swaps = slices.DeleteFunc(swaps, func(s underWay) bool { return s.typ == swapper.SwapFromBTCLN || s.typ == swapper.SwapFromBTCLNAuto })
@@ -162,9 +161,9 @@ func (w *world) settleImported(swaps []underWay, taken string) {
 		}
 	}
 	w.close()
-	must.Do(t, os.Remove(w.path))
+	trial.Do(t, os.Remove(w.path))
 	if taken == paidLong {
-		must.Do(t, w.net.Advance(45*time.Minute))
+		trial.Do(t, w.net.Advance(45*time.Minute))
 	}
 	w.net.LPs[0].Misbehave(lp.Fault{})
 	w.tower.Behave(watchtower.Behaviour{})
@@ -188,7 +187,7 @@ func (w *world) settleImported(swaps []underWay, taken string) {
 	}
 	for i, r := range reports {
 		var record struct{ ID string }
-		must.Do(t, json.Unmarshal(records[i], &record))
+		trial.Do(t, json.Unmarshal(records[i], &record))
 		if r.Record != i || r.Swap.SwapType != swaps[i].typ || r.Swap.SwapID != record.ID {
 			t.Errorf("report %d: %+v, want %s %s", i, r.Swap, swaps[i].typ, record.ID)
 		}
@@ -209,7 +208,7 @@ func (w *world) settleImported(swaps []underWay, taken string) {
 			switch {
 			case s.refused:
 			case s.typ == swapper.SwapToBTC:
-				to := must.Get(bitcoin.ParseAddress(q.OutputAddress, bitcoin.Regtest))(t)
+				to := trial.Must(bitcoin.ParseAddress(q.OutputAddress, bitcoin.Regtest))(t)
 				if got := w.at(to); got != out {
 					t.Errorf("received %d sats, agreed on %d", got, out)
 				}
@@ -283,17 +282,17 @@ func TestImportRefusesByName(t *testing.T) {
 	ln := w.create(w.outgoing()[swapper.SwapToBTCLN]()).SwapID
 	auto := w.create(w.incoming()[swapper.SwapFromBTCLNAuto]()).SwapID
 	preimage, _ := lightning.Preimage("of another invoice")
-	other := must.Get(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
+	other := trial.Must(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
 	good := map[string][]byte{"btc": w.theirs(id), "ln": w.theirs(ln), "auto": w.theirs(auto)}
 	with := func(record, member string, v any) []byte {
 		var m map[string]any
-		must.Do(t, json.Unmarshal(good[record], &m))
+		trial.Do(t, json.Unmarshal(good[record], &m))
 		if data, inner, ok := strings.Cut(member, "."); ok {
 			m[data].(map[string]any)[inner] = v
 		} else {
 			m[member] = v
 		}
-		return must.Get(json.Marshal(m))(t)
+		return trial.Must(json.Marshal(m))(t)
 	}
 	someone := "0x000000000000000000000000000000000000dEaD"
 	cases := []struct {
@@ -326,7 +325,7 @@ func TestImportRefusesByName(t *testing.T) {
 		{"a record without end", "", fault.InvalidInput, with("btc", "padding", strings.Repeat("x", 2<<20))},
 	}
 	w.close()
-	must.Do(t, os.Remove(w.path))
+	trial.Do(t, os.Remove(w.path))
 	w.open()
 	records := [][]byte{good["btc"]}
 	for _, c := range cases {

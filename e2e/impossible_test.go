@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A wallet or a fee rate that makes an action impossible is refused by name: an
@@ -19,7 +19,7 @@ func TestParametersThatMakeAnActionImpossible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	legacy := must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2PKH))(t)
+	legacy := trial.Must(w.net.Bitcoin.NewWallet(bitcoin.P2PKH))(t)
 	rate := func(satVB float64) *float64 { return &satVB }
 	for name, id := range map[string]string{
 		"a vault swap":  w.withdrawal("WBTC").SwapID,

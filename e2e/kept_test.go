@@ -18,9 +18,9 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -173,7 +173,7 @@ type place struct {
 
 func placeOf(t *testing.T, e storage.Entry) place {
 	t.Helper()
-	r := must.Get(swap.Decode(e.ID, e.Version, e.Body))(t)
+	r := trial.Must(swap.Decode(e.ID, e.Version, e.Body))(t)
 	return place{r.Type, r.Chain, r.Contract, r.State, r.Submission != nil, r.Settled, len(r.Tried), r.Ended != 0}
 }
 
@@ -181,9 +181,9 @@ func placeOf(t *testing.T, e storage.Entry) place {
 // store.bolt.gz, with each swap once, in as many places as there are.
 func writeKept(t *testing.T, folder string, all *keeping) {
 	t.Helper()
-	must.Do(t, os.MkdirAll(folder, 0o755))
+	trial.Do(t, os.MkdirAll(folder, 0o755))
 	path := filepath.Join(t.TempDir(), "store")
-	s := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
+	s := trial.Must(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 	var dump []keptEntry
 	there, stored := map[place]bool{}, map[place]int{}
 	for _, id := range slices.Sorted(func(yield func(string) bool) {
@@ -203,16 +203,16 @@ func writeKept(t *testing.T, folder string, all *keeping) {
 		rarest := slices.MinFunc(history, func(a, b storage.Entry) int { return cmp.Compare(stored[placeOf(t, a)], stored[placeOf(t, b)]) })
 		stored[placeOf(t, rarest)]++
 		rarest.Version-- // of the one that it replaces
-		must.Do(t, s.Create(t.Context(), rarest))
+		trial.Do(t, s.Create(t.Context(), rarest))
 	}
 	var notes []storage.Note
 	for _, n := range all.notes {
 		notes = append(notes, n)
 		for v := range n.Version {
-			must.Do(t, s.SetNote(t.Context(), n.Name, n.Data, v))
+			trial.Do(t, s.SetNote(t.Context(), n.Name, n.Data, v))
 		}
 	}
-	must.Do(t, errors.Join(s.Verify(t.Context()), s.Close()))
+	trial.Do(t, errors.Join(s.Verify(t.Context()), s.Close()))
 	slices.SortFunc(notes, func(a, b storage.Note) int { return cmp.Compare(a.Name, b.Name) })
 	pack(t, filepath.Join(folder, "store.bolt.gz"), func(w io.Writer) error {
 		b, err := os.ReadFile(path)
@@ -241,7 +241,7 @@ func lines[T any](w io.Writer, all []T) error {
 
 func pack(t *testing.T, path string, write func(io.Writer) error) {
 	t.Helper()
-	f := must.Get(os.Create(path))(t)
-	z := must.Get(gzip.NewWriterLevel(f, gzip.BestCompression))(t)
-	must.Do(t, errors.Join(write(z), z.Close(), f.Close()))
+	f := trial.Must(os.Create(path))(t)
+	z := trial.Must(gzip.NewWriterLevel(f, gzip.BestCompression))(t)
+	trial.Do(t, errors.Join(write(z), z.Close(), f.Close()))
 }

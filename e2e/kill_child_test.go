@@ -23,8 +23,8 @@ import (
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
@@ -43,8 +43,8 @@ const (
 func TestMain(m *testing.M) {
 	text := os.Getenv(mortalEnv)
 	if text == "" {
-		depth.SideBySide()
-		depth.Roomy()
+		trial.SideBySide()
+		trial.Roomy()
 		code := m.Run()
 		_ = os.RemoveAll(folder)
 		os.Exit(code)

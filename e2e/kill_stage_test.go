@@ -22,7 +22,7 @@ import (
 	devevm "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What each user begins with: base units of WBTC, and sats on Bitcoin and over
@@ -79,7 +79,7 @@ func newStage(t *testing.T, f flow) *stage {
 		o.LPs, each = vaults, 1
 	}
 	s := &stage{dir: t.TempDir(), flow: f, lps: make(chan *lp.LP, vaults*cap(slots))}
-	s.net = must.Get(devnet.Start(t.Context(), o))(t)
+	s.net = trial.Must(devnet.Start(t.Context(), o))(t)
 	t.Cleanup(func() { s.net.Close() })
 	s.land = landOf(f.on, s.net)
 	s.others = s.hanging()

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // conserved makes sure, once everybody has done what is left to do, that all
@@ -41,8 +41,8 @@ func (forgetful) SetNote(context.Context, string, []byte, uint64) error { return
 // contract is the chain's contracts as the library reads them.
 func (s *stage) contract(t *testing.T) chains.Contract {
 	t.Helper()
-	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{s.net.Bitcoin.URL()}, TipAge: -1}))(t)
-	chain := must.Get(s.land.factory().Open(t.Context(), chains.Env{Network: bitcoin.Regtest, Bitcoin: backend, Now: s.net.Clock.Now,
+	backend := trial.Must(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{s.net.Bitcoin.URL()}, TipAge: -1}))(t)
+	chain := trial.Must(s.land.factory().Open(t.Context(), chains.Env{Network: bitcoin.Regtest, Bitcoin: backend, Now: s.net.Clock.Now,
 		Rand: rand.Reader, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: forgetful{}}))(t)
 	c, _ := chain.Contract(s.land.version())
 	return c

@@ -10,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Whenever the process is killed, before or after anything that lasts, the store
@@ -19,7 +18,7 @@ import (
 // What is tried short of full depth is one flow, killed at every eighth point.
 func TestKilled(t *testing.T) {
 	for _, f := range flows {
-		if !depth.Full() && f.name != "FROM_BTCLN_AUTO" {
+		if !trial.Full() && f.name != "FROM_BTCLN_AUTO" {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
@@ -46,7 +45,7 @@ func (s *stage) all(t *testing.T) {
 				continue
 			}
 			n++
-			if !depth.Full() && n%8 != 0 {
+			if !trial.Full() && n%8 != 0 {
 				continue
 			}
 			if !elsewhere || (n+len(s.flow.name))%3 == 0 || os.Getenv("KILL") == "all" {
@@ -87,7 +86,7 @@ var manySent = regexp.MustCompile(`^(update|send) ([5-9]|\d\d)`)
 
 func (s *stage) life(t *testing.T, phase int, point string) *life {
 	t.Helper()
-	l := must.Get(s.born(t.Context()))(t)
+	l := trial.Must(s.born(t.Context()))(t)
 	l.dieIn, l.dieAt = phase, point
 	return l
 }
@@ -96,7 +95,7 @@ func (s *stage) life(t *testing.T, phase int, point string) *life {
 func (s *stage) run(t *testing.T, lives ...*life) {
 	for phase := range s.flow.phases {
 		if phase > 0 {
-			must.Do(t, s.net.Advance(s.flow.pass))
+			trial.Do(t, s.net.Advance(s.flow.pass))
 		}
 		var on []*life
 		for _, l := range lives {

@@ -9,9 +9,8 @@ import (
 
 	"github.com/swapper-go/swapper"
 	chainevm "github.com/swapper-go/swapper/chains/evm"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // missing is what a client says it cannot use.
@@ -31,12 +30,12 @@ func (w *world) missing() []string {
 // A client starts while a chain's nodes are down, says so of that chain, does what
 // the others allow, and catches up with what happened when the nodes are back.
 func TestStartsWithoutOneChain(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{slow: true}) // a client opens while a chain is silent, and no quote ends meanwhile
 	w.close()
 	// Another chain, by a node of its own that is down.
-	node := must.Get(w.net.EVM.Serve(""))(t)
+	node := trial.Must(w.net.EVM.Serve(""))(t)
 	node.Misbehave(evm.Fault{Down: true})
 	network, list := w.net.EVM.Config(), w.net.Tokens()
 	network.Chain = "BOTANIX"

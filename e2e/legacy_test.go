@@ -12,12 +12,11 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // legacy is a swap of a type that pays out on Solana.
@@ -51,7 +50,7 @@ func (w *world) settledFromBitcoin(s *swapper.CreateSwapOutput, before book) {
 }
 
 func TestLegacyFromBitcoin(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onSolana(t, func(t *testing.T, o options) {
 		o.slow = true
 		w := start(t, o)
@@ -134,7 +133,7 @@ func TestLegacyFromBitcoin(t *testing.T) {
 			w.act(s.SwapID)
 			w.mine(2)
 			w.reached(s.SwapID, "BTC_TX_CONFIRMED")
-			must.Do(t, w.net.Bitcoin.Reorg(2))
+			trial.Do(t, w.net.Bitcoin.Reorg(2))
 			w.watch(s.SwapID, is("CLAIM_COMMITED"))
 			w.tower.Behave(watchtower.Behaviour{})
 			w.mine(3)
@@ -149,7 +148,7 @@ func TestLegacyFromBitcoin(t *testing.T) {
 			if pay == nil {
 				t.Fatalf("asks for %q without a wallet", nameOf(asked.CurrentAction))
 			}
-			to := must.Get(bitcoin.ParseAddress(pay.Txs[0].Address, bitcoin.Regtest))(t)
+			to := trial.Must(bitcoin.ParseAddress(pay.Txs[0].Address, bitcoin.Regtest))(t)
 			if _, err := w.net.Wallet.Pay(5, wire.NewTxOut(raw(pay.Txs[0].Amount), to.Script())); err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +160,7 @@ func TestLegacyFromBitcoin(t *testing.T) {
 }
 
 func TestLegacyFromLightning(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{on: solwire.V1, slow: true})
 	t.Run("claimed with one's own preimage", func(t *testing.T) {

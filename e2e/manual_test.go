@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // gained reports by how much WBTC the user is richer than before.
@@ -43,7 +43,7 @@ func settledManually(t *testing.T, o options) {
 			w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
 				return nameOf(s.CurrentAction) == "Automatic settlement"
 			})
-			must.Do(t, w.net.Advance(2*time.Minute))
+			trial.Do(t, w.net.Advance(2*time.Minute))
 			w.until(s.SwapID, manually)
 			end := w.finish(s.SwapID)
 			if !end.IsSuccess {

@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // greedy is a Bitcoin backend in league with a miner: asked to, it says of all coins that
@@ -98,9 +98,9 @@ func TestMinersFeeIsShownAndBounded(t *testing.T) {
 			}
 			rate := ask.FeeRate + 3 // the user wants another one
 			own.BitcoinFeeRate = &rate
-			s = must.Get(w.client.GetSwapStatus(w.within(30*time.Second), own))(t)
+			s = trial.Must(w.client.GetSwapStatus(w.within(30*time.Second), own))(t)
 			dearer := paidToMiners(t, asksFor[*swapper.SignPSBT](s).Funded[0].PSBTBase64)
-			must.Do(t, w.user.Do(w.within(time.Minute), id, s.CurrentAction))
+			trial.Do(t, w.user.Do(w.within(time.Minute), id, s.CurrentAction))
 			if got := raw(*w.look(id).Quote.Fees.NetworkInput); dearer <= fee || got != dearer {
 				t.Errorf("miners get %d sats, the status says %d", dearer, got)
 			}
@@ -111,8 +111,8 @@ func TestMinersFeeIsShownAndBounded(t *testing.T) {
 // paidToMiners is what a PSBT's inputs hold more than its outputs, in sats.
 func paidToMiners(t *testing.T, text string) (fee int64) {
 	t.Helper()
-	b := must.Get(base64.StdEncoding.DecodeString(text))(t)
-	p := must.Get(psbt.NewFromRawBytes(bytes.NewReader(b), false))(t)
+	b := trial.Must(base64.StdEncoding.DecodeString(text))(t)
+	p := trial.Must(psbt.NewFromRawBytes(bytes.NewReader(b), false))(t)
 	for _, in := range p.Inputs {
 		fee += in.WitnessUtxo.Value
 	}

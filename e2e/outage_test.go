@@ -8,11 +8,11 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // outages are the ways in which one side is not there.
@@ -37,7 +37,7 @@ var outages = []struct {
 // Whoever does not answer hides neither the state nor the steps of a swap; what
 // cannot be built says why, and comes back with whoever was away.
 func TestOutagesHideNothing(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{slow: true})
 	w.tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true})

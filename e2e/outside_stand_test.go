@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var folder string // of the programs; "" if no test has built them
@@ -55,9 +55,9 @@ type stand struct {
 // newStand starts both, the network with one version of Solana's swap program.
 func newStand(t *testing.T, solana string) *stand {
 	t.Helper()
-	must.Do(t, build())
+	trial.Do(t, build())
 	s := &stand{T: t, dir: t.TempDir()}
-	local := must.Get(os.Create(filepath.Join(s.dir, "local.json")))(t)
+	local := trial.Must(os.Create(filepath.Join(s.dir, "local.json")))(t)
 	defer local.Close()
 	s.start(local, "devnet", "-mine", "500ms", "-solana", solana, "-starknet")
 	s.eventually("the network", func() error {
@@ -74,7 +74,7 @@ func newStand(t *testing.T, solana string) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := must.Get(loopback.FreeAddress())(t)
+	address := trial.Must(loopback.FreeAddress())(t)
 	s.start(nil, "server", "-config", "config.yaml", "-listen", address)
 	s.base = "http://" + address
 	s.eventually("the service", func() error { return get(s.base+"/readyz", nil) })
@@ -87,7 +87,7 @@ func (s *stand) start(out io.Writer, name string, args ...string) {
 	var said bytes.Buffer
 	c := exec.Command(filepath.Join(folder, name), args...)
 	c.Dir, c.Stdout, c.Stderr = s.dir, out, &said
-	must.Do(s, c.Start())
+	trial.Do(s, c.Start())
 	s.Cleanup(func() {
 		_ = c.Process.Signal(syscall.SIGTERM) // or it is gone, which Wait says
 		if err := c.Wait(); err != nil || s.Failed() {
@@ -113,8 +113,8 @@ func (s *stand) eventually(what string, works func() error) {
 // post makes a control call.
 func (s *stand) post(path string, query url.Values, body any) (answer map[string]json.RawMessage) {
 	s.Helper()
-	text := must.Get(json.Marshal(body))(s)
-	must.Do(s, ask(http.MethodPost, s.says.Control+path+"?"+query.Encode(), text, &answer))
+	text := trial.Must(json.Marshal(body))(s)
+	trial.Do(s, ask(http.MethodPost, s.says.Control+path+"?"+query.Encode(), text, &answer))
 	return answer
 }
 

@@ -15,8 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // service is how a user reaches the operations, in their JSON. Errors end the test.
@@ -181,7 +180,7 @@ func (s *stand) expect(c service, d *direction) func(*status) {
 // received returns what a Bitcoin address has, by the network's own REST API.
 func (s *stand) received(address string) *big.Int {
 	var coins []struct{ Value int64 }
-	must.Do(s, get(s.says.Bitcoin.REST+"address/"+address+"/utxo", &coins))
+	trial.Do(s, get(s.says.Bitcoin.REST+"address/"+address+"/utxo", &coins))
 	sum := new(big.Int)
 	for _, c := range coins {
 		sum.Add(sum, big.NewInt(c.Value))
@@ -193,7 +192,7 @@ func (s *stand) received(address string) *big.Int {
 func (s *stand) coins(account string) *big.Int {
 	var got struct{ Result string }
 	request := fmt.Sprintf(`{"jsonrpc": "2.0", "id": 1, "method": "eth_getBalance", "params": [%q, "latest"]}`, account)
-	must.Do(s, ask(http.MethodPost, s.says.EVM.RPC, []byte(request), &got))
+	trial.Do(s, ask(http.MethodPost, s.says.EVM.RPC, []byte(request), &got))
 	n, ok := new(big.Int).SetString(got.Result, 0)
 	if !ok {
 		s.Fatalf("a balance of %q", got.Result)
@@ -204,7 +203,7 @@ func (s *stand) coins(account string) *big.Int {
 // Each direction by the command line alone. Its user signs with the network's test wallet.
 // The programs' own tests tell the rest of it at the default depth, without a program to build.
 func TestCommandLine(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	s := newStand(t, "v1")
 	s.try(commandLine{s, []string{"-url", s.base, "-keys", filepath.Join(s.dir, "keys")}}, s.all())
@@ -215,7 +214,7 @@ func TestCommandLine(t *testing.T) {
 
 // Each direction by HTTP requests alone.
 func TestRequests(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	s := newStand(t, "v1")
 	s.try(requests{s}, s.all()[1:])
@@ -223,7 +222,7 @@ func TestRequests(t *testing.T) {
 
 // Both on Solana with the other version of its program, where swaps are of another type.
 func TestOtherSolana(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	s := newStand(t, "v2")
 	list := s.directions("SOLANA", s.says.Users.Solana.Address)
@@ -324,7 +323,7 @@ func (c requests) create(d direction) string {
 func (c requests) status(id string) (s *status) {
 	u := c.says.Users.Bitcoin
 	q := url.Values{"swapId": {id}, "bitcoinAddress": {u.Address}, "bitcoinPublicKey": {u.PublicKey}}
-	must.Do(c, get(c.base+"/api/getSwapStatus?"+q.Encode(), &s))
+	trial.Do(c, get(c.base+"/api/getSwapStatus?"+q.Encode(), &s))
 	return s
 }
 
@@ -338,20 +337,20 @@ func (c requests) settle(id, link string) {
 
 func (c requests) balance(token, wallet string) *big.Int {
 	var b struct{ Balance amount }
-	must.Do(c, get(c.base+"/api/getSpendableBalance?"+url.Values{"token": {token}, "wallet": {wallet}}.Encode(), &b))
+	trial.Do(c, get(c.base+"/api/getSpendableBalance?"+url.Values{"token": {token}, "wallet": {wallet}}.Encode(), &b))
 	return c.number(b.Balance)
 }
 
 // The script of docs/integrate.md makes each direction with curl.
 func TestDocumentedScript(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	for _, program := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("the script is run with %s, which is not installed", program)
 		}
 	}
-	text := must.Get(os.ReadFile("../docs/integrate.md"))(t)
+	text := trial.Must(os.ReadFile("../docs/integrate.md"))(t)
 	_, rest, ok := strings.Cut(string(text), "```sh\n")
 	script, _, closed := strings.Cut(rest, "```")
 	if !ok || !closed {

@@ -12,10 +12,9 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
@@ -78,7 +77,7 @@ func serviceWithTower(t *testing.T, on string, use func(*swapper.Config, *later)
 	for _, f := range service.Chains {
 		c.Chains = append(c.Chains, pub.Account{Chain: f, Signer: signers[f.ID()], Policy: pub.Policy{Allowance: new(big.Int).Exp(big.NewInt(10), big.NewInt(20), nil)}})
 	}
-	tower := must.Get(pub.Open(t.Context(), c))(t)
+	tower := trial.Must(pub.Open(t.Context(), c))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); tower.Run(ctx) }()
@@ -133,7 +132,7 @@ func ownWatchtower(t *testing.T, on string) {
 // A service with a claimer serves users who have left, and who have no gas: each type that a
 // watchtower can serve ends with the tokens, on each family, with nobody else's help.
 func TestClaimerServesUsersWhoAreAway(t *testing.T) {
-	for _, on := range depth.Of(1, []string{"", starknetName, "v1", "v2"}) {
+	for _, on := range trial.Of(1, []string{"", starknetName, "v1", "v2"}) {
 		t.Run("on "+on, func(t *testing.T) {
 			t.Parallel()
 			w, tower := serviceWithTower(t, on, func(c *swapper.Config, own *later) { c.Messenger, c.Claimer = nil, own })

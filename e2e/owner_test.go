@@ -18,25 +18,25 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // asked is what a caller is answered over HTTP.
 func asked[T any](t *testing.T, server *httptest.Server, path string, headers map[string]string) (out T, text string) {
 	t.Helper()
-	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil))(t)
+	r := trial.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil))(t)
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-	answer := must.Get(http.DefaultClient.Do(r))(t)
+	answer := trial.Must(http.DefaultClient.Do(r))(t)
 	defer answer.Body.Close()
-	body := must.Get(io.ReadAll(answer.Body))(t)
+	body := trial.Must(io.ReadAll(answer.Body))(t)
 	if answer.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %s", path, answer.StatusCode, body)
 	}
-	must.Do(t, json.Unmarshal(body, &out))
+	trial.Do(t, json.Unmarshal(body, &out))
 	return out, string(body)
 }
 
@@ -45,8 +45,8 @@ func tells(t *testing.T, s *swapper.GetSwapStatusOutput, preimage []byte) bool {
 	t.Helper()
 	sign := asksFor[*swapper.SignSmartChainTransaction](s)
 	return sign != nil && slices.ContainsFunc(sign.Txs, func(text string) bool {
-		tx := must.Get(solana.UnsignedTransaction(text))(t)
-		return bytes.Contains(must.Get(tx.MarshalBinary())(t), preimage)
+		tx := trial.Must(solana.UnsignedTransaction(text))(t)
+		return bytes.Contains(trial.Must(tx.MarshalBinary())(t), preimage)
 	})
 }
 
@@ -62,20 +62,20 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 	defer server.Close()
 	as := func(name string) *control.Wallet {
 		user := *w.user
-		user.Swaps = must.Get(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))(t)
+		user.Swaps = trial.Must(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))(t)
 		return &user
 	}
 	paid := func(t *testing.T, w *world) (s *swapper.CreateSwapOutput, preimage []byte) {
 		owner := as("alice")
-		s = must.Get(owner.Swaps.CreateSwap(w.within(30*time.Second), w.incoming()[swapper.SwapFromBTCLN]()))(t)
+		s = trial.Must(owner.Swaps.CreateSwap(w.within(30*time.Second), w.incoming()[swapper.SwapFromBTCLN]()))(t)
 		if len(s.SwapKey.Reveal()) != 32 {
 			t.Fatalf("key %q", s.SwapKey.Reveal())
 		}
 		w.act(s.SwapID)
 		w.watch(s.SwapID, is("PR_PAID"))
-		entry := must.Get(w.store.Get(t.Context(), s.SwapID))(t)
+		entry := trial.Must(w.store.Get(t.Context(), s.SwapID))(t)
 		var r swap.Record
-		must.Do(t, json.Unmarshal(entry.Body, &r))
+		trial.Do(t, json.Unmarshal(entry.Body, &r))
 		if bytes.Contains(entry.Body, []byte(s.SwapKey.Reveal())) || bytes.Contains(entry.Body, []byte("alice")) {
 			t.Error("the record holds the key, or the owner's name")
 		}
@@ -126,8 +126,8 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 		w := w.in(t)
 		s, _ := paid(t, w)
 		owner, other := as("alice"), as("")
-		got := must.Get(owner.Look(t.Context(), s.SwapID))(t)
-		signed := must.Get(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))(t)
+		got := trial.Must(owner.Look(t.Context(), s.SwapID))(t)
+		signed := trial.Must(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))(t)
 		if _, err := other.Swaps.SubmitTransaction(w.within(30*time.Second), swapper.SubmitTransactionInput{SwapID: s.SwapID, SignedTxs: signed}); err != nil {
 			t.Fatal(err)
 		}
@@ -137,8 +137,8 @@ func TestAPreimageIsForItsOwner(t *testing.T) {
 		w := w.in(t)
 		s, _ := paid(t, w)
 		owner, other := as("alice"), as("")
-		got := must.Get(other.Look(t.Context(), s.SwapID))(t)
-		signed := must.Get(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))(t)
+		got := trial.Must(other.Look(t.Context(), s.SwapID))(t)
+		signed := trial.Must(owner.Sign(asksFor[*swapper.SignSmartChainTransaction](got)))(t)
 		if _, err := owner.Swaps.SubmitTransaction(w.within(30*time.Second), swapper.SubmitTransactionInput{SwapID: s.SwapID, SignedTxs: signed}); err != nil {
 			t.Fatal(err)
 		}
@@ -157,23 +157,23 @@ func TestLinksAreForTheirOwner(t *testing.T) {
 	server := httptest.NewServer(httpapi.New(w.client, httpapi.Options{Caller: func(r *http.Request) string { return r.Header.Get("X-Account") }}))
 	defer server.Close()
 	remote := func(name string) swapper.Service {
-		return must.Get(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))(t)
+		return trial.Must(httpapi.NewClient(server.URL, httpapi.ClientOptions{Header: http.Header{"X-Account": {name}}}))(t)
 	}
-	services := must.Get(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))(t)
+	services := trial.Must(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))(t)
 	defer services.Close()
-	shop := must.Get(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
+	shop := trial.Must(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
 		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))(t)
-	faucet := must.Get(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))(t)
+	faucet := trial.Must(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))(t)
 	ctx := w.within(2 * time.Minute)
 	alice, bob := remote("alice"), remote("bob")
 
 	in := swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: swapper.ExactIn, SrcAddress: faucet.LNURL, DstAddress: w.address(), IdempotencyKey: "1"}
-	linked := must.Get(alice.CreateSwap(ctx, in))(t)
-	again := must.Get(remote("alice").CreateSwap(ctx, in))(t)
+	linked := trial.Must(alice.CreateSwap(ctx, in))(t)
+	again := trial.Must(remote("alice").CreateSwap(ctx, in))(t)
 	if again.SwapID != linked.SwapID || again.SwapKey != linked.SwapKey || len(again.SwapKey) != 32 || again.LNURL == nil {
 		t.Errorf("repeated: %+v with the key %q, %q at first", again, again.SwapKey.Reveal(), linked.SwapKey.Reveal())
 	}
-	bought := must.Get(alice.CreateSwap(ctx, swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000),
+	bought := trial.Must(alice.CreateSwap(ctx, swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000),
 		AmountType: swapper.ExactOut, SrcAddress: w.address(), DstAddress: shop.LNURL}))(t)
 	if linked.SwapKey == bought.SwapKey {
 		t.Error("two swaps have one key")
@@ -181,7 +181,7 @@ func TestLinksAreForTheirOwner(t *testing.T) {
 	if _, err := bob.SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: linked.SwapID}); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("a stranger uses the owner's link: %v", err)
 	}
-	if r := must.Get(alice.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: linked.SwapID}))(t); r.State.Name != "PR_CREATED" || r.LNURL == nil || r.LNURL.Withdraw != faucet.LNURL {
+	if r := trial.Must(alice.GetSwapStatus(ctx, swapper.GetSwapStatusInput{SwapID: linked.SwapID}))(t); r.State.Name != "PR_CREATED" || r.LNURL == nil || r.LNURL.Withdraw != faucet.LNURL {
 		t.Errorf("%+v", r)
 	}
 	if _, err := remote("").SettleWithLnurl(ctx, swapper.SettleWithLnurlInput{SwapID: linked.SwapID, SwapKey: linked.SwapKey}); err != nil {

@@ -18,9 +18,8 @@ import (
 	"github.com/btcsuite/btcd/btcutil/psbt"
 
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // members are the members of the reference's answers, and their types, by swap
@@ -249,14 +248,14 @@ func (p *plain) signPSBT(w *world, tx map[string]any) string {
 // A swap in each direction with requests written by hand, as the reference's
 // were that were recorded. Their answers have the same members of the same types.
 func TestPlainRequests(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	w := start(t, options{})
 	check := newValidated(t, httpapi.New(w.client, httpapi.Options{}))
 	check.lax = true
 	server := httptest.NewServer(check)
 	defer server.Close()
 	seen := map[string]map[string]string{}
-	invoice := must.Get(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{AmountMsat: 20_000_000}))(t)
+	invoice := trial.Must(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{AmountMsat: 20_000_000}))(t)
 	preimage, hash := lightning.Preimage("by hand")
 	user, btc := w.address(), w.net.Wallet.Address.String()
 	wallet := "&bitcoinAddress=" + btc + "&bitcoinPublicKey=" + w.net.Wallet.PublicKey()
@@ -315,7 +314,7 @@ func (p *plain) queries(w *world) {
 	if limits["input"].(map[string]any)["min"] == nil || limits["output"].(map[string]any)["min"] == nil {
 		t.Errorf("limits %v", limits)
 	}
-	invoice := must.Get(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{1}, AmountMsat: 12_000}))(t)
+	invoice := trial.Must(w.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{1}, AmountMsat: 12_000}))(t)
 	for text, want := range map[string]string{btc: "BITCOIN", "bitcoin:" + btc + "?amount=0.5&label=a%20b": "BITCOIN", invoice: "LIGHTNING", "lightning:" + strings.ToUpper(invoice): "LIGHTNING", user: "CITREA"} {
 		got := p.call(http.StatusOK, "parseAddress", "?address="+url.QueryEscape(text), "")
 		if got["type"] != want {

@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/postgres"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -19,7 +18,7 @@ import (
 func TestSwapsInADatabase(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.DSN(t)
-	store := must.Get(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))(t)
+	store := trial.Must(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))(t)
 	t.Cleanup(func() {
 		if err := store.Verify(context.Background()); err != nil {
 			t.Error(err)
@@ -31,7 +30,7 @@ func TestSwapsInADatabase(t *testing.T) {
 	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}}) // the version with its own types
 	config := n.Config()
 	config.Store = store
-	client := must.Get(swapper.Open(t.Context(), config))(t)
+	client := trial.Must(swapper.Open(t.Context(), config))(t)
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = client.Run(context.Background()) }() // until it is closed
 	t.Cleanup(func() {
@@ -40,7 +39,7 @@ func TestSwapsInADatabase(t *testing.T) {
 		}
 		<-ended
 	})
-	to := must.Get(n.NewUser())(t)
+	to := trial.Must(n.NewUser())(t)
 	evm, solana := n.User.Address("CITREA"), n.User.Address("SOLANA")
 	types := map[string]bool{}
 	for _, in := range []swapper.CreateSwapInput{
@@ -59,7 +58,7 @@ func TestSwapsInADatabase(t *testing.T) {
 		types[string(swap.SwapType)] = true
 		resume := func() {}
 		if swap.SwapType != swapper.SwapFromBTCLN { // it expires while its user signs
-			resume = depth.Hasten(t, n)
+			resume = trial.Hasten(t, n)
 		}
 		status, err := n.User.Finish(t.Context(), client, swap.SwapID)
 		resume()

@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/engine"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -21,7 +20,7 @@ import (
 // A provider that was not there when the store was rebuilt is found by its address
 // later: a refund that it authorizes need not wait for the escrow's time.
 func TestLostStoreAndProviderAway(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	for _, typ := range []swapper.SwapType{swapper.SwapToBTC, swapper.SwapToBTCLN} {
 		t.Run(string(typ), func(t *testing.T) {
@@ -33,10 +32,10 @@ func TestLostStoreAndProviderAway(t *testing.T) {
 			s := w.create(w.outgoing()[typ]())
 			w.until(s.SwapID, is("COMMITED"))
 			w.close()
-			must.Do(t, os.Remove(w.path))
+			trial.Do(t, os.Remove(w.path))
 			w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, Down: true})
 			w.open()
-			found := must.Get(w.client.Recover(w.within(30*time.Second), w.address()))(t)
+			found := trial.Must(w.client.Recover(w.within(30*time.Second), w.address()))(t)
 			if len(found) != 1 || found[0].SwapType != typ || found[0].IsFinished {
 				t.Fatalf("found %+v", found)
 			}
@@ -70,20 +69,20 @@ func TestLostStore(t *testing.T) {
 	}
 
 	w.close()
-	must.Do(t, os.Remove(w.path))
+	trial.Do(t, os.Remove(w.path))
 	w.open()
-	found := must.Get(w.client.Recover(w.within(30*time.Second), w.address()))(t)
+	found := trial.Must(w.client.Recover(w.within(30*time.Second), w.address()))(t)
 	if len(found) != 1 || found[0].SwapType != swapper.SwapToBTC || found[0].IsFinished {
 		t.Fatalf("found %+v", found)
 	}
-	e := must.Get(w.store.Get(t.Context(), found[0].SwapID))(t)
+	e := trial.Must(w.store.Get(t.Context(), found[0].SwapID))(t)
 	var r swap.Record
-	must.Do(t, json.Unmarshal(e.Body, &r))
+	trial.Do(t, json.Unmarshal(e.Body, &r))
 	// The chain shows the escrow to all, and an id lets its holder act on the swap.
 	if public := hex.EncodeToString(r.Escrow.Real.Hash[:16]); strings.Contains(found[0].SwapID, public) {
 		t.Errorf("id %s can be computed", found[0].SwapID)
 	}
-	must.Do(t, w.net.Advance(8*24*time.Hour))
+	trial.Do(t, w.net.Advance(8*24*time.Hour))
 	if end := w.finish(found[0].SwapID); end.State.Name != "REFUNDED" {
 		t.Fatalf("ended as %s", end.State.Name)
 	}
@@ -96,7 +95,7 @@ func TestLostStore(t *testing.T) {
 // corrected by what the chain remembers, or what another service has stored, and its money
 // comes back.
 func TestAFalseEndIsCorrected(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	for name, correct := range map[string]func(w *world, id string, theirs []byte){
 		"recovered": func(w *world, id string, _ []byte) {
@@ -137,7 +136,7 @@ func TestAFalseEndIsCorrected(t *testing.T) {
 			if got := w.status(s.SwapID); got.State.Name != "COMMITED" {
 				t.Fatalf("still %s", got.State.Name)
 			}
-			must.Do(t, w.net.Advance(8*24*time.Hour))
+			trial.Do(t, w.net.Advance(8*24*time.Hour))
 			if end := w.finish(s.SwapID); end.State.Name != "REFUNDED" {
 				t.Fatalf("ended as %s", end.State.Name)
 			}

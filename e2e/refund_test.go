@@ -10,10 +10,9 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // outgoing are the requests of both types in which the user opens an escrow.
@@ -57,7 +56,7 @@ func TestRefunds(t *testing.T) {
 func refunds(t *testing.T, o options) {
 	w := start(t, o)
 	for typ, request := range w.outgoing() {
-		for _, test := range depth.Of(2, []struct {
+		for _, test := range trial.Of(2, []struct {
 			name    string
 			fault   lp.Fault
 			timeout bool // nobody but time helps
@@ -82,7 +81,7 @@ func refunds(t *testing.T, o options) {
 					if test.name == "by timelock, the LP is gone" {
 						w.net.LPs[0].Misbehave(lp.Fault{NeverPay: true, Down: true})
 					}
-					must.Do(t, w.net.Advance(8*24*time.Hour))
+					trial.Do(t, w.net.Advance(8*24*time.Hour))
 				}
 				w.until(s.SwapID, is("REFUNDABLE"))
 				w.ended(s.SwapID, "REFUNDED")

@@ -10,12 +10,11 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // safeDepth is how far below the head the chain's blocks are final in these tests.
@@ -195,7 +194,7 @@ func (w *world) payoutsReplaced(t *testing.T) {
 // What a reorganisation of the chain takes away is taken back, and what it brings
 // back is believed again.
 func TestChainReorganisations(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	w := unsettled(t, options{})
 	w.payoutsUndone(t)
@@ -254,7 +253,7 @@ func (w *world) vaultClaimUndone(t *testing.T) {
 
 // The same on Bitcoin.
 func TestBitcoinReorganisations(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{slow: true})
 	undo := func(w *world, blocks int, with ...*wire.MsgTx) {
@@ -343,7 +342,7 @@ func TestBitcoinReorganisations(t *testing.T) {
 	t.Run("the LP's payment is lost", func(t *testing.T) {
 		w := w.in(t)
 		before := w.book()
-		to := must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
+		to := trial.Must(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
 		in := w.outgoing()[swapper.SwapToBTC]()
 		in.DstAddress = to.Address.String()
 		s := w.create(in)
@@ -351,7 +350,7 @@ func TestBitcoinReorganisations(t *testing.T) {
 		soft := w.reached(s.SwapID, "SOFT_CLAIMED")
 		w.mine(1)
 		undo(w, 1)
-		id := must.Get(bitcoin.ParseHash(soft.Steps[1].InitTxID))(t)
+		id := trial.Must(bitcoin.ParseHash(soft.Steps[1].InitTxID))(t)
 		w.net.Bitcoin.Evict(id)
 		w.eventually("sent again", func() bool { return w.net.Bitcoin.InMempool(id) })
 		w.reached(s.SwapID, "SOFT_CLAIMED")

@@ -16,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -60,9 +60,9 @@ func TestLogsHoldNoSecret(t *testing.T) {
 	wrong, _ := lightning.Preimage("another one")
 	secrets := map[string][]byte{"the user's preimage": preimage[:], "a wrong preimage": wrong[:]}
 	keep := func(name, id string) {
-		e := must.Get(w.store.Get(t.Context(), id))(t)
+		e := trial.Must(w.store.Get(t.Context(), id))(t)
 		var r swap.Record
-		must.Do(t, json.Unmarshal(e.Body, &r))
+		trial.Do(t, json.Unmarshal(e.Body, &r))
 		secrets["the seed of a swap with "+name] = r.Seed[:]
 		if r.Lightning != nil && !r.Lightning.Preimage.IsZero() {
 			secrets["the preimage of a swap with "+name] = r.Lightning.Preimage[:]
@@ -70,9 +70,9 @@ func TestLogsHoldNoSecret(t *testing.T) {
 	}
 	swapKey := strings.Repeat("9d", 16)
 	get := func(status int, query string) {
-		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/getSwapStatus?"+query, nil))(t)
+		request := trial.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/getSwapStatus?"+query, nil))(t)
 		request.Header.Set("Swap-Key", swapKey)
-		response := must.Get(http.DefaultClient.Do(request))(t)
+		response := trial.Must(http.DefaultClient.Do(request))(t)
 		response.Body.Close()
 		if response.StatusCode != status {
 			t.Errorf("%d, want %d", response.StatusCode, status)

@@ -6,21 +6,20 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // With LPs of each version. At the default depth TestBitcoinIsPaid, TestLightningIsPaid, TestLightningPays and
 // TestVaultPays take the same ways.
 func TestChainToBitcoin(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	bothVersions(t, chainToBitcoin)
 }
 
 func chainToBitcoin(t *testing.T, o options) {
 	w := start(t, o)
-	to := must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
+	to := trial.Must(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
 	s := w.create(swapper.CreateSwapInput{SrcToken: w.token(w.native()), DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut,
 		SrcAddress: w.address(), DstAddress: to.Address.String()})
 	end := w.finish(s.SwapID)
@@ -33,14 +32,14 @@ func chainToBitcoin(t *testing.T, o options) {
 }
 
 func TestChainToLightning(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	bothVersions(t, chainToLightning)
 }
 
 func chainToLightning(t *testing.T, o options) {
 	w := start(t, o)
 	payee := w.net.Recipient
-	invoice := must.Get(payee.NewInvoice(lightning.InvoiceOptions{AmountMsat: 50_000_000}))(t)
+	invoice := trial.Must(payee.NewInvoice(lightning.InvoiceOptions{AmountMsat: 50_000_000}))(t)
 	s := w.create(swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
 		SrcAddress: w.address(), DstAddress: invoice})
 	end := w.finish(s.SwapID)
@@ -53,7 +52,7 @@ func chainToLightning(t *testing.T, o options) {
 }
 
 func TestLightningToChain(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	bothVersions(t, lightningToChain)
 }
 
@@ -68,7 +67,7 @@ func lightningToChain(t *testing.T, o options) {
 }
 
 func TestBitcoinToChain(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	bothVersions(t, bitcoinToChain)
 }
 

@@ -4,16 +4,15 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // One of two nodes of Solana that misbehaves, whichever is named first, stops no swap and
 // loses no money. One that takes transactions and loses them is not the only one that has
 // them.
 func TestSolanaNodesThatMisbehave(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onSolana(t, func(t *testing.T, o options) {
 		var w *world
 		var urls []string
@@ -25,7 +24,7 @@ func TestSolanaNodesThatMisbehave(t *testing.T) {
 		}
 		w = start(t, o)
 		w.close() // each subtest opens it with other nodes
-		second := must.Get(w.net.Solana.Serve(""))(t)
+		second := trial.Must(w.net.Solana.Serve(""))(t)
 		for name, fault := range map[string]solana.NodeFault{
 			"loses transactions": {LoseTransaction: true},
 			"loses answers":      {LoseAnswer: true},

@@ -4,16 +4,15 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What a rollback of slots takes away from a swap that pays out on Solana is taken
 // back, and what it brings back is believed again.
 func TestSolanaReorganisationsOfIncomingSwaps(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onSolana(t, func(t *testing.T, o options) {
 		w := unsettled(t, o)
 		t.Run("opening and claim of a swap from Bitcoin", func(t *testing.T) {
@@ -44,7 +43,7 @@ func TestSolanaReorganisationsOfIncomingSwaps(t *testing.T) {
 			before := w.book()
 			s := w.openedButNotFinal()
 			w.closed(s.SwapID)
-			must.Do(t, w.net.Solana.Forget(1))
+			trial.Do(t, w.net.Solana.Forget(1))
 			told := w.watch(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name != "CLAIM_COMMITED" })
 			if asksFor[*swapper.SendToAddress](told) != nil {
 				t.Errorf("asks for bitcoin in %s", told.State.Name)

@@ -5,16 +5,15 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // One of two nodes of Starknet that misbehaves, whichever is named first, stops no swap
 // and loses no money. One that takes transactions and loses them is not the only one
 // that has them.
 func TestStarknetNodesThatMisbehave(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, func(t *testing.T, o options) {
 		var w *world
 		var urls []string
@@ -26,7 +25,7 @@ func TestStarknetNodesThatMisbehave(t *testing.T) {
 		}
 		w = start(t, o)
 		w.close() // each subtest opens it with other nodes
-		second := must.Get(w.net.Starknet.Serve(""))(t)
+		second := trial.Must(w.net.Starknet.Serve(""))(t)
 		for name, fault := range map[string]starknet.NodeFault{
 			"loses transactions":               {LoseTransaction: true},
 			"loses answers":                    {LoseAnswer: true},

@@ -7,11 +7,10 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // signedOnStarknet is what an action asks for, signed by the user.
@@ -33,7 +32,7 @@ func (w *world) signedOnStarknet(a *swapper.SignSmartChainTransaction) (texts []
 
 // No transaction that is handed in on Starknet keeps a swap from going on.
 func TestSubmissionsBlockNobodyOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, func(t *testing.T, o options) {
 		w := start(t, o)
 		chain := w.net.Starknet
@@ -103,8 +102,8 @@ func TestSubmissionsBlockNobodyOnStarknet(t *testing.T) {
 			w := w.in(t)
 			w.net.LPs[0].Misbehave(lp.Fault{})
 			newcomer := chain.NewAccount()
-			must.Do(t, chain.Fund(t.Context(), newcomer.Address, starknet.STRK(10)))
-			must.Do(t, chain.Mint(t.Context(), starknet.WBTC, newcomer.Address, big.NewInt(100_000)))
+			trial.Do(t, chain.Fund(t.Context(), newcomer.Address, starknet.STRK(10)))
+			trial.Do(t, chain.Mint(t.Context(), starknet.WBTC, newcomer.Address, big.NewInt(100_000)))
 			user := *w.user
 			user.Starknet = &newcomer.Key
 			w.user = &user

@@ -3,7 +3,7 @@ package e2e
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The flows of the EVM chain on Starknet, by the same code. Which version the LPs have
@@ -15,77 +15,77 @@ func onStarknet(t *testing.T, run func(t *testing.T, o options)) {
 
 func TestStarknetToBitcoin(t *testing.T) { onStarknet(t, chainToBitcoin) }
 func TestStarknetToLightning(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, chainToLightning)
 }
 func TestLightningToStarknet(t *testing.T) { // at the default depth TestOwnWatchtower goes this way
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, lightningToChain)
 }
 func TestBitcoinToStarknet(t *testing.T) { onStarknet(t, bitcoinToChain) }
 
 func TestRefundsOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, refunds)
 }
 func TestUnpaidQuotesExpireOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, unpaidQuotesExpire)
 }
 func TestQuoteOfAnLPThatIsGoneOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, quoteOfAnLPThatIsGone)
 }
 func TestLPsThatLieAboutThePaymentOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, liesAboutThePayment)
 }
 func TestLPsThatPayAndDoNotClaimOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, paidAndNotClaimed)
 }
 func TestClaimedWhileRefundingOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, claimedWhileRefunding)
 }
 func TestHeldPaymentsComeBackFromStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, heldPaymentsComeBack)
 }
 func TestFalseEscrowsOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, falseEscrows)
 }
 func TestPostedTransactionsGoAstrayForStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, postedTransactionsGoAstray)
 }
 func TestSettledManuallyOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, settledManually)
 }
 func TestOwnPaymentHashOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, ownPaymentHash)
 }
 
 func TestLightningPaysOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, lightningPays)
 }
 func TestVaultPaysOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, vaultPays)
 }
 func TestGasOnStarknetForLightning(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, gasForLightning)
 }
 func TestGasOnStarknetForBitcoin(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, gasForBitcoin)
 }
 func TestGasFalsePayoutOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, gasFalsePayout)
 }

@@ -6,20 +6,19 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What a reorganisation of Starknet takes away is taken back, and what it brings back is
 // believed again. One party orders the blocks, so that a branch need not be longer than
 // what it replaces.
 func TestStarknetReorganisations(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, func(t *testing.T, o options) {
 		w := unsettled(t, o)
 		w.payoutsUndone(t)
@@ -83,7 +82,7 @@ func (w *world) paidOnce(s *swapper.CreateSwapOutput, before book) {
 // A transaction that is pre-confirmed can vanish. Until it is accepted it counts as under
 // way, and nothing is asked for twice or paid for.
 func TestPreConfirmedTransactionsThatVanish(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, func(t *testing.T, o options) {
 		w := unsettled(t, o)
 		chain := w.net.Starknet
@@ -128,7 +127,7 @@ func TestPreConfirmedTransactionsThatVanish(t *testing.T) {
 			w := w.in(t)
 			before := w.book()
 			s := w.create(w.outgoing()[swapper.SwapToBTCLN]())
-			signed := must.Get(w.user.Sign(w.asked(s.SwapID)))(t)
+			signed := trial.Must(w.user.Sign(w.asked(s.SwapID)))(t)
 			transfer(w)
 			if err := w.submit(s.SwapID, signed); fault.CodeOf(err) != fault.InvalidInput {
 				t.Errorf("handed in with a nonce that is used: %v", err)

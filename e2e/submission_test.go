@@ -10,11 +10,10 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // signed is what an action asks for, signed by an account with other fees.
@@ -66,7 +65,7 @@ func usual(*types.DynamicFeeTx) {}
 
 // No transaction that is handed in keeps a swap from going on.
 func TestSubmissionsBlockNobody(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{})
 	chain := w.net.EVM
@@ -91,10 +90,10 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		must.Do(t, chain.Fund(t.Context(), stranger.Address, devnet.Coins(1)))
+		trial.Do(t, chain.Fund(t.Context(), stranger.Address, devnet.Coins(1)))
 		var got *swapper.GetSwapStatusOutput
 		for ctx := w.within(30 * time.Second); got == nil || got.CurrentAction == nil; time.Sleep(50 * time.Millisecond) {
-			got = must.Get(w.client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID, Signer: stranger.Address.Hex()}))(t)
+			got = trial.Must(w.client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID, Signer: stranger.Address.Hex()}))(t)
 			if ctx.Err() != nil {
 				t.Fatalf("the stranger is never asked to sign: %+v, %+v", got.State, got.ActionError)
 			}
@@ -120,7 +119,7 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 			t.Errorf("the owner's: %v", err)
 		}
 		chain.SetMining(true)
-		must.Do(t, chain.Advance(time.Second))
+		trial.Do(t, chain.Advance(time.Second))
 		w.reached(s.SwapID, "REFUNDED")
 		whole(w, before)
 	})
@@ -146,7 +145,7 @@ func TestSubmissionsBlockNobody(t *testing.T) {
 			t.Errorf("the second: %v", err)
 		}
 		chain.SetMining(true)
-		must.Do(t, chain.Advance(time.Second))
+		trial.Do(t, chain.Advance(time.Second))
 		w.ended(s.SwapID, "CLAIMED")
 		if _, err := chain.Wait(t.Context(), second[len(second)-1].Hash()); err != nil {
 			t.Errorf("the second was not mined: %v", err)

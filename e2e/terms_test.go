@@ -16,10 +16,9 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // services are LNURL services of a world, once it has started: those that are
@@ -53,14 +52,14 @@ func TestLightningIsPaid(t *testing.T) {
 	o, services := serving(options{})
 	w := start(t, o)
 	pay := func(name string, action *lightning.Action) string {
-		links := must.Get(services.paid.AddPay(lightning.Pay{Name: name, MinMsat: 1_000_000, MaxMsat: 500_000_000, Action: action}))(t)
+		links := trial.Must(services.paid.AddPay(lightning.Pay{Name: name, MinMsat: 1_000_000, MaxMsat: 500_000_000, Action: action}))(t)
 		if action != nil && action.Tag == "url" { // only https addresses are shown, so the service is called at one
 			return links.Identifier
 		}
 		return links.LNURL
 	}
 	secret := &lightning.Action{Tag: "aes", Description: "your code", Text: "open sesame"}
-	for _, test := range depth.Of(2, []struct {
+	for _, test := range trial.Of(2, []struct {
 		name, to string
 		amount   int64
 		exact    swapper.AmountType
@@ -103,10 +102,10 @@ func TestBitcoinIsPaid(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{})
 	for _, exact := range []swapper.AmountType{swapper.ExactIn, swapper.ExactOut} {
-		for _, kind := range depth.Of(1, []bitcoin.AddressType{bitcoin.P2TR, bitcoin.P2PKH}) {
+		for _, kind := range trial.Of(1, []bitcoin.AddressType{bitcoin.P2TR, bitcoin.P2PKH}) {
 			t.Run(fmt.Sprint(exact, " ", kind), func(t *testing.T) {
 				w := w.in(t)
-				to := must.Get(w.net.Bitcoin.NewWallet(kind))(t)
+				to := trial.Must(w.net.Bitcoin.NewWallet(kind))(t)
 				before := w.book()
 				s := w.create(swapper.CreateSwapInput{SrcToken: w.token("WBTC"), DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: exact, SrcAddress: w.address(), DstAddress: to.Address.String()})
 				w.ended(s.SwapID, "CLAIMED")
@@ -137,7 +136,7 @@ func lightningPays(t *testing.T, o options) {
 	o, services := serving(o)
 	w := start(t, o)
 	gas := w.drop()
-	for _, test := range depth.Of(3, []struct {
+	for _, test := range trial.Of(3, []struct {
 		name  string
 		exact swapper.AmountType
 		gas   *big.Int
@@ -155,7 +154,7 @@ func lightningPays(t *testing.T, o options) {
 			w := w.in(t)
 			to := w.newcomer()
 			in := swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.token("WBTC"), Amount: big.NewInt(100_000), AmountType: test.exact, DstAddress: to, GasAmount: test.gas}
-			links := must.Get(services.paying.AddWithdraw(lightning.Withdraw{Name: "withdraw", MinMsat: 1000, MaxMsat: 500_000_000}))(t)
+			links := trial.Must(services.paying.AddWithdraw(lightning.Withdraw{Name: "withdraw", MinMsat: 1000, MaxMsat: 500_000_000}))(t)
 			if test.link {
 				in.SrcAddress = links.LNURL
 			}
@@ -166,7 +165,7 @@ func lightningPays(t *testing.T, o options) {
 				if test.later {
 					settle.LnurlWithdraw = links.LNURL
 				}
-				out := must.Get(w.client.SettleWithLnurl(w.within(30*time.Second), settle))(t)
+				out := trial.Must(w.client.SettleWithLnurl(w.within(30*time.Second), settle))(t)
 				if len(out.PaymentHash) != 64 {
 					t.Errorf("payment hash %q", out.PaymentHash)
 				}
@@ -228,7 +227,7 @@ func TestSecondQuoteOfAVault(t *testing.T) {
 func vaultPays(t *testing.T, o options) {
 	w := start(t, o)
 	gas := w.drop()
-	for _, test := range depth.Of(2, []struct {
+	for _, test := range trial.Of(2, []struct {
 		name     string
 		exact    swapper.AmountType
 		gas      *big.Int

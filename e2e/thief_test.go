@@ -18,11 +18,11 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	lninvoice "github.com/swapper-go/swapper/internal/lightning"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
 )
@@ -233,12 +233,12 @@ func TestServicesThatSteal(t *testing.T) {
 }
 
 func TestServicesThatStealOnSolana(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onSolana(t, steals)
 }
 
 func TestServicesThatStealOnStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, steals)
 }
 
@@ -246,12 +246,12 @@ func steals(t *testing.T, o options) {
 	o.slow = true
 	incoming := groundOf(o.on, nil).incomingTypes()
 	types := []swapper.SwapType{incoming["LIGHTNING"], swapper.SwapToBTCLN, incoming["BITCOIN"], swapper.SwapToBTC}
-	for _, typ := range depth.Of(2, types) {
+	for _, typ := range trial.Of(2, types) {
 		t.Run(string(typ), func(t *testing.T) {
 			t.Parallel()
 			w := start(t, o)
 			for _, th := range thefts {
-				if th.types != nil && !slices.Contains(th.types, typ) || !depth.Full() && !slices.Contains(usualThefts, th.name) {
+				if th.types != nil && !slices.Contains(th.types, typ) || !trial.Full() && !slices.Contains(usualThefts, th.name) {
 					continue
 				}
 				t.Run(th.name, func(t *testing.T) {
@@ -357,20 +357,20 @@ func TestServicesThatStealWithANode(t *testing.T) {
 }
 
 func TestServicesThatStealWithANodeOfSolana(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onSolana(t, stealsWithANode)
 }
 
 func TestServicesThatStealWithANodeOfStarknet(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	onStarknet(t, stealsWithANode)
 }
 
 func stealsWithANode(t *testing.T, o options) {
 	o.slow = true
 	o.net.LP = func(_ int, o *lp.Options) { o.Deposit = 150_000 } // less than a vault swap takes
-	for _, th := range depth.Of(1, nodeThefts) {
-		for _, typ := range depth.Of(1, th.types) {
+	for _, th := range trial.Of(1, nodeThefts) {
+		for _, typ := range trial.Of(1, th.types) {
 			incoming := groundOf(o.on, nil).incomingTypes()
 			if typ != incoming["LIGHTNING"] && typ != incoming["BITCOIN"] && typ != swapper.SwapToBTC && typ != swapper.SwapToBTCLN {
 				continue

@@ -18,11 +18,10 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // told is what an endpoint and a reader were told, byte by byte and by swap.
@@ -62,7 +61,7 @@ func (o *told) last(id string) (s swapper.GetSwapStatusOutput, data string) {
 // the object of getSwapStatus, and no secret: no preimage, not even in the transaction
 // that claims with it, no seed, no withdrawal link and no success action.
 func TestToldWithoutSecrets(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	w := start(t, options{})
 	streams := events.New(w.client, events.Options{Poll: 50 * time.Millisecond})
@@ -87,15 +86,15 @@ func TestToldWithoutSecrets(t *testing.T) {
 	}))
 	defer receiver.Close()
 	secret := webhook.NewSecret()
-	sender := must.Get(webhook.New(w.client, webhook.Options{Store: w.store, AllowLocal: true, Now: w.net.Clock.Now, Poll: 50 * time.Millisecond,
+	sender := trial.Must(webhook.New(w.client, webhook.Options{Store: w.store, AllowLocal: true, Now: w.net.Clock.Now, Poll: 50 * time.Millisecond,
 		Endpoints: []webhook.Endpoint{{Name: "shop", URL: receiver.URL, Secrets: []string{secret}}}}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
 	running.Go(func() { _ = sender.Run(ctx) })
-	request := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/subscribe?signer="+w.address(), nil))(t)
-	response := must.Get(http.DefaultClient.Do(request))(t)
+	request := trial.Must(http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/subscribe?signer="+w.address(), nil))(t)
+	response := trial.Must(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	running.Go(func() {
 		lines := bufio.NewReader(io.TeeReader(response.Body, reader))
@@ -111,18 +110,18 @@ func TestToldWithoutSecrets(t *testing.T) {
 	})
 	time.Sleep(200 * time.Millisecond) // the sender has begun
 
-	services := must.Get(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))(t)
+	services := trial.Must(lightning.StartLNURL(lightning.LNURLOptions{Node: w.net.Payer, Now: w.net.Clock.Now}))(t)
 	defer services.Close()
-	shop := must.Get(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
+	shop := trial.Must(services.AddPay(lightning.Pay{Name: "shop", MinMsat: 1_000, MaxMsat: 1_000_000_000,
 		Action: &lightning.Action{Tag: "aes", Description: "a gift", Text: "voucher 88-17"}}))(t)
-	faucet := must.Get(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))(t)
+	faucet := trial.Must(services.AddWithdraw(lightning.Withdraw{Name: "faucet", MinMsat: 1_000, MaxMsat: 1_000_000_000, Description: "for you"}))(t)
 
 	w.tower.Behave(watchtower.Behaviour{NoEscrows: true}) // the user claims
 	claimed := w.create(w.incoming()[swapper.SwapFromBTCLNAuto]()).SwapID
 	w.until(claimed, func(s *swapper.GetSwapStatusOutput) bool {
 		return nameOf(s.CurrentAction) == "Automatic settlement"
 	})
-	must.Do(t, w.net.Advance(2*time.Minute))
+	trial.Do(t, w.net.Advance(2*time.Minute))
 	asked := asksFor[*swapper.SignSmartChainTransaction](w.until(claimed, manually))
 	if len(asked.Txs) == 0 {
 		t.Fatal("getSwapStatus hands out no claim")
@@ -176,16 +175,16 @@ func TestToldWithoutSecrets(t *testing.T) {
 			if id == linked || id == bought {
 				continue // with less than getSwapStatus
 			}
-			response := must.Get(http.Get(server.URL + "/getSwapStatus?swapId=" + id))(t)
-			now := must.Get(io.ReadAll(response.Body))(t)
+			response := trial.Must(http.Get(server.URL + "/getSwapStatus?swapId=" + id))(t)
+			now := trial.Must(io.ReadAll(response.Body))(t)
 			response.Body.Close()
 			if _, data := o.last(id); data != strings.TrimSpace(string(now)) {
 				t.Errorf("%s was told\n%s\ngetSwapStatus says\n%s", o.name, data, now)
 			}
 		}
-		entry := must.Get(w.store.Get(t.Context(), id))(t)
+		entry := trial.Must(w.store.Get(t.Context(), id))(t)
 		var r swap.Record
-		must.Do(t, json.Unmarshal(entry.Body, &r))
+		trial.Do(t, json.Unmarshal(entry.Body, &r))
 		for form, s := range forms(r.Seed[:]) {
 			secrets["the seed of "+r.Type.String()+" as "+form] = s
 		}

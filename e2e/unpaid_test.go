@@ -7,15 +7,14 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // An LP that says that it has paid, or that the user may have the tokens back, is
 // believed when it proves it. Until then there is the time-out.
 func TestLPsThatLieAboutThePayment(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	liesAboutThePayment(t, options{})
 }
@@ -78,7 +77,7 @@ func (w *world) transaction() string {
 // An LP that pays and does not claim loses, not the user; one that takes its
 // payment back does not get the escrow.
 func TestLPsThatPayAndDoNotClaim(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	paidAndNotClaimed(t, options{})
 }
@@ -128,7 +127,7 @@ func paidAndNotClaimed(t *testing.T, o options) {
 		t.Run(string(test.typ)+" "+test.name, func(t *testing.T) {
 			w := w.in(t)
 			before := w.book()
-			to := must.Get(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
+			to := trial.Must(w.net.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
 			in := w.outgoing()[test.typ]()
 			if test.typ == swapper.SwapToBTC {
 				in.DstAddress = to.Address.String()

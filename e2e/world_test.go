@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage/bolt"
 	pub "github.com/swapper-go/swapper/watchtower"
@@ -69,11 +69,11 @@ func start(t testing.TB, o options) *world {
 	o.net.Version = o.lps(t)
 	on(o.on, &o.net)
 	w.version = o.net.Version
-	w.net = must.Get(devnet.Start(t.Context(), o.net))(t)
+	w.net = trial.Must(devnet.Start(t.Context(), o.net))(t)
 	t.Cleanup(func() { w.net.Close() })
-	w.relay = must.Get(watchtower.StartRelay(""))(t)
+	w.relay = trial.Must(watchtower.StartRelay(""))(t)
 	t.Cleanup(func() { w.relay.Close() })
-	w.tower = must.Get(w.net.Watch(t.Context(), watchtower.Options{Relays: []string{w.relay.URL()}, Every: 20 * time.Millisecond}))(t)
+	w.tower = trial.Must(w.net.Watch(t.Context(), watchtower.Options{Relays: []string{w.relay.URL()}, Every: 20 * time.Millisecond}))(t)
 	w.ground = groundOf(o.on, w)
 	t.Cleanup(func() { w.tower.Close() })
 	w.user = &control.Wallet{EVM: w.net.EVM.User, Bitcoin: w.net.Wallet, Lightning: w.net.Payer, Poll: 20 * time.Millisecond}

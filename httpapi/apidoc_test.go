@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var update = flag.Bool("update", false, "write the reference part of docs/api.md")
@@ -25,7 +25,7 @@ const (
 // TestAPIDocument holds the reference part of docs/api.md to the OpenAPI
 // document, and demands a word on every operation before it.
 func TestAPIDocument(t *testing.T) {
-	text := must.Get(os.ReadFile(apiDocument))(t)
+	text := trial.Must(os.ReadFile(apiDocument))(t)
 	prose, _, found := strings.Cut(string(text), referenceBegin)
 	if !found {
 		t.Fatalf("%s has no line %q", apiDocument, strings.TrimSpace(referenceBegin))
@@ -37,7 +37,7 @@ func TestAPIDocument(t *testing.T) {
 	}
 	want := prose + referenceBegin + reference(t)
 	if *update {
-		must.Do(t, os.WriteFile(apiDocument, []byte(want), 0o644))
+		trial.Do(t, os.WriteFile(apiDocument, []byte(want), 0o644))
 		return
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(text), "\n")); diff != "" {
@@ -111,7 +111,7 @@ func reference(t *testing.T) string {
 		Paths      ordered
 		Components struct{ Schemas ordered }
 	}
-	must.Do(t, json.Unmarshal(openAPI, &doc))
+	trial.Do(t, json.Unmarshal(openAPI, &doc))
 	var b strings.Builder
 	b.WriteString("\n## Reference: operations\n")
 	for _, path := range doc.Paths.names {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const benchTarget = "/api/parseAddress?address=bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"
@@ -114,7 +114,7 @@ func overSockets(b *testing.B, h http.Handler, connections int) {
 	defer server.Close()
 	conns := make([]net.Conn, connections)
 	for i := range conns {
-		conns[i] = must.Get(net.Dial("tcp", server.Listener.Addr().String()))(b)
+		conns[i] = trial.Must(net.Dial("tcp", server.Listener.Addr().String()))(b)
 		defer conns[i].Close()
 	}
 	request := []byte("GET " + benchTarget + " HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -156,6 +156,6 @@ func overSockets(b *testing.B, h http.Handler, connections int) {
 // cpuTime is the processor time of this process so far.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	trial.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

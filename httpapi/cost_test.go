@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The operator reads what requests count as.
 func TestCosts(t *testing.T) {
-	text := must.Get(os.ReadFile("../docs/operate.md"))(t)
+	text := trial.Must(os.ReadFile("../docs/operate.md"))(t)
 	for _, base := range []string{"/api", "", "/a/b/"} {
 		cost, prefix := httpapi.Cost(base), strings.TrimRight(base, "/")
 		for path, want := range map[string]int64{

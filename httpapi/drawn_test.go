@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -74,7 +74,7 @@ func (s schema) sample(all map[string]schema, deep int) any {
 // takes what it does not know and to one that does not: no request makes it fail, and each
 // refusal says what is wrong.
 func FuzzOperations(f *testing.F) {
-	text := must.Get(os.ReadFile("openapi.json"))(f)
+	text := trial.Must(os.ReadFile("openapi.json"))(f)
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Parameters []struct {
@@ -87,7 +87,7 @@ func FuzzOperations(f *testing.F) {
 		}
 		Components struct{ Schemas map[string]schema }
 	}
-	must.Do(f, json.Unmarshal(text, &doc))
+	trial.Do(f, json.Unmarshal(text, &doc))
 	type request struct {
 		method, path string
 		members      []byte // of the body, or parameters of the query
@@ -104,7 +104,7 @@ func FuzzOperations(f *testing.F) {
 				}
 				members = query
 			}
-			text := must.Get(json.Marshal(members))(f)
+			text := trial.Must(json.Marshal(members))(f)
 			all = append(all, request{strings.ToUpper(method), path, text})
 		}
 	}

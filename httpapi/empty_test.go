@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // samples are a value of each field that some operation requires.
@@ -83,7 +83,7 @@ func send(t *testing.T, h http.Handler, method, path string, in map[string]any) 
 		w, refusal := ask(t, h, http.MethodGet, path+"?"+query.Encode(), "", nil)
 		return w.Code, refusal
 	}
-	body := must.Get(json.Marshal(in))(t)
+	body := trial.Must(json.Marshal(in))(t)
 	w, refusal := ask(t, h, http.MethodPost, path, "application/json", strings.NewReader(string(body)))
 	return w.Code, refusal
 }

@@ -19,13 +19,13 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // described returns the served document, for routes from the root.
 func described(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc := must.Get(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))(t)
+	doc := trial.Must(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))(t)
 	doc.Servers = nil
 	return doc
 }
@@ -41,7 +41,7 @@ func relay(t *testing.T, doc *openapi3.T, request *http.Request, status int, ans
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	defer service.Close()
-	router := must.Get(legacy.NewRouter(doc))(t)
+	router := trial.Must(legacy.NewRouter(doc))(t)
 	w := httptest.NewRecorder()
 	(&checked{t, router, httpapi.New(dial(t, service.URL, httpapi.ClientOptions{}), httpapi.Options{}), map[string]bool{}}).ServeHTTP(w, request)
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
@@ -125,7 +125,7 @@ func TestExamplesOfErrors(t *testing.T) {
 			t.Errorf("%s has no example", code)
 		}
 	}
-	text := must.Get(os.ReadFile("../docs/errors.md"))(t)
+	text := trial.Must(os.ReadFile("../docs/errors.md"))(t)
 	for code, status := range codes {
 		t.Run(string(code), func(t *testing.T) {
 			example := examples[string(code)].Value

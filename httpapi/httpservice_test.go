@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -54,9 +54,9 @@ func TestVectorsHTTPService(t *testing.T) {
 		for name, x := range in.Headers {
 			request.Header.Set(name, x)
 		}
-		response := must.Get(http.DefaultClient.Do(request))(t)
+		response := trial.Must(http.DefaultClient.Do(request))(t)
 		defer response.Body.Close()
-		body := must.Get(io.ReadAll(response.Body))(t)
+		body := trial.Must(io.ReadAll(response.Body))(t)
 		status := want.Status
 		if id, own := ownStatus(doc, in.Method, in.Path, in.Headers["content-type"], want.Status); id != "" {
 			c.Differ(t, id)
@@ -91,7 +91,7 @@ func TestVectorsHTTPService(t *testing.T) {
 
 func opaque(t *testing.T, server, path string) *url.URL {
 	t.Helper()
-	u := must.Get(url.Parse(server))(t)
+	u := trial.Must(url.Parse(server))(t)
 	u.Opaque = strings.TrimPrefix(server, u.Scheme+":") + path
 	return u
 }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -39,7 +39,7 @@ func TestDocumentIsValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	must.Do(t, doc.Validate(t.Context()))
+	trial.Do(t, doc.Validate(t.Context()))
 	if doc.OpenAPI != "3.0.3" || doc.Info.Version != "1.0.1" {
 		t.Errorf("OpenAPI %s, version %s", doc.OpenAPI, doc.Info.Version)
 	}
@@ -92,22 +92,22 @@ func (c *checked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestEverythingFollowsTheDocument(t *testing.T) {
-	doc := must.Get(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))(t)
+	doc := trial.Must(openapi3.NewLoader().LoadFromData(served(t, httpapi.Options{})))(t)
 	doc.Servers = nil
-	router := must.Get(legacy.NewRouter(doc))(t)
+	router := trial.Must(legacy.NewRouter(doc))(t)
 	check := &checked{t, router, httpapi.New(&fake{}, httpapi.Options{}), map[string]bool{}}
 	server := httptest.NewServer(check)
 	defer server.Close()
 	client := dial(t, server.URL, httpapi.ClientOptions{})
-	for _, trial := range trials() {
-		if _, err := trial.call(t.Context(), client); err != nil {
-			t.Errorf("%s: %v", trial.name, err)
+	for _, exchange := range exchanges() {
+		if _, err := exchange.call(t.Context(), client); err != nil {
+			t.Errorf("%s: %v", exchange.name, err)
 		}
 		for code := range codes {
 			if code == fault.Internal {
 				continue // logged; describes itself like the others
 			}
-			if failing, ok := trial.withKey("error-" + string(code)); ok {
+			if failing, ok := exchange.withKey("error-" + string(code)); ok {
 				_, _ = failing.call(t.Context(), client)
 			}
 		}
@@ -130,7 +130,7 @@ type document struct {
 func readDocument(t *testing.T) document {
 	t.Helper()
 	var d document
-	must.Do(t, json.Unmarshal(served(t, httpapi.Options{}), &d))
+	trial.Do(t, json.Unmarshal(served(t, httpapi.Options{}), &d))
 	return d
 }
 
@@ -257,7 +257,7 @@ func TestVectorsOpenAPISchemas(t *testing.T) {
 			t.Fatalf("no schema %s", in.Schema)
 		}
 		var want any
-		must.Do(t, json.Unmarshal(c.Want(t), &want))
+		trial.Do(t, json.Unmarshal(c.Want(t), &want))
 		got := d.named(in.Schema)
 		for _, own := range strings.Fields(additions[in.Schema]) {
 			c.Differ(t, "interface-additions")
@@ -276,7 +276,7 @@ func TestVectorsOpenAPISchemas(t *testing.T) {
 			}
 			delete(member, "format")
 		}
-		text := must.Get(json.Marshal(sorted(want)))(t)
+		text := trial.Must(json.Marshal(sorted(want)))(t)
 		vectors.SameJSON(t, text, sorted(got))
 
 		// The older document has the same, but for what was added since.

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const otherItem = `{"get": {"operationId": "more", "summary": "More", "parameters": [{"name": "swapId", "in": "query", "schema": {"type": "string"}}],
@@ -43,16 +43,16 @@ func TestOneMoreOperation(t *testing.T) {
 		{http.MethodGet, "/api/more/", 404, ""},
 		{http.MethodGet, "/api/parseAddress?address=bc1", 200, ""},
 	} {
-		request := must.Get(http.NewRequest(tt.method, server.URL+tt.path, nil))(t)
+		request := trial.Must(http.NewRequest(tt.method, server.URL+tt.path, nil))(t)
 		status, answer := do(t, request)
 		if status != tt.status || tt.answer != "" && answer != tt.answer {
 			t.Errorf("%s %s: %d %q", tt.method, tt.path, status, answer)
 		}
 	}
-	request := must.Get(http.NewRequest(http.MethodGet, server.URL+"/api/openapi.json", nil))(t)
+	request := trial.Must(http.NewRequest(http.MethodGet, server.URL+"/api/openapi.json", nil))(t)
 	_, document := do(t, request)
-	doc := must.Get(openapi3.NewLoader().LoadFromData([]byte(document)))(t)
-	must.Do(t, doc.Validate(t.Context()))
+	doc := trial.Must(openapi3.NewLoader().LoadFromData([]byte(document)))(t)
+	trial.Do(t, doc.Validate(t.Context()))
 	if item := doc.Paths.Find("/more"); item == nil || item.Get.OperationID != "more" || doc.Paths.Len() != 13 || doc.Servers[0].URL != "/api" {
 		t.Errorf("%d paths, %+v", doc.Paths.Len(), item)
 	}
@@ -60,9 +60,9 @@ func TestOneMoreOperation(t *testing.T) {
 
 func do(t *testing.T, r *http.Request) (int, string) {
 	t.Helper()
-	response := must.Get(http.DefaultClient.Do(r))(t)
+	response := trial.Must(http.DefaultClient.Do(r))(t)
 	defer response.Body.Close()
-	body := must.Get(io.ReadAll(response.Body))(t)
+	body := trial.Must(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(body)
 }
 

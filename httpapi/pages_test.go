@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // history is a service with so many swaps of a signer, the newest first.
@@ -58,13 +58,13 @@ func TestListsHavePages(t *testing.T) {
 			"signer=x%26y": {1000, 1000, 7}, "signer=x%26y&limit=5000": {1000, 1000, 7},
 			"signer=x&chainId=CITREA&limit=900": {900, 900, 207}, "signer=x&after=swap+1506": {500},
 		} {
-			at := must.Get(url.Parse(server.URL + "/api/" + operation + "?" + query))(t)
+			at := trial.Must(url.Parse(server.URL + "/api/" + operation + "?" + query))(t)
 			next := 0
 			if strings.Contains(query, "after") {
 				next = 1507
 			}
 			for i, want := range sizes {
-				answer := must.Get(http.Get(at.String()))(t)
+				answer := trial.Must(http.Get(at.String()))(t)
 				text, err := io.ReadAll(answer.Body)
 				answer.Body.Close()
 				var swaps []swapper.ListSwapOutput

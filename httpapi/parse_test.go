@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -65,7 +65,7 @@ func FuzzParseJSON(f *testing.F) {
 			if !valid {
 				t.Fatalf("took %q, which is not JSON", text)
 			}
-			want := must.Get(readStandard(text))(t)
+			want := trial.Must(readStandard(text))(t)
 			if !reflect.DeepEqual(got.standard(), want) {
 				t.Errorf("%q read as %#v, want %#v", text, got.standard(), want)
 			}

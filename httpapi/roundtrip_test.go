@@ -18,88 +18,88 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const preimage = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeFF"
 
-// trial is one call of one operation.
-type trial struct {
+// exchange is one call of one operation.
+type exchange struct {
 	name string
 	call func(context.Context, swapper.Service) (any, error)
-	key  func(string) trial // the same with another main text; nil where it is not free
+	key  func(string) exchange // the same with another main text; nil where it is not free
 }
 
-func (t trial) withKey(key string) (trial, bool) {
+func (t exchange) withKey(key string) (exchange, bool) {
 	if t.key == nil {
-		return trial{}, false
+		return exchange{}, false
 	}
 	return t.key(key), true
 }
 
-func createSwap(in swapper.CreateSwapInput) trial {
-	return trial{"createSwap", func(ctx context.Context, s swapper.Service) (any, error) { return s.CreateSwap(ctx, in) },
-		func(key string) trial { in.SrcToken = key; return createSwap(in) }}
+func createSwap(in swapper.CreateSwapInput) exchange {
+	return exchange{"createSwap", func(ctx context.Context, s swapper.Service) (any, error) { return s.CreateSwap(ctx, in) },
+		func(key string) exchange { in.SrcToken = key; return createSwap(in) }}
 }
 
-func createGasSwap(in swapper.CreateGasSwapInput) trial {
-	return trial{"createGasSwap", func(ctx context.Context, s swapper.Service) (any, error) { return s.CreateGasSwap(ctx, in) },
-		func(key string) trial { in.SrcToken = key; return createGasSwap(in) }}
+func createGasSwap(in swapper.CreateGasSwapInput) exchange {
+	return exchange{"createGasSwap", func(ctx context.Context, s swapper.Service) (any, error) { return s.CreateGasSwap(ctx, in) },
+		func(key string) exchange { in.SrcToken = key; return createGasSwap(in) }}
 }
 
-func getSwapStatus(in swapper.GetSwapStatusInput) trial {
-	return trial{"getSwapStatus", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapStatus(ctx, in) },
-		func(key string) trial { in.SwapID = key; return getSwapStatus(in) }}
+func getSwapStatus(in swapper.GetSwapStatusInput) exchange {
+	return exchange{"getSwapStatus", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapStatus(ctx, in) },
+		func(key string) exchange { in.SwapID = key; return getSwapStatus(in) }}
 }
 
-func submitTransaction(in swapper.SubmitTransactionInput) trial {
-	return trial{"submitTransaction", func(ctx context.Context, s swapper.Service) (any, error) { return s.SubmitTransaction(ctx, in) },
-		func(key string) trial { in.SwapID = key; return submitTransaction(in) }}
+func submitTransaction(in swapper.SubmitTransactionInput) exchange {
+	return exchange{"submitTransaction", func(ctx context.Context, s swapper.Service) (any, error) { return s.SubmitTransaction(ctx, in) },
+		func(key string) exchange { in.SwapID = key; return submitTransaction(in) }}
 }
 
-func settleWithLnurl(in swapper.SettleWithLnurlInput) trial {
-	return trial{"settleWithLnurl", func(ctx context.Context, s swapper.Service) (any, error) { return s.SettleWithLnurl(ctx, in) },
-		func(key string) trial { in.SwapID = key; return settleWithLnurl(in) }}
+func settleWithLnurl(in swapper.SettleWithLnurlInput) exchange {
+	return exchange{"settleWithLnurl", func(ctx context.Context, s swapper.Service) (any, error) { return s.SettleWithLnurl(ctx, in) },
+		func(key string) exchange { in.SwapID = key; return settleWithLnurl(in) }}
 }
 
-func listSwaps(in swapper.ListSwapsInput) trial {
-	return trial{"listSwaps", func(ctx context.Context, s swapper.Service) (any, error) { return s.ListSwaps(ctx, in) },
-		func(key string) trial { in.Signer = key; return listSwaps(in) }}
+func listSwaps(in swapper.ListSwapsInput) exchange {
+	return exchange{"listSwaps", func(ctx context.Context, s swapper.Service) (any, error) { return s.ListSwaps(ctx, in) },
+		func(key string) exchange { in.Signer = key; return listSwaps(in) }}
 }
 
-func listPendingSwaps(in swapper.ListSwapsInput) trial {
-	return trial{"listPendingSwaps", func(ctx context.Context, s swapper.Service) (any, error) { return s.ListPendingSwaps(ctx, in) },
-		func(key string) trial { in.Signer = key; return listPendingSwaps(in) }}
+func listPendingSwaps(in swapper.ListSwapsInput) exchange {
+	return exchange{"listPendingSwaps", func(ctx context.Context, s swapper.Service) (any, error) { return s.ListPendingSwaps(ctx, in) },
+		func(key string) exchange { in.Signer = key; return listPendingSwaps(in) }}
 }
 
-func getSupportedTokens(in swapper.GetSupportedTokensInput) trial {
-	return trial{"getSupportedTokens", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSupportedTokens(ctx, in) }, nil}
+func getSupportedTokens(in swapper.GetSupportedTokensInput) exchange {
+	return exchange{"getSupportedTokens", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSupportedTokens(ctx, in) }, nil}
 }
 
-func getSwapCounterTokens(in swapper.GetSwapCounterTokensInput) trial {
-	return trial{"getSwapCounterTokens", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapCounterTokens(ctx, in) },
-		func(key string) trial { in.Token = key; return getSwapCounterTokens(in) }}
+func getSwapCounterTokens(in swapper.GetSwapCounterTokensInput) exchange {
+	return exchange{"getSwapCounterTokens", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapCounterTokens(ctx, in) },
+		func(key string) exchange { in.Token = key; return getSwapCounterTokens(in) }}
 }
 
-func getSwapLimits(in swapper.GetSwapLimitsInput) trial {
-	return trial{"getSwapLimits", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapLimits(ctx, in) },
-		func(key string) trial { in.SrcToken = key; return getSwapLimits(in) }}
+func getSwapLimits(in swapper.GetSwapLimitsInput) exchange {
+	return exchange{"getSwapLimits", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSwapLimits(ctx, in) },
+		func(key string) exchange { in.SrcToken = key; return getSwapLimits(in) }}
 }
 
-func parseAddress(in swapper.ParseAddressInput) trial {
-	return trial{"parseAddress", func(ctx context.Context, s swapper.Service) (any, error) { return s.ParseAddress(ctx, in) },
-		func(key string) trial { in.Address = key; return parseAddress(in) }}
+func parseAddress(in swapper.ParseAddressInput) exchange {
+	return exchange{"parseAddress", func(ctx context.Context, s swapper.Service) (any, error) { return s.ParseAddress(ctx, in) },
+		func(key string) exchange { in.Address = key; return parseAddress(in) }}
 }
 
-func getSpendableBalance(in swapper.GetSpendableBalanceInput) trial {
-	return trial{"getSpendableBalance", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSpendableBalance(ctx, in) },
-		func(key string) trial { in.Wallet = key; return getSpendableBalance(in) }}
+func getSpendableBalance(in swapper.GetSpendableBalanceInput) exchange {
+	return exchange{"getSpendableBalance", func(ctx context.Context, s swapper.Service) (any, error) { return s.GetSpendableBalance(ctx, in) },
+		func(key string) exchange { in.Wallet = key; return getSpendableBalance(in) }}
 }
 
-// trials call every operation, with all fields and with few, and get every answer of the fake.
-func trials() []trial {
+// exchanges call every operation, with all fields and with few, and get every answer of the fake.
+func exchanges() []exchange {
 	huge, _ := new(big.Int).SetString("115792089237316195423570985008687907853269984665640564039457584007913129639935", 10)
-	all := []trial{
+	all := []exchange{
 		createSwap(swapper.CreateSwapInput{SrcToken: "a", DstToken: "b", Amount: huge, AmountType: swapper.ExactOut, SrcAddress: "s <&>", DstAddress: "d\u2028\"\\",
 			GasAmount: big.NewInt(7), PaymentHash: preimage, LightningInvoiceDescription: "æ—日", LightningInvoiceDescriptionHash: preimage,
 			LightningPaymentHTLCTimeout: new(5 * 24 * time.Hour), LightningPaymentMaxHTLCTimeout: new(10 * 24 * time.Hour), IdempotencyKey: "key 1"}),
@@ -130,7 +130,7 @@ func trials() []trial {
 
 func dial(t testing.TB, url string, o httpapi.ClientOptions) swapper.Service {
 	t.Helper()
-	return must.Get(httpapi.NewClient(url, o))(t)
+	return trial.Must(httpapi.NewClient(url, o))(t)
 }
 
 var sameNumbers = cmp.Options{
@@ -143,17 +143,17 @@ func TestClientAgainstHandler(t *testing.T) {
 	server := httptest.NewServer(httpapi.New(service, httpapi.Options{BasePath: "/api"}))
 	defer server.Close()
 	client := dial(t, server.URL+"/api/", httpapi.ClientOptions{})
-	for _, trial := range trials() {
+	for _, exchange := range exchanges() {
 		var sent, arrived any
 		service.got = func(in any) { sent = in }
-		want, err := trial.call(t.Context(), service)
+		want, err := exchange.call(t.Context(), service)
 		if err != nil {
-			t.Fatalf("%s: %v", trial.name, err)
+			t.Fatalf("%s: %v", exchange.name, err)
 		}
 		service.got = func(in any) { arrived = in }
-		got, err := trial.call(t.Context(), client)
+		got, err := exchange.call(t.Context(), client)
 		if err != nil {
-			t.Errorf("%s: %v", trial.name, err)
+			t.Errorf("%s: %v", exchange.name, err)
 			continue
 		}
 		if in, ok := sent.(swapper.ListSwapsInput); ok { // by pages, with one more swap than they have
@@ -164,10 +164,10 @@ func TestClientAgainstHandler(t *testing.T) {
 			sent = in
 		}
 		if diff := cmp.Diff(sent, arrived, sameNumbers); diff != "" {
-			t.Errorf("%s: input differs (-sent +arrived):\n%s", trial.name, diff)
+			t.Errorf("%s: input differs (-sent +arrived):\n%s", exchange.name, diff)
 		}
 		if diff := cmp.Diff(want, got, sameNumbers); diff != "" {
-			t.Errorf("%s: answer differs (-given +received):\n%s", trial.name, diff)
+			t.Errorf("%s: answer differs (-given +received):\n%s", exchange.name, diff)
 		}
 	}
 }
@@ -190,9 +190,9 @@ func TestErrorsAgainstHandler(t *testing.T) {
 		}
 		return response, err
 	})}})
-	for _, trial := range trials() {
+	for _, exchange := range exchanges() {
 		for code, wantStatus := range codes {
-			failing, ok := trial.withKey("error-" + string(code))
+			failing, ok := exchange.withKey("error-" + string(code))
 			if !ok {
 				continue
 			}
@@ -200,33 +200,33 @@ func TestErrorsAgainstHandler(t *testing.T) {
 			_, want := failing.call(t.Context(), service)
 			_, got := failing.call(t.Context(), client)
 			if fault.CodeOf(got) != code || status != wantStatus {
-				t.Errorf("%s: %v became %v, status %d", trial.name, want, got, status)
+				t.Errorf("%s: %v became %v, status %d", exchange.name, want, got, status)
 			}
 			if code == fault.Internal {
 				if strings.Contains(got.Error(), "secret detail") || !strings.Contains(log.String(), "secret detail") {
-					t.Errorf("%s: the caller reads %q, the log %q", trial.name, got, log.String())
+					t.Errorf("%s: the caller reads %q, the log %q", exchange.name, got, log.String())
 				}
 				continue
 			}
 			if log.Len() > 0 {
-				t.Errorf("%s: %v is logged: %s", trial.name, want, log.String())
+				t.Errorf("%s: %v is logged: %s", exchange.name, want, log.String())
 			}
 			a, _ := errors.AsType[*fault.Error](want)
 			b, _ := errors.AsType[*fault.Error](got)
 			if diff := cmp.Diff(a, b, sameNumbers); diff != "" {
-				t.Errorf("%s: error differs (-given +received):\n%s", trial.name, diff)
+				t.Errorf("%s: error differs (-given +received):\n%s", exchange.name, diff)
 			}
 		}
-		if failing, ok := trial.withKey("error-plain"); ok {
+		if failing, ok := exchange.withKey("error-plain"); ok {
 			if _, err := failing.call(t.Context(), client); fault.CodeOf(err) != fault.Timeout {
-				t.Errorf("%s: an expired context became %v", trial.name, err)
+				t.Errorf("%s: an expired context became %v", exchange.name, err)
 			}
 		}
-		if failing, ok := trial.withKey("error-panic"); ok {
+		if failing, ok := exchange.withKey("error-panic"); ok {
 			log.Reset()
 			_, err := failing.call(t.Context(), client)
 			if fault.CodeOf(err) != fault.Internal || strings.Contains(err.Error(), "secret") || !strings.Contains(log.String(), "fake_test.go") {
-				t.Errorf("%s: a panic became %v, and in the log %q", trial.name, err, log.String())
+				t.Errorf("%s: a panic became %v, and in the log %q", exchange.name, err, log.String())
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -149,7 +149,7 @@ func sameAsSent(t *testing.T, want json.RawMessage, member, text string) {
 	t.Helper()
 	var says map[string]map[string]any
 	var sent map[string]any
-	must.Do(t, errors.Join(json.Unmarshal(want, &says), json.Unmarshal([]byte(text), &sent)))
+	trial.Do(t, errors.Join(json.Unmarshal(want, &says), json.Unmarshal([]byte(text), &sent)))
 	sameMembers(t, says[member], sent)
 }
 
@@ -332,7 +332,7 @@ func checkOperation(t *testing.T, c *vectors.Case, operation, text string, want 
 	var expected map[string]members
 	d := json.NewDecoder(bytes.NewReader(want))
 	d.UseNumber()
-	must.Do(t, d.Decode(&expected))
+	trial.Do(t, d.Decode(&expected))
 	fields := expected[member]
 	for name, x := range fields {
 		if x == "" || x == false { // as good as absent, where it is not refused
@@ -351,7 +351,7 @@ func checkOperation(t *testing.T, c *vectors.Case, operation, text string, want 
 		c.Differ(t, "list-pages")
 		fields["limit"] = x
 	}
-	fieldsText := must.Get(json.Marshal(fields))(t)
+	fieldsText := trial.Must(json.Marshal(fields))(t)
 	vectors.SameJSON(t, fieldsText, got)
 }
 
@@ -385,7 +385,7 @@ func TestVectorsCreateSwapBody(t *testing.T) {
 		}
 		d := json.NewDecoder(bytes.NewReader(want))
 		d.UseNumber()
-		must.Do(t, d.Decode(&args))
+		trial.Do(t, d.Decode(&args))
 		a := args.SwapArgs
 		body := members{"srcToken": a.SrcToken, "dstToken": a.DstToken, "amount": a.Amount, "srcAddress": a.SrcAddress, "dstAddress": a.DstAddress,
 			"amountType": "EXACT_OUT"}
@@ -400,7 +400,7 @@ func TestVectorsCreateSwapBody(t *testing.T) {
 			}
 			body[name] = x
 		}
-		text := must.Get(json.Marshal(members{"body": body}))(t)
+		text := trial.Must(json.Marshal(members{"body": body}))(t)
 		checkOperation(t, c, "createSwap", string(in.Body), text, "body")
 	})
 }

@@ -13,8 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -22,7 +21,7 @@ import (
 // open opens a client of the network, which runs until the test ends.
 func open(t *testing.T, c swapper.Config) *swapper.Client {
 	t.Helper()
-	client := must.Get(swapper.Open(t.Context(), c))(t)
+	client := trial.Must(swapper.Open(t.Context(), c))(t)
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = client.Run(context.Background()) }() // until it is closed
 	t.Cleanup(func() {
@@ -43,7 +42,7 @@ func TestEveryDirection(t *testing.T) {
 	t.Parallel()
 	n := swappertest.Start(t, swappertest.Options{})
 	client := open(t, n.Config())
-	to := must.Get(n.NewUser())(t)
+	to := trial.Must(n.NewUser())(t)
 	evm, invoice := n.User.Address("CITREA"), to.Invoice(30_000)
 	for _, test := range []swapper.CreateSwapInput{
 		in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", to.Address("CITREA")),
@@ -51,7 +50,7 @@ func TestEveryDirection(t *testing.T) {
 		in("CITREA-CBTC", "BITCOIN-BTC", 200_000, swapper.ExactOut, evm, to.Address("BITCOIN")),
 		in("CITREA-USDC", "LIGHTNING-BTC", 30_000, swapper.ExactOut, evm, invoice),
 	} {
-		swap := must.Get(client.CreateSwap(t.Context(), test))(t)
+		swap := trial.Must(client.CreateSwap(t.Context(), test))(t)
 		status, err := n.User.Finish(t.Context(), client, swap.SwapID)
 		if err != nil || !status.IsSuccess {
 			t.Fatalf("%s to %s: %v %+v", test.SrcToken, test.DstToken, err, status)
@@ -78,7 +77,7 @@ func TestALoopOfOnesOwnEnds(t *testing.T) {
 	} {
 		t.Run(loop, func(t *testing.T) {
 			t.Parallel()
-			n := swappertest.Start(t, swappertest.Options{Hear: !depth.Full(), Solana: swappertest.SolanaOptions{Version: "v1"}})
+			n := swappertest.Start(t, swappertest.Options{Hear: !trial.Full(), Solana: swappertest.SolanaOptions{Version: "v1"}})
 			c := open(t, n.Config())
 			u := n.User
 			for name, input := range map[string]swapper.CreateSwapInput{
@@ -89,7 +88,7 @@ func TestALoopOfOnesOwnEnds(t *testing.T) {
 				"to Bitcoin, other": in("SOLANA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, u.Address("SOLANA"), u.Address("BITCOIN")),
 			} {
 				t.Run(name, func(t *testing.T) {
-					created := must.Get(c.CreateSwap(t.Context(), input))(t)
+					created := trial.Must(c.CreateSwap(t.Context(), input))(t)
 					status := followUntil(t, n, c, created.SwapID, mines, func(s *swapper.GetSwapStatusOutput) bool { return s.IsFinished })
 					if !status.IsSuccess {
 						t.Errorf("ended as %s", status.State.Name)
@@ -155,7 +154,7 @@ func TestHoldPayouts(t *testing.T) {
 	t.Parallel()
 	n := swappertest.Start(t, swappertest.Options{HoldPayouts: true})
 	c := open(t, n.Config())
-	created := must.Get(c.CreateSwap(t.Context(), in("CITREA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, n.User.Address("CITREA"), n.User.Address("BITCOIN"))))(t)
+	created := trial.Must(c.CreateSwap(t.Context(), in("CITREA-WBTC", "BITCOIN-BTC", 50_000, swapper.ExactIn, n.User.Address("CITREA"), n.User.Address("BITCOIN"))))(t)
 	softClaimed := func(s *swapper.GetSwapStatusOutput) bool { return s.State.Name == "SOFT_CLAIMED" }
 	followUntil(t, n, c, created.SwapID, ownPayment, softClaimed)
 	time.Sleep(1500 * time.Millisecond) // three times as long as the network waits without the option
@@ -171,12 +170,12 @@ func TestFinishKeepsHeldPayments(t *testing.T) {
 	t.Parallel()
 	n := swappertest.Start(t, swappertest.Options{Hear: true, Solana: swappertest.SolanaOptions{Version: "v2", SlotTime: 100 * time.Millisecond}})
 	client := open(t, n.Config())
-	before := must.Get(n.User.Balance(t.Context(), "LIGHTNING-BTC"))(t)
-	swap := must.Get(client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "SOLANA-WBTC", 100_000, swapper.ExactIn, "", n.User.Address("SOLANA"))))(t)
+	before := trial.Must(n.User.Balance(t.Context(), "LIGHTNING-BTC"))(t)
+	swap := trial.Must(client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "SOLANA-WBTC", 100_000, swapper.ExactIn, "", n.User.Address("SOLANA"))))(t)
 	if status, err := n.User.Finish(t.Context(), client, swap.SwapID); err != nil || !status.IsSuccess {
 		t.Fatalf("%v %+v", err, status)
 	}
-	now := must.Get(n.User.Balance(t.Context(), "LIGHTNING-BTC"))(t)
+	now := trial.Must(n.User.Balance(t.Context(), "LIGHTNING-BTC"))(t)
 	if paid := before.Sub(before, now); paid.Int64() < 100_000 {
 		t.Errorf("paid %s, quoted 100000", paid)
 	}
@@ -187,7 +186,7 @@ func TestFinishUntilIsMissed(t *testing.T) {
 	t.Parallel()
 	n := swappertest.Start(t, swappertest.Options{Hear: true})
 	client := open(t, n.Config())
-	swap := must.Get(client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 50_000, swapper.ExactIn, "", n.User.Address("CITREA"))))(t)
+	swap := trial.Must(client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 50_000, swapper.ExactIn, "", n.User.Address("CITREA"))))(t)
 	status, err := n.User.FinishUntil(t.Context(), client, swap.SwapID, func(*swapper.GetSwapStatusOutput) bool { return false })
 	if err == nil || !strings.Contains(err.Error(), "finished in the state CLAIM_CLAIMED") || status == nil || !status.IsSuccess {
 		t.Errorf("%+v, %v", status, err)
@@ -201,7 +200,7 @@ func TestSolana(t *testing.T) {
 	for _, version := range []string{"v1", "v2"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			n := swappertest.Start(t, swappertest.Options{Hear: !depth.Full(), Solana: swappertest.SolanaOptions{Version: version}})
+			n := swappertest.Start(t, swappertest.Options{Hear: !trial.Full(), Solana: swappertest.SolanaOptions{Version: version}})
 			client := open(t, n.Config())
 			to, err := n.NewUser()
 			if err != nil {
@@ -209,7 +208,7 @@ func TestSolana(t *testing.T) {
 			}
 			user := n.User.Address("SOLANA")
 			for _, token := range []string{"SOLANA-SOL", "SOLANA-WBTC", "SOLANA-USDC"} {
-				must.Do(t, n.SendTokens(t.Context(), token, to.Address("SOLANA"), big.NewInt(1_000_000)))
+				trial.Do(t, n.SendTokens(t.Context(), token, to.Address("SOLANA"), big.NewInt(1_000_000)))
 				if has, err := to.Balance(t.Context(), token); err != nil || has.Int64() != 1_000_000 {
 					t.Errorf("%s: %s, %v", token, has, err)
 				}
@@ -228,7 +227,7 @@ func TestSolana(t *testing.T) {
 				t.Errorf("the node works: %v", err)
 			}
 			n.Misbehave()
-			must.Do(t, n.Advance(time.Hour))
+			trial.Do(t, n.Advance(time.Hour))
 			for _, test := range []swapper.CreateSwapInput{
 				in("SOLANA-SOL", "BITCOIN-BTC", 200_000, swapper.ExactOut, user, to.Address("BITCOIN")),
 				in("SOLANA-USDC", "LIGHTNING-BTC", 30_000, swapper.ExactOut, user, to.Invoice(30_000)),
@@ -238,7 +237,7 @@ func TestSolana(t *testing.T) {
 				who, before := to, new(big.Int)
 				if test.DstAddress == user {
 					who = n.User
-					before = must.Get(who.Balance(t.Context(), test.DstToken))(t)
+					before = trial.Must(who.Balance(t.Context(), test.DstToken))(t)
 				}
 				swap, err := client.CreateSwap(t.Context(), test)
 				if err != nil {
@@ -264,8 +263,8 @@ func TestSignOnEveryChain(t *testing.T) {
 	client := open(t, n.Config())
 	for _, token := range []string{"CITREA-WBTC", "SOLANA-WBTC", "STARKNET-WBTC"} {
 		chain, _, _ := strings.Cut(token, "-")
-		swap := must.Get(client.CreateSwap(t.Context(), in(token, "BITCOIN-BTC", 200_000, swapper.ExactOut, n.User.Address(chain), n.User.Address("BITCOIN"))))(t)
-		status := must.Get(client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: swap.SwapID}))(t)
+		swap := trial.Must(client.CreateSwap(t.Context(), in(token, "BITCOIN-BTC", 200_000, swapper.ExactOut, n.User.Address(chain), n.User.Address("BITCOIN"))))(t)
+		status := trial.Must(client.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: swap.SwapID}))(t)
 		signed, err := n.User.Sign(status.CurrentAction)
 		if err != nil {
 			t.Fatalf("%s: %v", chain, err)
@@ -280,12 +279,12 @@ func TestSignOnEveryChain(t *testing.T) {
 func TestMoney(t *testing.T) {
 	t.Parallel()
 	n := swappertest.Start(t, swappertest.Options{})
-	u := must.Get(n.NewUser())(t)
+	u := trial.Must(n.NewUser())(t)
 	txID, err := n.SendBitcoin(u.Address("BITCOIN"), 70_000)
 	if err != nil || len(txID) != 64 {
 		t.Fatalf("%q, %v", txID, err)
 	}
-	must.Do(t, n.Mine(1))
+	trial.Do(t, n.Mine(1))
 	for _, token := range []string{"CITREA-CBTC", "CITREA-WBTC", "CITREA-USDC"} {
 		if err := n.SendTokens(t.Context(), token, u.Address("CITREA"), big.NewInt(70_000)); err != nil {
 			t.Errorf("%s: %v", token, err)
@@ -399,7 +398,7 @@ func TestFaults(t *testing.T) {
 		client := open(t, c)
 		n.Misbehave(swappertest.WatchtowerFault{Off: true})
 		defer n.Misbehave()
-		swap := must.Get(client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 50_000, swapper.ExactIn, "", evm)))(t)
+		swap := trial.Must(client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 50_000, swapper.ExactIn, "", evm)))(t)
 		manual := false
 		status, err := n.User.FinishUntil(t.Context(), client, swap.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
 			if a, ok := s.CurrentAction.(*swapper.Wait); ok && a.Name == "Automatic settlement" {
@@ -416,7 +415,7 @@ func TestFaults(t *testing.T) {
 		client := open(t, c)
 		n.Misbehave(swappertest.LightningFault{Refuse: true})
 		defer n.Misbehave()
-		swap := must.Get(client.CreateSwap(t.Context(), toLightning()))(t)
+		swap := trial.Must(client.CreateSwap(t.Context(), toLightning()))(t)
 		status, err := n.User.Finish(t.Context(), client, swap.SwapID)
 		if err != nil || !status.IsFinished || status.IsSuccess || status.Steps[len(status.Steps)-1].Status != "refunded" {
 			t.Errorf("%v %+v", err, status)
@@ -428,7 +427,7 @@ func TestClockAndBlocks(t *testing.T) {
 	t.Parallel()
 	n := swappertest.Start(t, swappertest.Options{MineEvery: 10 * time.Millisecond, NextProtocol: true})
 	client := open(t, n.Config())
-	swap := must.Get(client.CreateSwap(t.Context(), in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", n.User.Address("CITREA"))))(t)
+	swap := trial.Must(client.CreateSwap(t.Context(), in("BITCOIN-BTC", "CITREA-WBTC", 300_000, swapper.ExactIn, "", n.User.Address("CITREA"))))(t)
 	before := n.Now()
 	if err := n.Advance(time.Hour); err != nil || n.Now().Sub(before) < time.Hour {
 		t.Errorf("%v after %v, %v", n.Now(), before, err)
@@ -439,7 +438,7 @@ func TestClockAndBlocks(t *testing.T) {
 	}
 	height := func() string {
 		t.Helper()
-		r := must.Get(http.Get(n.URL("BITCOIN") + "blocks/tip/height"))(t)
+		r := trial.Must(http.Get(n.URL("BITCOIN") + "blocks/tip/height"))(t)
 		defer r.Body.Close()
 		text, err := io.ReadAll(r.Body)
 		if err != nil || r.StatusCode != http.StatusOK {
@@ -465,21 +464,21 @@ func TestLinks(t *testing.T) {
 	n := swappertest.Start(t, swappertest.Options{Hear: true})
 	client := open(t, n.Config())
 	for _, to := range []string{n.PayLink(), n.LightningAddress()} {
-		swap := must.Get(client.CreateSwap(t.Context(), in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, n.User.Address("CITREA"), to)))(t)
+		swap := trial.Must(client.CreateSwap(t.Context(), in("CITREA-WBTC", "LIGHTNING-BTC", 20_000, swapper.ExactOut, n.User.Address("CITREA"), to)))(t)
 		status, err := n.User.Finish(t.Context(), client, swap.SwapID)
 		if err != nil || !status.IsSuccess || status.LNURL == nil || status.LNURL.SuccessAction == nil {
 			t.Errorf("%v %+v", err, status)
 		}
 	}
-	first := must.Get(n.WithdrawLink())(t)
+	first := trial.Must(n.WithdrawLink())(t)
 	if second, err := n.WithdrawLink(); err != nil || second == first {
 		t.Errorf("%s again, %v", second, err)
 	}
-	swap := must.Get(client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 20_000, swapper.ExactIn, first, n.User.Address("CITREA"))))(t)
+	swap := trial.Must(client.CreateSwap(t.Context(), in("LIGHTNING-BTC", "CITREA-WBTC", 20_000, swapper.ExactIn, first, n.User.Address("CITREA"))))(t)
 	if _, err := client.SettleWithLnurl(t.Context(), swapper.SettleWithLnurlInput{SwapID: swap.SwapID}); err != nil {
 		t.Fatal(err)
 	}
-	has := must.Get(n.User.Balance(t.Context(), "LIGHTNING-BTC"))(t)
+	has := trial.Must(n.User.Balance(t.Context(), "LIGHTNING-BTC"))(t)
 	status, err := n.User.Finish(t.Context(), client, swap.SwapID)
 	if err != nil || !status.IsSuccess {
 		t.Errorf("%v %+v", err, status)
@@ -498,7 +497,7 @@ func TestOtherProcesses(t *testing.T) {
 		Listen: swappertest.Listen{Control: "127.0.0.1:0"},
 	})
 	var text bytes.Buffer
-	must.Do(t, n.Describe(&text))
+	trial.Do(t, n.Describe(&text))
 	var d struct {
 		EVM struct {
 			Chain   string
@@ -509,12 +508,12 @@ func TestOtherProcesses(t *testing.T) {
 		Bitcoin        struct{ REST string }
 		Control, Clock string
 	}
-	must.Do(t, json.Unmarshal(text.Bytes(), &d))
+	trial.Do(t, json.Unmarshal(text.Bytes(), &d))
 	if d.EVM.Chain != "GOAT" || d.EVM.ChainID != 77 || d.EVM.Tokens["WBTC"] != wbtc || d.EVM.RPC != n.URL("GOAT") || d.Bitcoin.REST != n.URL("BITCOIN") {
 		t.Errorf("%+v", d)
 	}
 	before := n.Now()
-	r := must.Get(http.Post(d.Control+"/advance?seconds=3600", "", nil))(t)
+	r := trial.Must(http.Post(d.Control+"/advance?seconds=3600", "", nil))(t)
 	r.Body.Close()
 	if r.StatusCode != http.StatusOK || n.Now().Sub(before) < time.Hour || d.Clock != d.Control+"/clock" {
 		t.Errorf("%s, %v after %v", r.Status, n.Now(), before)
@@ -541,12 +540,12 @@ func TestOptionsAreChecked(t *testing.T) {
 // The same on Starknet, with users whose accounts are not deployed.
 func TestStarknet(t *testing.T) {
 	t.Parallel()
-	n := swappertest.Start(t, swappertest.Options{Hear: !depth.Full(), Starknet: swappertest.StarknetOptions{On: true}})
+	n := swappertest.Start(t, swappertest.Options{Hear: !trial.Full(), Starknet: swappertest.StarknetOptions{On: true}})
 	client := open(t, n.Config())
-	to := must.Get(n.NewUser())(t)
+	to := trial.Must(n.NewUser())(t)
 	user := n.User.Address("STARKNET")
 	for token, amount := range map[string]*big.Int{"STARKNET-STRK": new(big.Int).Mul(big.NewInt(5000), big.NewInt(1e18)), "STARKNET-WBTC": big.NewInt(1e8), "STARKNET-USDC": big.NewInt(1e9)} {
-		must.Do(t, n.SendTokens(t.Context(), token, to.Address("STARKNET"), amount))
+		trial.Do(t, n.SendTokens(t.Context(), token, to.Address("STARKNET"), amount))
 		if has, err := to.Balance(t.Context(), token); err != nil || has.Cmp(amount) != 0 {
 			t.Errorf("%s: %s, %v", token, has, err)
 		}
@@ -565,7 +564,7 @@ func TestStarknet(t *testing.T) {
 		t.Errorf("the node works: %v", err)
 	}
 	n.Misbehave()
-	must.Do(t, n.Advance(time.Hour))
+	trial.Do(t, n.Advance(time.Hour))
 	for _, test := range []struct {
 		swapper.CreateSwapInput
 		by, to *swappertest.User
@@ -576,7 +575,7 @@ func TestStarknet(t *testing.T) {
 		{in("LIGHTNING-BTC", "STARKNET-WBTC", 100_000, swapper.ExactIn, "", user), n.User, n.User},
 		{in("BITCOIN-BTC", "STARKNET-USDC", 300_000, swapper.ExactIn, "", to.Address("STARKNET")), n.User, to},
 	} {
-		before := must.Get(test.to.Balance(t.Context(), test.DstToken))(t)
+		before := trial.Must(test.to.Balance(t.Context(), test.DstToken))(t)
 		swap, err := client.CreateSwap(t.Context(), test.CreateSwapInput)
 		if err != nil {
 			t.Fatalf("%s to %s: %v", test.SrcToken, test.DstToken, err)
@@ -598,7 +597,7 @@ func TestGasOnSolana(t *testing.T) {
 	n := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}})
 	client := open(t, n.Config())
 	for _, src := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
-		to := must.Get(n.NewUser())(t)
+		to := trial.Must(n.NewUser())(t)
 		s, err := client.CreateGasSwap(t.Context(), swapper.CreateGasSwapInput{SrcToken: src, ChainID: "SOLANA", Amount: big.NewInt(50_000_000), DstAddress: to.Address("SOLANA")})
 		if err != nil {
 			t.Fatalf("%s: %v", src, err)

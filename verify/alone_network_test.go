@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
 )
@@ -15,11 +15,11 @@ import (
 func balances(w *world) {
 	v := w.walletOf(&service{}, new(storage.Memory))
 	for _, token := range []string{w.chain + "-WBTC", "BITCOIN-BTC"} {
-		has := must.Get(w.net.User.Balance(w.Context(), token))(w)
+		has := trial.Must(w.net.User.Balance(w.Context(), token))(w)
 		chain, _, _ := strings.Cut(token, "-")
 		in := swapper.GetSpendableBalanceInput{Wallet: w.net.User.Address(chain), Token: token}
-		got := must.Get(v.GetSpendableBalance(w.Context(), in))(w)
-		want := must.Get(w.service.GetSpendableBalance(w.Context(), in))(w)
+		got := trial.Must(v.GetSpendableBalance(w.Context(), in))(w)
+		want := trial.Must(w.service.GetSpendableBalance(w.Context(), in))(w)
 		if got.Balance.RawAmount.Sign() <= 0 || got.Balance.RawAmount.Cmp(has) > 0 || asText(w.T, got) != asText(w.T, want) {
 			w.Errorf("%s: got %s, want at most %s and %s", token, asText(w.T, got), has, asText(w.T, want))
 		}
@@ -31,7 +31,7 @@ func balances(w *world) {
 func withoutBitcoin(w *world) {
 	c := w.net.Config()
 	store := new(storage.Memory)
-	v := must.Get(verify.Wrap(w.service, verify.Config{Network: c.Network, Chains: c.Chains, NoBitcoin: true, Prices: c.Prices, Now: c.Now, Store: store}))(w)
+	v := trial.Must(verify.Wrap(w.service, verify.Config{Network: c.Network, Chains: c.Chains, NoBitcoin: true, Prices: c.Prices, Now: c.Now, Store: store}))(w)
 	end, err := w.net.User.Finish(w.Context(), v, w.out(v, swapper.SwapToBTC).SwapID)
 	if err != nil || !end.IsSuccess {
 		w.Errorf("to Bitcoin: got %+v, %v", end, err)
@@ -52,7 +52,7 @@ func withoutBitcoin(w *world) {
 			w.Errorf("%s: got %v, want the missing backend named", name, c.err)
 		}
 	}
-	listed := must.Get(v.ListSwaps(w.Context(), swapper.ListSwapsInput{Signer: w.net.User.Address(w.chain)}))(w)
+	listed := trial.Must(v.ListSwaps(w.Context(), swapper.ListSwapsInput{Signer: w.net.User.Address(w.chain)}))(w)
 	for _, o := range listed {
 		if o.SwapID == before && (o.IsFinished || !strings.Contains(o.State.Description, "Told by the service, not verified")) {
 			w.Errorf("in a list: got %+v", o)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -24,7 +24,7 @@ func paysDeposits(w *world) {
 	v := w.wallet()
 	before := w.balance()
 	s := w.fromBitcoin(v)
-	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
+	end := trial.Must(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess || end.IsFailed || end.IsExpired {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -40,7 +40,7 @@ func paysDeposits(w *world) {
 func (w *world) opens(sats int64) (*swapper.SignSmartChainTransaction, swapper.EscrowInfo) {
 	w.Helper()
 	s := w.paying(w.service.Service, sats)
-	sign := must.Get(w.action(w.service.Service, s.SwapID))(w)
+	sign := trial.Must(w.action(w.service.Service, s.SwapID))(w)
 	out, err := w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID})
 	if err != nil || out.Escrow == nil {
 		w.Fatalf("the service says %+v, %v", out, err)
@@ -156,8 +156,8 @@ func refusesDeposits(w *world) {
 	}
 	sign := func(v swapper.Service, id string) []string {
 		w.Helper()
-		out := must.Get(v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: w.net.User.Address("BITCOIN"), BitcoinPublicKey: w.net.User.BitcoinPublicKey()}))(w)
-		return must.Get(w.net.User.Sign(out.CurrentAction))(w)
+		out := trial.Must(v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: w.net.User.Address("BITCOIN"), BitcoinPublicKey: w.net.User.BitcoinPublicKey()}))(w)
+		return trial.Must(w.net.User.Sign(out.CurrentAction))(w)
 	}
 	taken := len(w.service.taken)
 	if got, err := v.SubmitTransaction(w.Context(), swapper.SubmitTransactionInput{SwapID: s.SwapID, SignedTxs: sign(other, o.SwapID)}); err == nil {
@@ -189,12 +189,12 @@ func claimsDepositAlone(w *world) {
 		w.Fatal(err)
 	}
 	w.service.gone = true
-	must.Do(w, w.net.Mine(6))
+	trial.Do(w, w.net.Mine(6))
 	if _, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); err != nil {
 		w.Fatal(err)
 	}
-	must.Do(w, w.net.Advance(3*time.Minute))
-	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
+	trial.Do(w, w.net.Advance(3*time.Minute))
+	end := trial.Must(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Each row of the table in docs/verify.md names its test, and what the document names is there.
 func TestDocumentNamesItsTests(t *testing.T) {
-	text := must.Get(os.ReadFile("../docs/verify.md"))(t)
+	text := trial.Must(os.ReadFile("../docs/verify.md"))(t)
 	var sources strings.Builder
 	for _, pattern := range []string{"*_test.go", "js/*_test.go", "internal/reference/*_test.go", "../internal/lp/verify/*_test.go", "../internal/btc/psbt/*_test.go", "../chains/*/*_test.go", "../chains/chaintest/*.go", "../e2e/*_test.go", "../examples/wallet/*_test.go"} {
 		files, err := filepath.Glob(pattern)
@@ -20,7 +20,7 @@ func TestDocumentNamesItsTests(t *testing.T) {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
 		}
 		for _, name := range files {
-			source := must.Get(os.ReadFile(name))(t)
+			source := trial.Must(os.ReadFile(name))(t)
 			sources.Write(source)
 		}
 	}

@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -112,10 +111,10 @@ func verifiesEveryLeaf(w *world) {
 	} {
 		w.Run(flow.name, func(t *testing.T) {
 			if opensOnSolana := flow.typ == swapper.SwapFromBTCLN && w.chain == "SOLANA"; w.chain != "CITREA" && !opensOnSolana || flow.name == "given back" {
-				depth.OnlyFull(t)
+				trial.OnlyFull(t)
 			}
 			if tried[flow.name] { // after the other types, whose answers take its own one's place
-				depth.OnlyFull(t)
+				trial.OnlyFull(t)
 			}
 			tried[flow.name] = true
 			w := &world{T: t, net: w.net, service: w.service, chain: w.chain}
@@ -144,7 +143,7 @@ func verifiesEveryLeaf(w *world) {
 			}
 			for _, s := range flow.stages {
 				if s.name == "claim" { // and no watchtower has claimed
-					must.Do(t, w.net.Advance(3*time.Minute))
+					trial.Do(t, w.net.Advance(3*time.Minute))
 				}
 				text := a.reach(s, flow.typ == swapper.SwapSPVVaultFromBTC || flow.typ == swapper.SwapFromBTC || flow.typ == swapper.SwapFromBTCLN)
 				if flow.name == toLink { // a service that hears of links says this of another one
@@ -157,7 +156,7 @@ func verifiesEveryLeaf(w *world) {
 					t.Fatalf("%s: %v", s.name, err)
 				}
 				if twice {
-					a.try(s, text, depth.Of(0, heard), twice, 1)
+					a.try(s, text, trial.Of(0, heard), twice, 1)
 				}
 				heard = append(heard, answered{flow.name, s.name, text})
 			}
@@ -175,7 +174,7 @@ const toLink = "to a link"
 // toLink asks for a swap to an LNURL-pay link.
 func (w *world) toLink(s swapper.Service) *swapper.CreateSwapOutput {
 	w.Helper()
-	swap := must.Get(s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
+	swap := trial.Must(s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
 		SrcAddress: w.net.User.Address(w.chain), DstAddress: w.net.PayLink()}))(w)
 	return swap
 }
@@ -184,7 +183,7 @@ func (w *world) toLink(s swapper.Service) *swapper.CreateSwapOutput {
 func (w *world) withLink(answer []byte) []byte {
 	w.Helper()
 	var out swapper.GetSwapStatusOutput
-	must.Do(w, json.Unmarshal(answer, &out))
+	trial.Do(w, json.Unmarshal(answer, &out))
 	out.LNURL = &swapper.SwapOutputLNURL{Pay: "lnurl1other", SuccessAction: &swapper.SuccessAction{Description: "paid", Text: "call 555", URL: "https://thief.example"}}
 	return []byte(asText(w.T, out))
 }
@@ -265,7 +264,7 @@ func (a *alterations) ask(answer []byte) (*swapper.GetSwapStatusOutput, bool, er
 	}
 	a.store.before = nil
 	got, err := a.wallet.GetSwapStatus(a.Context(), swapper.GetSwapStatusInput{SwapID: a.id})
-	must.Do(a, a.store.rewind(a.Context()))
+	trial.Do(a, a.store.rewind(a.Context()))
 	return got, a.told.secrets > 0, err
 }
 
@@ -287,7 +286,7 @@ func (a *alterations) try(s stage, answer []byte, heard []answered, twice bool, 
 	own := maps.Clone(all)
 	tried := map[bool]bool{}
 	for _, other := range slices.Backward(heard) {
-		if same := other.stage == s.name; depth.Full() || !tried[same] { // the last of this stage, and of the others
+		if same := other.stage == s.name; trial.Full() || !tried[same] { // the last of this stage, and of the others
 			tried[same] = true
 			for path, text := range grafts(a.T, answer, other.text) {
 				all[path+" by that of "+other.of+", "+other.stage] = text
@@ -295,7 +294,7 @@ func (a *alterations) try(s stage, answer []byte, heard []answered, twice bool, 
 		}
 	}
 	for n, path := range slices.Sorted(maps.Keys(all)) {
-		if !depth.Full() && (n%2 != 0 || twice && n/2%2 != half) {
+		if !trial.Full() && (n%2 != 0 || twice && n/2%2 != half) {
 			continue
 		}
 		text := all[path]
@@ -398,7 +397,7 @@ func (a *alterations) believed(want, got *swapper.GetSwapStatusOutput) (all []st
 func leaves(t *testing.T, of any) map[string]string {
 	t.Helper()
 	var root any
-	must.Do(t, json.Unmarshal([]byte(asText(t, of)), &root))
+	trial.Do(t, json.Unmarshal([]byte(asText(t, of)), &root))
 	all := map[string]string{}
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
@@ -425,7 +424,7 @@ func grafts(t *testing.T, text, other []byte) map[string][]byte {
 	t.Helper()
 	var root, from any
 	for text, to := range map[*any][]byte{&root: text, &from: other} {
-		must.Do(t, json.Unmarshal(to, text))
+		trial.Do(t, json.Unmarshal(to, text))
 	}
 	all := map[string][]byte{}
 	var walk func(path string, v, donor any, set func(any), unset func())

@@ -15,8 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -53,17 +52,17 @@ func paysLinks(w *world) {
 	w.service.Service = s
 	v := w.wallet()
 	link := w.net.PayLink()
-	parsed := must.Get(v.ParseAddress(w.Context(), swapper.ParseAddressInput{Address: link}))(w)
+	parsed := trial.Must(v.ParseAddress(w.Context(), swapper.ParseAddressInput{Address: link}))(w)
 	if _, pays := parsed.LNURL.(*swapper.LNURLPay); !pays || parsed.Min == nil {
 		w.Fatalf("the link reads as %+v", parsed)
 	}
 	in := swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut,
 		SrcAddress: w.net.User.Address(w.chain), DstAddress: link}
-	made := must.Get(v.CreateSwap(w.Context(), in))(w)
+	made := trial.Must(v.CreateSwap(w.Context(), in))(w)
 	if asked := s.created[0].DstAddress; asked != made.Quote.OutputAddress || !strings.HasPrefix(asked, "lnbcrt") || made.LNURL == nil || made.LNURL.Pay != link {
 		w.Errorf("the service was asked to pay %s, and the wallet sees %+v", asked, made.SwapOutputBase)
 	}
-	end := must.Get(w.net.User.Finish(w.Context(), v, made.SwapID))(w)
+	end := trial.Must(w.net.User.Finish(w.Context(), v, made.SwapID))(w)
 	if !end.IsSuccess || end.LNURL == nil || end.LNURL.SuccessAction == nil || end.LNURL.SuccessAction.Description == "" {
 		w.Errorf("the swap ends as %+v, %+v", end.ListSwapOutput, end.LNURL)
 	}
@@ -106,7 +105,7 @@ func paysLinks(w *world) {
 // a swap.
 func spendsExactly(w *world) {
 	if w.chain != "CITREA" {
-		depth.OnlyFull(w.T)
+		trial.OnlyFull(w.T)
 	}
 	s := &watched{Service: w.service.Service}
 	w.service.Service = s
@@ -114,7 +113,7 @@ func spendsExactly(w *world) {
 	in := swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", DstToken: "LIGHTNING-BTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn,
 		SrcAddress: w.net.User.Address(w.chain), DstAddress: w.net.PayLink(), IdempotencyKey: "exact"}
 	before := w.balance()
-	made := must.Get(v.CreateSwap(w.Context(), in))(w)
+	made := trial.Must(v.CreateSwap(w.Context(), in))(w)
 	spends := made.Quote.InputAmount.RawAmount.Int64()
 	if spends > 50_000 || spends < 50_000-50-2 {
 		w.Errorf("the swap takes %d, want 50,000 at most and a thousandth less at least", spends)
@@ -127,7 +126,7 @@ func spendsExactly(w *world) {
 			w.Errorf("the service was asked for %+v", asked)
 		}
 	}
-	end := must.Get(w.net.User.Finish(w.Context(), v, made.SwapID))(w)
+	end := trial.Must(w.net.User.Finish(w.Context(), v, made.SwapID))(w)
 	if spent := before.Sub(before, w.balance()); !end.IsSuccess || spent.Int64() != spends {
 		w.Errorf("%s were spent, want %d; the swap ends as %+v", spent, spends, end.ListSwapOutput)
 	}
@@ -176,7 +175,7 @@ func spendsExactly(w *world) {
 // Under one idempotency key a link gives one invoice, and the service one swap.
 func keepsKeys(w *world) {
 	if w.chain != "CITREA" {
-		depth.OnlyFull(w.T)
+		trial.OnlyFull(w.T)
 	}
 	s := &watched{Service: w.service.Service}
 	w.service.Service = s
@@ -201,8 +200,8 @@ func keepsKeys(w *world) {
 		for i := range both {
 			g.Go(func() (err error) { both[i], err = v.CreateSwap(w.Context(), in); return err })
 		}
-		must.Do(w, g.Wait())
-		again := must.Get(v.CreateSwap(w.Context(), in))(w)
+		trial.Do(w, g.Wait())
+		again := trial.Must(v.CreateSwap(w.Context(), in))(w)
 		for _, out := range both {
 			if out.SwapID != again.SwapID || asText(w.T, out.Quote) != asText(w.T, again.Quote) {
 				w.Errorf("%s: one key leads to %+v and %+v", kind, out.SwapOutputBase, again.SwapOutputBase)
@@ -255,12 +254,12 @@ func keepsKeys(w *world) {
 // refused, or the wallet sees of the quote what an honest one says.
 func (w *world) changesAnswers(v swapper.Service, in swapper.CreateSwapInput) {
 	w.Helper()
-	honest := must.Get(w.service.Service.CreateSwap(w.Context(), in))(w)
+	honest := trial.Must(w.service.Service.CreateSwap(w.Context(), in))(w)
 	paths := slices.Sorted(maps.Keys(changes(w.T, []byte(asText(w.T, honest)))))
 	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.HasPrefix(p, "/steps") }) // which are left out
 	refused, tried := 0, 0
 	for n, path := range paths {
-		if !depth.Full() && n%4 != 0 {
+		if !trial.Full() && n%4 != 0 {
 			continue
 		}
 		tried++
@@ -293,7 +292,7 @@ func (w *world) changesAnswers(v swapper.Service, in swapper.CreateSwapInput) {
 // withdrawLink is a link that pays one payment of 1,000 to 1,000,000 sats.
 func (w *world) withdrawLink() string {
 	w.Helper()
-	return must.Get(w.net.WithdrawLink())(w)
+	return trial.Must(w.net.WithdrawLink())(w)
 }
 
 // refusedAt demands an error with a code that names a field.
@@ -312,7 +311,7 @@ func settlesByLinks(w *world) {
 	v := w.wallet()
 	in := swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.net.User.Address(w.chain), SrcAddress: w.withdrawLink()}
 	before := w.balance()
-	made := must.Get(v.CreateSwap(w.Context(), in))(w)
+	made := trial.Must(v.CreateSwap(w.Context(), in))(w)
 	if asked := s.created[0].SrcAddress; asked != "" || made.LNURL == nil || made.LNURL.Withdraw != in.SrcAddress {
 		w.Errorf("the service hears of the link %q, and the wallet sees %+v", asked, made.LNURL)
 	}
@@ -337,7 +336,7 @@ func settlesByLinks(w *world) {
 	if err != nil || len(paid.PaymentHash) != 64 || s.settled != 0 {
 		w.Fatalf("got %+v, %v; the swap service heard of the link %d times", paid, err, s.settled)
 	}
-	end := must.Get(w.net.User.Finish(w.Context(), v, made.SwapID))(w)
+	end := trial.Must(w.net.User.Finish(w.Context(), v, made.SwapID))(w)
 	if got := before.Sub(w.balance(), before); !end.IsSuccess || got.Cmp(made.Quote.OutputAmount.RawAmount) != 0 {
 		w.Errorf("received %s, want the agreed %s; the swap ends as %+v", got, made.Quote.OutputAmount.RawAmount, end.ListSwapOutput)
 	}

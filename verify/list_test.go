@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
 )
@@ -134,7 +134,7 @@ func triesList(t *testing.T, v swapper.Service, s *service, text string) (tried,
 	}
 	honest := func() map[string]map[string]string { // the wallet's swaps of the list as it is
 		t.Helper()
-		all := must.Get(see([]byte(text)))(t)
+		all := trial.Must(see([]byte(text)))(t)
 		own := map[string]map[string]string{}
 		for _, o := range all {
 			if !notOurs(o) {
@@ -209,7 +209,7 @@ func (a asked) Escrows(_ context.Context, q []chains.EscrowQuery) ([]chains.Escr
 func TestListsAskABoundedNumberOfTimes(t *testing.T) {
 	const swaps, most = 130, 100
 	chain, store, s := &counting{}, new(storage.Memory), &service{}
-	v := must.Get(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}))(t)
+	v := trial.Must(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}))(t)
 	for i := range swaps {
 		opens(t, v, s, store, fmt.Sprint("swap ", i))
 	}
@@ -236,9 +236,9 @@ func opens(t *testing.T, v swapper.Service, s *service, store storage.Store, id 
 	if _, err := v.CreateSwap(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	e := must.Get(store.Get(t.Context(), "verify/swap/"+id))(t)
+	e := trial.Must(store.Get(t.Context(), "verify/swap/"+id))(t)
 	e.Body = []byte(strings.Replace(string(e.Body), `"Escrow":null`, `"Escrow":{"Version":"v1"}`, 1))
-	must.Do(t, store.Update(t.Context(), e))
+	trial.Do(t, store.Update(t.Context(), e))
 	s.listed = append(s.listed, swapper.ListSwapOutput{SwapOutputBase: answer.SwapOutputBase})
 }
 
@@ -265,14 +265,14 @@ func (p *patient) ListSwaps(ctx context.Context, in swapper.ListSwapsInput) ([]s
 func TestListsAskMeanwhile(t *testing.T) {
 	chain, store := &counting{}, new(storage.Memory)
 	s := &patient{service: &service{}, chain: chain}
-	v := must.Get(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}))(t)
+	v := trial.Must(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}))(t)
 	var noted []string
 	for i := range 5 {
 		opens(t, v, s.service, store, fmt.Sprint(i))
 		noted = append(noted, fmt.Sprintf(`{"ID":"%d"}`, i))
 	}
 	slices.Reverse(s.listed) // the newest first
-	must.Do(t, store.SetNote(t.Context(), "verify/recent", []byte("["+strings.Join(append(noted, `{"ID":"not stored any more"}`), ",")+"]"), 0))
+	trial.Do(t, store.SetNote(t.Context(), "verify/recent", []byte("["+strings.Join(append(noted, `{"ID":"not stored any more"}`), ",")+"]"), 0))
 	whole := s.listed
 	for _, c := range []struct {
 		in          swapper.ListSwapsInput
@@ -307,7 +307,7 @@ func TestListsAskMeanwhile(t *testing.T) {
 func TestListsNeedNoNote(t *testing.T) {
 	chain, store := &counting{heard: make(chan int, 9)}, &noteless{Memory: new(storage.Memory)}
 	s := &service{}
-	v := must.Get(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}))(t)
+	v := trial.Must(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: store, Bitcoin: regtest{}, Prices: prices, Now: clock}))(t)
 	opens(t, v, s, store.Memory, "0")
 	for name, err := range map[string]error{"not to be read": nil, "the store fails": storage.ErrUnknown} {
 		store.fails, chain.asked = err, 0
@@ -351,7 +351,7 @@ func TestSwapOfAChainThatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	config.Chains = []chains.Factory{mars{}}
-	v = must.Get(verify.Wrap(s, config))(t)
+	v = trial.Must(verify.Wrap(s, config))(t)
 	s.listed = []swapper.ListSwapOutput{{SwapOutputBase: answer.SwapOutputBase}}
 	if got, err := v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"}); err != nil || len(got) != 1 || got[0].Quote.OutputAddress != in.DstAddress {
 		t.Errorf("got %+v, %v", got, err)

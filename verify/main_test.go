@@ -3,11 +3,11 @@ package verify_test
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestMain(m *testing.M) {
-	depth.SideBySide()
-	depth.Roomy()
+	trial.SideBySide()
+	trial.Roomy()
 	m.Run()
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/chains/solana"
 	"github.com/swapper-go/swapper/chains/starknet"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 	"github.com/swapper-go/swapper/verify"
@@ -97,7 +96,7 @@ type part struct {
 func once(run func(*world)) func(*world) {
 	return func(w *world) {
 		if w.chain != grounds[0].chain {
-			depth.OnlyFull(w.T)
+			trial.OnlyFull(w.T)
 		}
 		run(w)
 	}
@@ -107,7 +106,7 @@ func once(run func(*world)) func(*world) {
 // a network of its own beside the other parts'.
 func TestThroughAService(t *testing.T) {
 	t.Parallel()
-	for _, g := range depth.Of(3, grounds) {
+	for _, g := range trial.Of(3, grounds) {
 		t.Run(g.chain+g.options.Solana.Version, func(t *testing.T) {
 			t.Parallel()
 			through(t, g.chain, g.options, []part{
@@ -144,7 +143,7 @@ func TestThroughAService(t *testing.T) {
 		})
 		t.Run(g.chain+g.options.Solana.Version+" beside", func(t *testing.T) {
 			if g.chain != grounds[0].chain { // before a network is started for it
-				depth.OnlyFull(t)
+				trial.OnlyFull(t)
 			}
 			t.Parallel()
 			through(t, g.chain, g.options, []part{{"every leaf of a status", verifiesEveryLeaf}})
@@ -155,7 +154,7 @@ func TestThroughAService(t *testing.T) {
 // through starts a network with a service, and does the parts one after another.
 func through(t *testing.T, chain string, options swappertest.Options, parts []part) {
 	net := swappertest.Start(t, options)
-	client := must.Get(swapper.Open(t.Context(), net.Config()))(t)
+	client := trial.Must(swapper.Open(t.Context(), net.Config()))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(ctx) }()
@@ -180,7 +179,7 @@ func (w *world) wallet() swapper.Service { return w.walletOf(w.service, new(stor
 func (w *world) walletOf(s swapper.Service, store storage.Store) swapper.Service {
 	w.Helper()
 	c := w.net.Config()
-	return must.Get(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: store, LNURL: c.LNURL}))(w)
+	return trial.Must(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: store, LNURL: c.LNURL}))(w)
 }
 
 // out asks for a swap out of the smart chain.
@@ -193,7 +192,7 @@ func (w *world) out(s swapper.Service, typ swapper.SwapType) *swapper.CreateSwap
 	} else {
 		in.DstAddress = w.net.Invoice(50_000)
 	}
-	swap := must.Get(s.CreateSwap(w.Context(), in))(w)
+	swap := trial.Must(s.CreateSwap(w.Context(), in))(w)
 	if swap.SwapType != typ {
 		w.Fatalf("the swap is a %s, want %s", swap.SwapType, typ)
 	}
@@ -202,7 +201,7 @@ func (w *world) out(s swapper.Service, typ swapper.SwapType) *swapper.CreateSwap
 
 func (w *world) balance() *big.Int {
 	w.Helper()
-	return must.Get(w.net.User.Balance(w.Context(), w.chain+"-WBTC"))(w)
+	return trial.Must(w.net.User.Balance(w.Context(), w.chain+"-WBTC"))(w)
 }
 
 // A wallet sends to Bitcoin and Lightning through a service that it does not trust, and
@@ -232,7 +231,7 @@ func refunds(w *world) {
 	v := w.wallet()
 	before := w.balance()
 	s := w.out(v, swapper.SwapToBTCLN)
-	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
+	end := trial.Must(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if end.IsSuccess || !end.IsFailed {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -262,11 +261,11 @@ func (w *world) action(s swapper.Service, id string) (*swapper.SignSmartChainTra
 // Each way of a service to steal with transactions, none of which reaches the wallet.
 func refusesTransactions(w *world) {
 	honest := w.service.Service
-	mallory := must.Get(w.net.NewUser())(w)
+	mallory := trial.Must(w.net.NewUser())(w)
 	other := w.out(honest, swapper.SwapToBTCLN) // another swap of the same user, with its own invoice
-	theirs := must.Get(w.action(honest, other.SwapID))(w)
+	theirs := trial.Must(w.action(honest, other.SwapID))(w)
 	bitcoinSwap := w.out(honest, swapper.SwapToBTC)
-	toBitcoin := must.Get(w.action(honest, bitcoinSwap.SwapID))(w)
+	toBitcoin := trial.Must(w.action(honest, bitcoinSwap.SwapID))(w)
 	sign := func(change func(*swapper.SignSmartChainTransaction)) func(*swapper.GetSwapStatusOutput) {
 		return func(out *swapper.GetSwapStatusOutput) { change(out.CurrentAction.(*swapper.SignSmartChainTransaction)) }
 	}
@@ -307,15 +306,15 @@ func paysOnce(w *world) {
 	v := w.wallet()
 	in := swapper.CreateSwapInput{SrcToken: w.chain + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactOut, SrcAddress: w.net.User.Address(w.chain),
 		DstToken: "LIGHTNING-BTC", DstAddress: w.net.Invoice(50_000)}
-	first := must.Get(v.CreateSwap(w.Context(), in))(w)
-	second := must.Get(v.CreateSwap(w.Context(), in))(w)
+	first := trial.Must(v.CreateSwap(w.Context(), in))(w)
+	second := trial.Must(v.CreateSwap(w.Context(), in))(w)
 	if _, err := w.action(v, first.SwapID); err != nil {
 		w.Fatal(err)
 	}
 	if got, err := w.action(v, second.SwapID); !refuses(err) {
 		w.Errorf("a second swap for the invoice: got %+v, %v, want a refusal", got, err)
 	}
-	theirs := must.Get(w.action(w.service.Service, second.SwapID))(w)
+	theirs := trial.Must(w.action(w.service.Service, second.SwapID))(w)
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
 		out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = theirs.Txs
 	}
@@ -336,14 +335,14 @@ func paysBitcoinOnce(w *world) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	status := must.Get(w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: first.SwapID}))(w)
+	status := trial.Must(w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: first.SwapID}))(w)
 	w.service.status = func(out *swapper.GetSwapStatusOutput) {
 		out.Escrow, out.CurrentAction.(*swapper.SignSmartChainTransaction).Txs = status.Escrow, theirs.Txs
 	}
 	if got, err := w.action(v, second.SwapID); !refuses(err) || !strings.Contains(err.Error(), "pays for it already") {
 		w.Errorf("the payment of another swap: got %+v, %v, want a refusal", got, err)
 	}
-	must.Do(w, w.net.Advance(2*time.Hour))
+	trial.Do(w, w.net.Advance(2*time.Hour))
 	w.service.status = nil
 	other := w.wallet() // which does not know the first payment
 	later := w.out(other, swapper.SwapToBTC)
@@ -363,8 +362,8 @@ func submits(w *world) {
 	s, other := w.out(v, swapper.SwapToBTCLN), w.out(v, swapper.SwapToBTCLN)
 	sign := func(id string) []string {
 		w.Helper()
-		a := must.Get(w.action(v, id))(w)
-		return must.Get(w.net.User.Sign(a))(w)
+		a := trial.Must(w.action(v, id))(w)
+		return trial.Must(w.net.User.Sign(a))(w)
 	}
 	theirs := sign(other.SwapID)
 	submit := func(txs []string) (*swapper.SubmitTransactionOutput, error) {
@@ -401,7 +400,7 @@ func ends(w *world) {
 		out.IsFinished, out.IsSuccess, out.IsFailed, out.IsExpired = true, true, true, true
 		out.State.Name = "CLAIMED"
 	}
-	out := must.Get(v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}))(w)
+	out := trial.Must(v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}))(w)
 	if out.IsFinished || out.IsSuccess || out.IsFailed || out.IsExpired || !strings.HasPrefix(out.State.Description, "By the wallet's own nodes the escrow is not open.") {
 		w.Errorf("got %+v", out.ListSwapOutput)
 	}
@@ -424,8 +423,8 @@ func refundsAlone(w *world) {
 	if out, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); err == nil {
 		w.Fatalf("before the end, without the service: got %+v", out)
 	}
-	must.Do(w, w.net.Advance(5*24*time.Hour+30*time.Minute))
-	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
+	trial.Do(w, w.net.Advance(5*24*time.Hour+30*time.Minute))
+	end := trial.Must(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsFailed || end.IsSuccess {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -447,7 +446,7 @@ func lies(w *world) {
 	}
 	other := w.out(w.service.Service, swapper.SwapToBTC)
 	in := swapper.ListSwapsInput{Signer: w.net.User.Address(w.chain)}
-	honest := must.Get(w.service.Service.ListSwaps(w.Context(), in))(w)
+	honest := trial.Must(w.service.Service.ListSwaps(w.Context(), in))(w)
 	var told []swapper.ListSwapOutput
 	for _, o := range honest {
 		if o.SwapID == paid.SwapID || o.SwapID == open.SwapID || o.SwapID == other.SwapID {
@@ -462,7 +461,7 @@ func lies(w *world) {
 	}
 	s := &service{Service: w.service.Service, listed: told}
 	w.service.Service = s
-	got := must.Get(v.ListSwaps(w.Context(), in))(w)
+	got := trial.Must(v.ListSwaps(w.Context(), in))(w)
 	for i, o := range got {
 		want := map[string]string{paid.SwapID: "By the wallet's own nodes the provider has proven", open.SwapID: "By the wallet's own nodes the escrow is not open", other.SwapID: "Not a swap"}[o.SwapID]
 		if o.SwapID != told[i].SwapID || !strings.HasPrefix(o.State.Description, want) || o.SwapID != other.SwapID && o.IsSuccess != (o.SwapID == paid.SwapID) {
@@ -478,7 +477,7 @@ func lies(w *world) {
 // in asks for a swap from Lightning.
 func (w *world) in(s swapper.Service) *swapper.CreateSwapOutput {
 	w.Helper()
-	return must.Get(s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.net.User.Address(w.chain)}))(w)
+	return trial.Must(s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "LIGHTNING-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(50_000), AmountType: swapper.ExactIn, DstAddress: w.net.User.Address(w.chain)}))(w)
 }
 
 // opensItself reports whether the user opens the escrow of a swap from Lightning.
@@ -490,7 +489,7 @@ func receives(w *world) {
 	v := w.wallet()
 	before := w.balance()
 	s := w.in(v)
-	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
+	end := trial.Must(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess || end.IsFailed {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -509,7 +508,7 @@ func receives(w *world) {
 // Each way of a service to have another invoice paid than the swap's.
 func refusesInvoices(w *world) {
 	other := w.in(w.wallet())
-	theirs := must.Get(w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: other.SwapID}))(w)
+	theirs := trial.Must(w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: other.SwapID}))(w)
 	for name, lie := range map[string]func(*swapper.SendToAddress){
 		"another swap's": func(a *swapper.SendToAddress) {
 			a.Txs[0].Address = theirs.CurrentAction.(*swapper.SendToAddress).Txs[0].Address
@@ -589,8 +588,8 @@ func claimsAlone(w *world) {
 		w.Fatal(err)
 	}
 	w.service.gone = true
-	must.Do(w, w.net.Advance(3*time.Minute))
-	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
+	trial.Do(w, w.net.Advance(3*time.Minute))
+	end := trial.Must(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -635,7 +634,7 @@ func (w *world) effect(text string) string {
 // the same.
 func verifiesEveryByte(w *world) {
 	v := w.wallet()
-	tries := depth.Of(60, make([]struct{}, 1500))
+	tries := trial.Of(60, make([]struct{}, 1500))
 	refused := 0
 	var s *swapper.CreateSwapOutput
 	for n := range tries {

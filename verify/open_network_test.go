@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A payment over Lightning for which the user opens the escrow: the service gets the opening
@@ -18,7 +18,7 @@ func opensFromLightning(w *world) {
 	v := w.wallet()
 	toOpen := func(id string) *swapper.SignSmartChainTransaction {
 		w.Helper()
-		out := must.Get(w.net.User.FinishUntil(w.Context(), v, id, signs))(w)
+		out := trial.Must(w.net.User.FinishUntil(w.Context(), v, id, signs))(w)
 		return out.CurrentAction.(*swapper.SignSmartChainTransaction)
 	}
 	other := toOpen(w.in(v).SwapID)
@@ -71,7 +71,7 @@ func opensFromLightning(w *world) {
 		w.Fatal(err)
 	}
 	w.service.gone = true
-	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
+	end := trial.Must(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}

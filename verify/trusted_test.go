@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/verify"
@@ -40,7 +40,7 @@ func onTrust(t *testing.T, typ swapper.SwapType) (swapper.CreateSwapInput, *serv
 
 func trusting(t *testing.T, s swapper.Service, most int64) swapper.Service {
 	t.Helper()
-	return must.Get(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{sunny{}}, Store: new(storage.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock, MaxTrustedSats: most}))(t)
+	return trial.Must(verify.Wrap(s, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{sunny{}}, Store: new(storage.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock, MaxTrustedSats: most}))(t)
 }
 
 var trusted = []swapper.SwapType{swapper.SwapTrustedFromBTC, swapper.SwapTrustedFromLN}
@@ -62,8 +62,8 @@ func TestTrustedSwapsNeedAPolicy(t *testing.T) {
 			}
 			s.status.IsFinished, s.status.IsSuccess = true, true
 			s.listed = []swapper.ListSwapOutput{s.status.ListSwapOutput}
-			got := must.Get(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "gas"}))(t)
-			listed := must.Get(v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"}))(t)
+			got := trial.Must(v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: "gas"}))(t)
+			listed := trial.Must(v.ListSwaps(t.Context(), swapper.ListSwapsInput{Signer: "moon1"}))(t)
 			for _, o := range append(listed, got.ListSwapOutput) {
 				if !o.IsSuccess || !strings.HasPrefix(o.State.Description, "No contract secures this swap, and nothing shows how it went. Told by the service, not verified") {
 					t.Errorf("%s: got %+v", typ, o)
@@ -126,7 +126,7 @@ func TestEveryLeafOfAGasQuoteIsVerified(t *testing.T) {
 		"/quote/fees/swap/rawAmount": "within the policy", "/quote/fees/swap/amount": "follows from it"}
 	for _, typ := range trusted {
 		in, s := onTrust(t, typ)
-		honest := must.Get(trusting(t, s, 20_000).CreateGasSwap(t.Context(), gasOf(in)))(t)
+		honest := trial.Must(trusting(t, s, 20_000).CreateGasSwap(t.Context(), gasOf(in)))(t)
 		want, refused := leaves(t, honest), 0
 		all := changes(t, []byte(asText(t, s.created)))
 		for _, other := range []swapper.SwapType{swapper.SwapSPVVaultFromBTC, swapper.SwapFromBTCLNAuto, swapper.SwapToBTC} {
@@ -211,11 +211,11 @@ func TestEveryLeafOfATrustedSwapIsVerified(t *testing.T) {
 // Gas is bought of a provider who is trusted, and arrives.
 func trustsProviders(w *world) {
 	c := w.net.Config()
-	v := must.Get(verify.Wrap(w.service, verify.Config{Network: c.Network, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: new(storage.Memory), MaxTrustedSats: 100_000}))(w)
+	v := trial.Must(verify.Wrap(w.service, verify.Config{Network: c.Network, Chains: c.Chains, Bitcoin: c.Bitcoin, Prices: c.Prices, Now: c.Now, Store: new(storage.Memory), MaxTrustedSats: 100_000}))(w)
 	gas := map[string]*big.Int{"CITREA": big.NewInt(2e14), "SOLANA": big.NewInt(1e8), "STARKNET": new(big.Int).Mul(big.NewInt(100), big.NewInt(1e18))}[w.chain] // worth some ten thousand sats
 	for _, from := range []string{"LIGHTNING-BTC", "BITCOIN-BTC"} {
-		made := must.Get(v.CreateGasSwap(w.Context(), swapper.CreateGasSwapInput{SrcToken: from, ChainID: w.chain, Amount: gas, DstAddress: w.net.User.Address(w.chain)}))(w)
-		end := must.Get(w.net.User.Finish(w.Context(), v, made.SwapID))(w)
+		made := trial.Must(v.CreateGasSwap(w.Context(), swapper.CreateGasSwapInput{SrcToken: from, ChainID: w.chain, Amount: gas, DstAddress: w.net.User.Address(w.chain)}))(w)
+		end := trial.Must(w.net.User.Finish(w.Context(), v, made.SwapID))(w)
 		if !end.IsSuccess || !strings.HasPrefix(end.State.Description, "No contract secures this swap") {
 			w.Errorf("%s: the swap ends as %+v", from, end.ListSwapOutput)
 		}

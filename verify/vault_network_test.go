@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -26,7 +26,7 @@ func (w *world) fromBitcoin(s swapper.Service) *swapper.CreateSwapOutput {
 
 func (w *world) paying(s swapper.Service, sats int64) *swapper.CreateSwapOutput {
 	w.Helper()
-	return must.Get(s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(sats), AmountType: swapper.ExactIn, DstAddress: w.net.User.Address(w.chain)}))(w)
+	return trial.Must(s.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(sats), AmountType: swapper.ExactIn, DstAddress: w.net.User.Address(w.chain)}))(w)
 }
 
 // throughVault skips the part unless swaps from Bitcoin go through a vault on the chain.
@@ -46,7 +46,7 @@ func paysVaults(w *world) {
 	v := w.wallet()
 	before := w.balance()
 	s := w.fromBitcoin(v)
-	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
+	end := trial.Must(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess || end.IsFailed || end.IsExpired {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -70,12 +70,12 @@ func claimsFromVaultAlone(w *world) {
 		w.Fatal(err)
 	}
 	w.service.gone = true
-	must.Do(w, w.net.Mine(6))
+	trial.Do(w, w.net.Mine(6))
 	if _, err := v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: s.SwapID}); err != nil {
 		w.Fatal(err)
 	}
-	must.Do(w, w.net.Advance(3*time.Minute))
-	end := must.Get(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
+	trial.Do(w, w.net.Advance(3*time.Minute))
+	end := trial.Must(w.net.User.Finish(w.Context(), v, s.SwapID))(w)
 	if !end.IsSuccess {
 		w.Errorf("the swap ends as %+v", end.ListSwapOutput)
 	}
@@ -90,7 +90,7 @@ func claimsFromVaultAlone(w *world) {
 // psbtOf is what an honest service wants signed for a swap, and the vault.
 func (w *world) psbtOf(id string) (swapper.RawPSBT, swapper.VaultInfo) {
 	w.Helper()
-	out := must.Get(w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id}))(w)
+	out := trial.Must(w.service.Service.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id}))(w)
 	if !funds(out) || out.Vault == nil {
 		w.Fatalf("the service says %+v", out)
 	}
@@ -101,9 +101,9 @@ func (w *world) psbtOf(id string) (swapper.RawPSBT, swapper.VaultInfo) {
 // vault that it names, none of which reaches the wallet.
 func refusesVaults(w *world) {
 	w.throughVault()
-	mallory := must.Get(w.net.NewUser())(w)
+	mallory := trial.Must(w.net.NewUser())(w)
 	create := func(amount int64, to string) (swapper.RawPSBT, swapper.VaultInfo) {
-		s := must.Get(w.service.Service.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(amount), AmountType: swapper.ExactIn, DstAddress: to}))(w)
+		s := trial.Must(w.service.Service.CreateSwap(w.Context(), swapper.CreateSwapInput{SrcToken: "BITCOIN-BTC", DstToken: w.chain + "-WBTC", Amount: big.NewInt(amount), AmountType: swapper.ExactIn, DstAddress: to}))(w)
 		return w.psbtOf(s.SwapID)
 	}
 	theirs, _ := create(50_000, mallory.Address(w.chain))
@@ -113,7 +113,7 @@ func refusesVaults(w *world) {
 	}
 	tx := func(change func(*wire.MsgTx)) func(*swapper.GetSwapStatusOutput) {
 		return raw(func(r *swapper.RawPSBT) {
-			p := must.Get(psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(r.PSBTHex)), false))(w)
+			p := trial.Must(psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(r.PSBTHex)), false))(w)
 			change(p.UnsignedTx)
 			for len(p.Inputs) < len(p.UnsignedTx.TxIn) {
 				p.Inputs = append(p.Inputs, psbt.PInput{})
@@ -123,7 +123,7 @@ func refusesVaults(w *world) {
 			}
 			p.Outputs = p.Outputs[:len(p.UnsignedTx.TxOut)]
 			var b bytes.Buffer
-			must.Do(w, p.Serialize(&b))
+			trial.Do(w, p.Serialize(&b))
 			r.PSBTHex = hex.EncodeToString(b.Bytes())
 		})
 	}
@@ -228,8 +228,8 @@ func refusesSignedVaults(w *world) {
 	s, other := w.fromBitcoin(v), w.paying(v, 60_000)
 	sign := func(id string) string {
 		w.Helper()
-		out := must.Get(v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: w.net.User.Address("BITCOIN"), BitcoinPublicKey: w.net.User.BitcoinPublicKey()}))(w)
-		txs := must.Get(w.net.User.Sign(out.CurrentAction))(w)
+		out := trial.Must(v.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id, BitcoinAddress: w.net.User.Address("BITCOIN"), BitcoinPublicKey: w.net.User.BitcoinPublicKey()}))(w)
+		txs := trial.Must(w.net.User.Sign(out.CurrentAction))(w)
 		return txs[0]
 	}
 	submit := func(id string, txs ...string) error {

@@ -25,7 +25,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
@@ -108,21 +108,21 @@ func wrap(t *testing.T, s swapper.Service) swapper.Service {
 
 func wrapWith(t *testing.T, s swapper.Service, p swapper.Policy) swapper.Service {
 	t.Helper()
-	v := must.Get(verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storage.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock,
+	v := trial.Must(verify.Wrap(s, verify.Config{Policy: p, Network: bitcoin.Regtest, Chains: []chains.Factory{moon{}}, Store: new(storage.Memory), Bitcoin: regtest{}, Prices: prices, Now: clock,
 		LNURL: swapper.LNURLOptions{Transport: noLinks{}}}))(t)
 	return v
 }
 
 func invoice(t *testing.T, msat uint64) string {
 	t.Helper()
-	z := must.Get(zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{9}, noon, zpay32.Description("swap"), zpay32.CLTVExpiry(80), zpay32.PaymentAddr([32]byte{1}), zpay32.Amount(lnwire.MilliSatoshi(msat))))(t)
+	z := trial.Must(zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{9}, noon, zpay32.Description("swap"), zpay32.CLTVExpiry(80), zpay32.PaymentAddr([32]byte{1}), zpay32.Amount(lnwire.MilliSatoshi(msat))))(t)
 	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
-	return must.Get(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))(t)
+	return trial.Must(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))(t)
 }
 
 func address(t *testing.T, b byte) string {
 	t.Helper()
-	a := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, bytes.Repeat([]byte{b}, 20), bitcoin.Regtest))(t)
+	a := trial.Must(bitcoin.NewAddress(bitcoin.P2WPKH, bytes.Repeat([]byte{b}, 20), bitcoin.Regtest))(t)
 	return a.String()
 }
 
@@ -437,8 +437,8 @@ var harmless = map[string]string{
 func TestEveryLeafIsVerified(t *testing.T) {
 	for _, typ := range types {
 		in, answer := honest(t, typ)
-		text := must.Get(json.Marshal(answer))(t)
-		want := must.Get(wrap(t, &service{created: answer}).CreateSwap(t.Context(), in))(t)
+		text := trial.Must(json.Marshal(answer))(t)
+		want := trial.Must(wrap(t, &service{created: answer}).CreateSwap(t.Context(), in))(t)
 		want.SwapKey = "***" // as in the text
 		honestText := asText(t, want)
 		tried, refused := 0, 0
@@ -467,7 +467,7 @@ func TestEveryLeafIsVerified(t *testing.T) {
 
 func asText(t *testing.T, v any) string {
 	t.Helper()
-	b := must.Get(json.Marshal(v))(t)
+	b := trial.Must(json.Marshal(v))(t)
 	return string(b)
 }
 
@@ -476,7 +476,7 @@ func changes(t *testing.T, text []byte) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
 	var root any
-	must.Do(t, json.Unmarshal(text, &root))
+	trial.Do(t, json.Unmarshal(text, &root))
 	var walk func(path string, v any, set func(any), drop func())
 	walk = func(path string, v any, set func(any), drop func()) {
 		try := func(name string, to any) {
@@ -542,7 +542,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 func TestClosedServiceRefuses(t *testing.T) {
 	in, answer := honest(t, swapper.SwapToBTC)
 	v := wrap(t, &service{created: answer})
-	must.Do(t, v.(io.Closer).Close())
+	trial.Do(t, v.(io.Closer).Close())
 	if _, err := v.CreateSwap(t.Context(), in); !errors.Is(err, swapper.ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/watchtower"
@@ -48,7 +48,7 @@ type measured struct {
 
 func newMeasured(b *testing.B) *measured {
 	k := newKit(b, families[0])
-	store := must.Get(bolt.Open(b.Context(), filepath.Join(b.TempDir(), "watchtower.db"), bolt.Options{}))(b)
+	store := trial.Must(bolt.Open(b.Context(), filepath.Join(b.TempDir(), "watchtower.db"), bolt.Options{}))(b)
 	b.Cleanup(func() { store.Close() })
 	m := &measured{kit: k, config: k.config(), sent: make(chan time.Time, 1000)}
 	m.config.Store, m.config.Every, m.config.Log = store, 0, slog.New(sending{slog.DiscardHandler, m.sent})
@@ -70,7 +70,7 @@ func (m *measured) next(bounty int64) watchtower.Message {
 func (m *measured) publish(t *watchtower.Tower, all ...watchtower.Message) {
 	m.Helper()
 	for _, one := range all {
-		must.Do(m, t.Publish(m.Context(), one))
+		trial.Do(m, t.Publish(m.Context(), one))
 	}
 }
 
@@ -92,7 +92,7 @@ func BenchmarkOneClaim(b *testing.B) {
 				m.publish(tower, m.next(0))
 			}
 			m.eventually("none of the others pays", func() bool {
-				return must.Get(tower.Reports(b.Context()))(b)[0].Refused == waiting-1
+				return trial.Must(tower.Reports(b.Context()))(b)[0].Refused == waiting-1
 			})
 			var took []time.Duration
 			for b.Loop() {
@@ -121,7 +121,7 @@ func BenchmarkManyClaims(b *testing.B) {
 		for range swaps {
 			all = append(all, m.next(m.fair))
 		}
-		idle := must.Get(watchtower.Open(b.Context(), m.config))(b) // it does not run
+		idle := trial.Must(watchtower.Open(b.Context(), m.config))(b) // it does not run
 		m.publish(idle, all...)
 		_ = idle.Close()
 		b.StartTimer()
@@ -140,8 +140,8 @@ func BenchmarkManyClaims(b *testing.B) {
 // final reports whether an escrow is open, and finally.
 func (k *kit) final(data json.RawMessage) bool {
 	k.Helper()
-	e := must.Get(k.contract.Decode(data))(k.TB)
-	facts := must.Get(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))(k.TB)
+	e := trial.Must(k.contract.Decode(data))(k.TB)
+	facts := trial.Must(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))(k.TB)
 	return facts[0].Err == nil && facts[0].State == chains.EscrowOpen && facts[0].Final
 }
 
@@ -179,7 +179,7 @@ func BenchmarkWatching(b *testing.B) {
 				m.publish(tower, m.next(0))
 			}
 			m.eventually("none pays", func() bool {
-				return must.Get(tower.Reports(b.Context()))(b)[0].Refused == waiting
+				return trial.Must(tower.Reports(b.Context()))(b)[0].Refused == waiting
 			})
 			for b.Loop() {
 				before := node.n.Load()

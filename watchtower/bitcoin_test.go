@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -28,9 +28,9 @@ type vaulted struct {
 func (k *kit) vault(confirmations uint8) *vaulted {
 	k.Helper()
 	v := &vaulted{kit: k}
-	v.owner = must.Get(k.Bitcoin.NewWallet(bitcoin.P2TR))(k.TB)
-	v.user = must.Get(k.Bitcoin.NewWallet(bitcoin.P2WPKH))(k.TB)
-	v.utxo = must.Get(k.Bitcoin.Fund(v.owner.Address, 1000))(k.TB)
+	v.owner = trial.Must(k.Bitcoin.NewWallet(bitcoin.P2TR))(k.TB)
+	v.user = trial.Must(k.Bitcoin.NewWallet(bitcoin.P2WPKH))(k.TB)
+	v.utxo = trial.Must(k.Bitcoin.Fund(v.owner.Address, 1000))(k.TB)
 	v.id = k.openVault(k.TB, v.utxo, confirmations)
 	return v
 }
@@ -39,9 +39,9 @@ func (k *kit) vault(confirmations uint8) *vaulted {
 func (v *vaulted) withdraw(raw [2]uint64, shares bitcoin.FeeShares) watchtower.Withdrawal {
 	v.Helper()
 	t := v.TB
-	paid := must.Get(v.Bitcoin.Fund(v.user.Address, 50_000))(t)
-	data := must.Get(v.contract.(chains.VaultContract).WithdrawalData(v.kit.user, raw))(t)
-	script := must.Get(rawtx.OpReturn(data))(t)
+	paid := trial.Must(v.Bitcoin.Fund(v.user.Address, 50_000))(t)
+	data := trial.Must(v.contract.(chains.VaultContract).WithdrawalData(v.kit.user, raw))(t)
+	script := trial.Must(rawtx.OpReturn(data))(t)
 	s0, s1, err := shares.Sequences()
 	if err != nil {
 		t.Fatal(err)
@@ -53,16 +53,16 @@ func (v *vaulted) withdraw(raw [2]uint64, shares bitcoin.FeeShares) watchtower.W
 	tx.AddTxOut(wire.NewTxOut(0, script))
 	tx.AddTxOut(wire.NewTxOut(45_000, v.owner.Address.Script()))
 	for _, w := range []*devbitcoin.Wallet{v.owner, v.user} {
-		must.Do(t, w.Sign(tx))
+		trial.Do(t, w.Sign(tx))
 	}
-	id := must.Get(v.Bitcoin.Send(tx))(t)
+	id := trial.Must(v.Bitcoin.Send(tx))(t)
 	v.utxo = bitcoin.OutPoint{Hash: id}
 	return watchtower.Withdrawal{Chain: v.factory.ID(), Owner: v.id.Owner, ID: v.id.ID, TxID: id}
 }
 
 func (v *vaulted) claimed() uint32 {
 	v.Helper()
-	facts := must.Get(v.contract.(chains.VaultContract).Vaults(v.Context(), []chains.VaultID{v.id}))(v.TB)
+	facts := trial.Must(v.contract.(chains.VaultContract).Vaults(v.Context(), []chains.VaultID{v.id}))(v.TB)
 	if facts[0].Err != nil {
 		v.Fatal(facts[0].Err)
 	}
@@ -88,10 +88,10 @@ func TestClaimsWithdrawals(t *testing.T) {
 		c.Chains[0].Policy.Allowance = nano(1e12, int64(k.chain.Info().Native.Decimals))
 		tower, _ := k.tower(c)
 		before := k.native(k.signer.Address())
-		tokens := must.Get(k.chain.Balance(k.Context(), k.signer.Address(), k.token))(k.TB)
+		tokens := trial.Must(k.chain.Balance(k.Context(), k.signer.Address(), k.token))(k.TB)
 		shares := bitcoin.FeeShares{Caller: 1000, Fronting: 500}
 		hand := func(w watchtower.Withdrawal) {
-			must.Do(k, tower.Withdraw(k.Context(), w))
+			trial.Do(k, tower.Withdraw(k.Context(), w))
 		}
 		hand(v.withdraw([2]uint64{100_000, 20_000}, shares))
 		second := v.withdraw([2]uint64{200_000, 0}, shares)
@@ -104,7 +104,7 @@ func TestClaimsWithdrawals(t *testing.T) {
 		k.eventually("both claimed", func() bool { k.mine(k.TB); return v.claimed() == 2 })
 		k.eventually("over", func() bool { k.mine(k.TB); return k.stored() == 0 })
 		b := k.book(tower)
-		earned := must.Get(k.chain.Balance(k.Context(), k.signer.Address(), k.token))(k.TB)
+		earned := trial.Must(k.chain.Balance(k.Context(), k.signer.Address(), k.token))(k.TB)
 		earned.Sub(earned, tokens)
 		if b.Claims < 1 || b.Lost != 0 || b.Earned[k.token] == nil || b.Earned[k.token].Cmp(earned) != 0 || earned.Int64() != (1500+3000)*10 {
 			k.Errorf("the account earned %s, by the books %+v", earned, b)
@@ -124,10 +124,10 @@ func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
 		if _, err := k.Bitcoin.Mine(2); err != nil {
 			k.Fatal(err)
 		}
-		must.Do(k, tower.Withdraw(k.Context(), w))
+		trial.Do(k, tower.Withdraw(k.Context(), w))
 		k.never("claimed, which closed the vault", func() bool {
 			k.mine(k.TB)
-			facts := must.Get(v.contract.(chains.VaultContract).Vaults(k.Context(), []chains.VaultID{v.id}))(k.TB)
+			facts := trial.Must(v.contract.(chains.VaultContract).Vaults(k.Context(), []chains.VaultID{v.id}))(k.TB)
 			return facts[0].Err == nil && !facts[0].Vault.Open
 		})
 		if b := k.book(tower); b.Claims > 0 {
@@ -145,7 +145,7 @@ func TestWithdrawalsThatDoNotPay(t *testing.T) {
 		if _, err := k.Bitcoin.Mine(1); err != nil {
 			k.Fatal(err)
 		}
-		must.Do(k, tower.Withdraw(k.Context(), w))
+		trial.Do(k, tower.Withdraw(k.Context(), w))
 		k.never("claimed for tokens of no known worth", func() bool { return v.claimed() > 0 })
 		for what, wrong := range map[string]func(w *watchtower.Withdrawal){
 			"another chain":      func(w *watchtower.Withdrawal) { w.Chain = "OTHER" },
@@ -212,7 +212,7 @@ func TestFindsWithdrawalsOfOthers(t *testing.T) {
 // payment often enough; on Solana in several transactions, through an account for its data.
 func TestClaimsByProof(t *testing.T) {
 	everywhere(t, func(k *kit) {
-		wallet := must.Get(k.Bitcoin.NewWallet(bitcoin.P2WPKH))(k.TB)
+		wallet := trial.Must(k.Bitcoin.NewWallet(bitcoin.P2WPKH))(k.TB)
 		if _, err := k.Bitcoin.Faucet(wallet.Address, 10_000_000); err != nil {
 			k.Fatal(err)
 		}
@@ -224,13 +224,13 @@ func TestClaimsByProof(t *testing.T) {
 		if _, err := k.Bitcoin.Mine(1); err != nil {
 			k.Fatal(err)
 		}
-		tx := must.Get(wallet.Pay(2, wire.NewTxOut(100_000, wallet.Address.Script())))(k.TB)
+		tx := trial.Must(wallet.Pay(2, wire.NewTxOut(100_000, wallet.Address.Script())))(k.TB)
 		p := watchtower.Payment{Chain: k.factory.ID(), Escrow: data, TxID: tx.TxHash(), Condition: at}
 		for tx.TxOut[p.Vout].Value != 100_000 {
 			p.Vout++
 		}
 		before := k.native(k.signer.Address())
-		must.Do(k, tower.Prove(k.Context(), p))
+		trial.Do(k, tower.Prove(k.Context(), p))
 		other := p
 		other.Condition.Sats++
 		if err := tower.Prove(k.Context(), other); fault.CodeOf(err) != fault.InvalidInput {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -34,7 +34,7 @@ func TestWhatIsWatchedIsBounded(t *testing.T) {
 		t.Helper()
 		of.add(opened, nil)
 		opened = nil
-		must.Do(t, c.weigh(t.Context(), nil, of))
+		trial.Do(t, c.weigh(t.Context(), nil, of))
 	}
 	add("nothing", 0, same)
 	add("an unknown token", 1000, func(p *chains.AwaitedPayment) { p.Escrow.Token = "other" })

@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -22,10 +22,10 @@ func TestAReorganisationAfterTheClaim(t *testing.T) {
 	}
 	tower, _ := k.tower(k.config())
 	before := k.native(k.signer.Address())
-	must.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
+	trial.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
 	k.eventually("claimed, but not finally", func() bool { return k.state(data) == chains.EscrowClaimed })
 	k.EVM.SetMining(false)
-	must.Do(t, k.EVM.Reorg(1))
+	trial.Do(t, k.EVM.Reorg(1))
 	k.EVM.DropPending()
 	if k.state(data) != chains.EscrowOpen || k.stored() != 1 {
 		t.Fatalf("the escrow is %s, %d records", k.state(data), k.stored())
@@ -47,7 +47,7 @@ func TestAStuckClaimIsReplaced(t *testing.T) {
 	k.EVM.SetMining(false)
 	tower, _ := k.tower(k.config())
 	before := k.native(k.signer.Address())
-	must.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
+	trial.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
 	waiting := func() int { return len(k.sent()) }
 	k.eventually("sent", func() bool { return waiting() == 1 })
 	k.Clock.Add(3 * time.Minute)
@@ -77,7 +77,7 @@ func TestManyAtOnce(t *testing.T) {
 		if n%5 == 4 {
 			k.claim(data, secret)
 		}
-		must.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
+		trial.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
 		all = append(all, data)
 	}
 	k.eventually("over", func() bool { k.mine(t); return k.stored() == 0 })
@@ -100,7 +100,7 @@ func TestPaysForATokenAccount(t *testing.T) {
 	data := k.open(t, opening{secret: secret, bounty: k.fair, newcomer: true})
 	tower, _ := k.tower(k.config())
 	before := k.native(k.signer.Address())
-	must.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
+	trial.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
 	k.eventually("over", func() bool { return k.stored() == 0 })
 	if b := k.book(tower); b.Claims != 1 || b.Spent.Int64() < 2_000_000 {
 		t.Errorf("books: %+v", b)
@@ -117,7 +117,7 @@ func TestALostRace(t *testing.T) {
 	k.EVM.SetMining(false)
 	tower, _ := k.tower(k.config())
 	before := k.native(k.signer.Address())
-	must.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
+	trial.Do(t, tower.Publish(k.Context(), k.message(data, secret)))
 	k.eventually("sent", func() bool { return len(k.sent()) == 1 })
 	k.send(data, secret, "20000000000,10000000000")
 	k.EVM.SetMining(true)
@@ -136,7 +136,7 @@ func TestAnEscrowThatCannotBeClaimed(t *testing.T) {
 	data := k.open(t, opening{secret: secret, bounty: k.fair})
 	refuse := func(on bool) {
 		t.Helper()
-		call := must.Get(evm.CallOf("TestToken", k.EVM.Contracts().Token, "refuse", k.EVM.User.Address, on))(t)
+		call := trial.Must(evm.CallOf("TestToken", k.EVM.Contracts().Token, "refuse", k.EVM.User.Address, on))(t)
 		if _, err := k.EVM.LP.Send(t.Context(), call); err != nil {
 			t.Fatal(err)
 		}

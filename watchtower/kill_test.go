@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -82,7 +81,7 @@ func (m *mortal) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.En
 // A tower is killed at each write that it makes, before it is made and after. The next one
 // claims what is not claimed, pays for nothing twice, and enters everything once.
 func TestKilledAtEachWrite(t *testing.T) {
-	for _, f := range depth.Of(1, families) {
+	for _, f := range trial.Of(1, families) {
 		t.Run(f.name, func(t *testing.T) { killedAtEachWrite(newKit(t, f)) })
 	}
 }
@@ -134,7 +133,7 @@ func TestOthersClaimFirst(t *testing.T) {
 		k.claim(data, secret)
 		tower, _ := k.tower(k.config())
 		before := k.native(k.signer.Address())
-		must.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
+		trial.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
 		k.eventually("left", func() bool { k.mine(k.TB); return k.book(tower).Left == 1 })
 		k.eventually("forgotten", func() bool { return k.stored() == 0 })
 		if b := k.book(tower); b.Spent.Sign() != 0 || b.Claims != 0 {
@@ -156,12 +155,12 @@ func (k *kit) claim(data []byte, secret chains.Preimage) {
 // send sends the user's claim, at a fee rate.
 func (k *kit) send(data []byte, secret chains.Preimage, rate string) {
 	k.Helper()
-	e := must.Get(k.contract.Decode(data))(k.TB)
+	e := trial.Must(k.contract.Decode(data))(k.TB)
 	plan := chains.Plan{SwapID: "user", Signer: k.user, FeeRate: rate, Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret}}}
-	u := must.Get(k.contract.Build(k.Context(), plan))(k.TB)
-	signed := must.Get(k.wallet.Sign(k.Context(), u.Txs))(k.TB)
-	for _, tx := range must.Get(k.contract.Check(plan, signed))(k.TB) {
-		must.Do(k, k.chain.Send(k.Context(), tx))
+	u := trial.Must(k.contract.Build(k.Context(), plan))(k.TB)
+	signed := trial.Must(k.wallet.Sign(k.Context(), u.Txs))(k.TB)
+	for _, tx := range trial.Must(k.contract.Check(plan, signed))(k.TB) {
+		trial.Do(k, k.chain.Send(k.Context(), tx))
 	}
 }
 
@@ -175,7 +174,7 @@ func TestThePolicyHolds(t *testing.T) {
 		c.Chains[0].Policy = watchtower.Policy{MaxFee: big.NewInt(1)}
 		tower, stop := k.tower(c)
 		for d, s := range map[string]chains.Preimage{string(data): secret, string(unpaid): poor} {
-			must.Do(k, tower.Publish(k.Context(), k.message([]byte(d), s)))
+			trial.Do(k, tower.Publish(k.Context(), k.message([]byte(d), s)))
 		}
 		k.never("claimed above the highest fee", func() bool { return k.state(data) != chains.EscrowOpen || k.state(unpaid) != chains.EscrowOpen })
 		stop()

@@ -14,9 +14,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -78,7 +77,7 @@ type family struct {
 // everywhere runs a test on every family, with both programs of Solana at full depth.
 func everywhere(t *testing.T, run func(k *kit)) {
 	for i, f := range families {
-		if i == 1 && !depth.Full() {
+		if i == 1 && !trial.Full() {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) { run(newKit(t, f)) })
@@ -97,12 +96,12 @@ func newKit(t testing.TB, f family) *kit {
 	if t, ok := t.(*testing.T); ok {
 		t.Parallel()
 	}
-	n := must.Get(devnet.Start(t.Context(), f.on))(t)
+	n := trial.Must(devnet.Start(t.Context(), f.on))(t)
 	t.Cleanup(func() { _ = n.Close() })
 	k := &kit{TB: t, Net: n, side: f.side(t, n), store: &storage.Memory{}}
-	k.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1, RetryDelay: 10 * time.Millisecond}))(t)
+	k.backend = trial.Must(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1, RetryDelay: 10 * time.Millisecond}))(t)
 	t.Cleanup(func() { _ = k.backend.Close() })
-	k.chain = must.Get(k.factory.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
+	k.chain = trial.Must(k.factory.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))(t)
 	if closer, ok := k.chain.(interface{ Close() error }); ok {
 		t.Cleanup(func() { _ = closer.Close() })
@@ -120,7 +119,7 @@ func (k *kit) config() watchtower.Config {
 // tower runs a tower until the test, or stop, ends it.
 func (k *kit) tower(c watchtower.Config) (t *watchtower.Tower, stop func()) {
 	k.Helper()
-	t = must.Get(watchtower.Open(k.Context(), c))(k.TB)
+	t = trial.Must(watchtower.Open(k.Context(), c))(k.TB)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -143,8 +142,8 @@ func (k *kit) message(data json.RawMessage, secret chains.Preimage) watchtower.M
 
 func (k *kit) state(data json.RawMessage) chains.EscrowState {
 	k.Helper()
-	e := must.Get(k.contract.Decode(data))(k.TB)
-	facts := must.Get(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))(k.TB)
+	e := trial.Must(k.contract.Decode(data))(k.TB)
+	facts := trial.Must(k.contract.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e}}))(k.TB)
 	if facts[0].Err != nil {
 		k.Fatal(facts[0].Err)
 	}
@@ -173,7 +172,7 @@ func (k *kit) never(what string, is func() bool) {
 // book is what a tower says of the kit's chain.
 func (k *kit) book(t *watchtower.Tower) watchtower.Book {
 	k.Helper()
-	return must.Get(t.Books(k.Context()))(k.TB)[0]
+	return trial.Must(t.Books(k.Context()))(k.TB)[0]
 }
 
 // stored counts the records.
@@ -211,7 +210,7 @@ func (k *kit) sent() (txs []chains.Signed) {
 		var r struct {
 			Attempts []struct{ Txs []chains.Signed }
 		}
-		must.Do(k, json.Unmarshal(e.Body, &r))
+		trial.Do(k, json.Unmarshal(e.Body, &r))
 		for _, a := range r.Attempts {
 			txs = append(txs, a.Txs...)
 		}

@@ -16,9 +16,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/depth"
 	devbitcoin "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/watchtower"
 )
@@ -66,8 +65,8 @@ func newPayer(t testing.TB, f family) *payer {
 	t.Helper()
 	p := &payer{kit: newKit(t, f)}
 	p.blocks = &counted{Client: p.backend, read: map[bitcoin.Hash]int{}}
-	p.wallet = must.Get(p.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
-	must.Get(p.Bitcoin.Faucet(p.wallet.Address, 10_000_000))(t)
+	p.wallet = trial.Must(p.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
+	trial.Must(p.Bitcoin.Faucet(p.wallet.Address, 10_000_000))(t)
 	p.mined(1)
 	return p
 }
@@ -93,7 +92,7 @@ func (p *payer) awaits(sats uint64) *chains.Condition {
 
 func (p *payer) pay(sats int64) *wire.MsgTx {
 	p.Helper()
-	return must.Get(p.wallet.Pay(2, wire.NewTxOut(sats, p.wallet.Address.Script())))(p.TB)
+	return trial.Must(p.wallet.Pay(2, wire.NewTxOut(sats, p.wallet.Address.Script())))(p.TB)
 }
 
 func (p *payer) claimed(data []byte) func() bool {
@@ -172,7 +171,7 @@ func TestAPaymentThatIsMadeUp(t *testing.T) {
 func TestAFloodOfPaidEscrows(t *testing.T) {
 	p := newPayer(t, families[2])
 	flood := 150
-	if depth.Full() {
+	if trial.Full() {
 		flood = 1000
 	}
 	var outs []*wire.TxOut
@@ -180,7 +179,7 @@ func TestAFloodOfPaidEscrows(t *testing.T) {
 		p.open(t, opening{bounty: p.fair, pays: p.awaits(uint64(1000 + n))})
 		outs = append(outs, wire.NewTxOut(int64(1000+n), p.wallet.Address.Script()))
 	}
-	must.Get(p.wallet.Pay(2, outs...))(t)
+	trial.Must(p.wallet.Pay(2, outs...))(t)
 	p.mined(2)
 	c := p.finder()
 	var mu sync.Mutex
@@ -201,7 +200,7 @@ func TestAFloodOfPaidEscrows(t *testing.T) {
 	secret := chains.Preimage{1}
 	data := p.open(t, opening{secret: secret, bounty: p.fair})
 	before, balance := count(), p.native(p.signer.Address())
-	must.Do(t, tower.Publish(t.Context(), p.message(data, secret)))
+	trial.Do(t, tower.Publish(t.Context(), p.message(data, secret)))
 	p.eventually("claimed", p.claimed(data))
 	mu.Lock()
 	for i, made := range asked[before:] {
@@ -241,8 +240,8 @@ func TestAReorganisationBeforeTheProof(t *testing.T) {
 	p.mined(1)
 	again := func(depth int) {
 		p.Helper()
-		tx = must.Get(p.wallet.Spend(int64(2+depth), []bitcoin.OutPoint{tx.TxIn[0].PreviousOutPoint}, wire.NewTxOut(100_000, p.wallet.Address.Script())))(p.TB)
-		must.Do(p, p.Bitcoin.Reorg(depth, tx))
+		tx = trial.Must(p.wallet.Spend(int64(2+depth), []bitcoin.OutPoint{tx.TxIn[0].PreviousOutPoint}, wire.NewTxOut(100_000, p.wallet.Address.Script())))(p.TB)
+		trial.Do(p, p.Bitcoin.Reorg(depth, tx))
 	}
 	p.never("stored", func() bool { return p.stored() > 0 })
 	again(1)
@@ -343,7 +342,7 @@ func TestKilledBetweenPaymentAndProof(t *testing.T) {
 	before := p.native(p.signer.Address())
 	claims, deaths := uint64(0), 0
 	for n, finished := 0, false; !finished; n++ {
-		for _, wrote := range depth.Of(1, []bool{n%2 == 1, n%2 == 0}) {
+		for _, wrote := range trial.Of(1, []bool{n%2 == 1, n%2 == 0}) {
 			claims++
 			data := p.open(t, opening{bounty: p.fair, pays: p.awaits(100_000 + claims)})
 			p.pay(int64(100_000 + claims))
@@ -363,7 +362,7 @@ func TestKilledBetweenPaymentAndProof(t *testing.T) {
 			stop()
 		}
 	}
-	if points := len(depth.Of(1, []bool{false, true})); deaths < 4*points {
+	if points := len(trial.Of(1, []bool{false, true})); deaths < 4*points {
 		t.Errorf("killed %d times", deaths)
 	}
 }

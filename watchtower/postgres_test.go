@@ -5,8 +5,8 @@ package watchtower_test
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/postgres"
 )
 
@@ -17,7 +17,7 @@ func TestSeveralTowersShareADatabase(t *testing.T) {
 	k := newKit(t, families[0])
 	var stores [2]*postgres.Store
 	for i := range stores {
-		stores[i] = must.Get(postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema}))(t)
+		stores[i] = trial.Must(postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema}))(t)
 		t.Cleanup(func() { stores[i].Close() })
 	}
 	k.store = stores[0]

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
 	"github.com/swapper-go/swapper/watchtower"
@@ -36,7 +36,7 @@ func (k *kit) share(other storage.Store) {
 		}
 		secret := chains.Preimage{9, byte(n)}
 		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
-		must.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
+		trial.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
 		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
 		k.eventually("entered into the books", func() bool { k.mine(k.TB); return k.book(second).Claims == uint64(n+1) })
 	}
@@ -62,7 +62,7 @@ func TestNothingIsSignedWithoutApproval(t *testing.T) {
 	tower, _ := k.tower(c)
 	secret := chains.Preimage{7}
 	data := k.open(t, opening{secret: secret, bounty: k.fair})
-	must.Do(t, tower.Publish(t.Context(), k.message(data, secret)))
+	trial.Do(t, tower.Publish(t.Context(), k.message(data, secret)))
 	k.mine(t)
 	k.eventually("asked twice", func() bool { return len(asked) > 1 })
 	if n := len(k.sent()); n != 0 {
@@ -72,10 +72,10 @@ func TestNothingIsSignedWithoutApproval(t *testing.T) {
 	if one.ID != again.ID || one.Chain != k.factory.ID() || one.Kind != chains.StepClaimSecret || !one.Own || one.Replaces {
 		t.Errorf("asked about %+v, then %+v", one, again)
 	}
-	if e := must.Get(k.contract.Decode(data))(t); one.Pay.Cmp(e.ClaimerBounty) != 0 || one.Cost.Sign() <= 0 {
+	if e := trial.Must(k.contract.Decode(data))(t); one.Pay.Cmp(e.ClaimerBounty) != 0 || one.Cost.Sign() <= 0 {
 		t.Errorf("it would earn %s at a cost of %s, want the bounty %s", one.Pay, one.Cost, e.ClaimerBounty)
 	}
-	reports := must.Get(tower.Reports(t.Context()))(t)
+	reports := trial.Must(tower.Reports(t.Context()))(t)
 	if r := reports[0]; r.Waiting != 1 || r.Late <= 0 || r.Balance.Cmp(k.native(k.signer.Address())) != 0 {
 		t.Errorf("reports %+v, want one that waits and is late, and the account's balance", r)
 	}
@@ -112,7 +112,7 @@ func TestANewClaimGoesFirst(t *testing.T) {
 		for !k.final(data) {
 			k.mine(t)
 		}
-		must.Do(t, to.Publish(t.Context(), k.message(data, secret)))
+		trial.Do(t, to.Publish(t.Context(), k.message(data, secret)))
 	}
 	tower, stop := k.tower(c)
 	waiting := map[string]bool{}
@@ -140,7 +140,7 @@ func TestANewClaimGoesFirst(t *testing.T) {
 	for len(asked) > 0 {
 		<-asked
 	}
-	idle := must.Get(watchtower.Open(t.Context(), c))(t)
+	idle := trial.Must(watchtower.Open(t.Context(), c))(t)
 	publish(idle, 4)
 	_ = idle.Close()
 	c.Store = k.store

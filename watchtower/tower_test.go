@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -20,14 +20,14 @@ func TestClaimsForAnOwnUser(t *testing.T) {
 		tower, _ := k.tower(k.config())
 		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
 		before := k.native(k.signer.Address())
-		tokens := must.Get(k.chain.Balance(k.Context(), k.user, k.token))(k.TB)
-		must.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
+		tokens := trial.Must(k.chain.Balance(k.Context(), k.user, k.token))(k.TB)
+		trial.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
 		k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })
 		k.eventually("entered into the books", func() bool { k.mine(k.TB); return k.book(tower).Claims == 1 })
 		k.eventually("forgotten", func() bool { return k.stored() == 0 })
 		k.balanced(tower, before)
-		got := must.Get(k.chain.Balance(k.Context(), k.user, k.token))(k.TB)
-		if e := must.Get(k.contract.Decode(data))(k.TB); got.Sub(got, tokens).Cmp(e.Amount) != 0 {
+		got := trial.Must(k.chain.Balance(k.Context(), k.user, k.token))(k.TB)
+		if e := trial.Must(k.contract.Decode(data))(k.TB); got.Sub(got, tokens).Cmp(e.Amount) != 0 {
 			k.Errorf("the user got %s of %s", got, e.Amount)
 		}
 		if b := k.book(tower); b.Spent.Sign() <= 0 || b.Lost != 0 || b.Left != 0 {
@@ -91,9 +91,9 @@ func TestBelievesNoMessage(t *testing.T) {
 func altered(t testing.TB, data json.RawMessage, sequence string) json.RawMessage {
 	t.Helper()
 	var members map[string]any
-	must.Do(t, json.Unmarshal(data, &members))
+	trial.Do(t, json.Unmarshal(data, &members))
 	members["sequence"] = sequence
-	return must.Get(json.Marshal(members))(t)
+	return trial.Must(json.Marshal(members))(t)
 }
 
 // The network's own way: a user publishes over Nostr, and goes away.
@@ -101,9 +101,9 @@ func TestHearsNostr(t *testing.T) {
 	everywhere(t, func(k *kit) {
 		o := watchtower.NostrOptions{Network: k.Bitcoin.Network(), Relays: []string{k.Nostr.URL()}}
 		c := k.config()
-		c.Sources = []watchtower.Source{must.Get(watchtower.NewNostrSource(o))(k.TB)}
+		c.Sources = []watchtower.Source{trial.Must(watchtower.NewNostrSource(o))(k.TB)}
 		tower, _ := k.tower(c)
-		user := must.Get(watchtower.NewNostr(o))(k.TB)
+		user := trial.Must(watchtower.NewNostr(o))(k.TB)
 		defer user.Close()
 		secret := chains.Preimage{4}
 		data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
@@ -135,7 +135,7 @@ func TestClockThatWasAhead(t *testing.T) {
 	tower, _ := k.tower(c)
 	secret := chains.Preimage{9}
 	data := k.open(k.TB, opening{secret: secret, bounty: k.fair})
-	must.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
+	trial.Do(k, tower.Publish(k.Context(), k.message(data, secret)))
 	k.eventually("put off", func() bool { return asked.Load() >= 3 })
 	right.Store(true)
 	k.eventually("claimed", func() bool { k.mine(k.TB); return k.state(data) == chains.EscrowClaimed })

@@ -10,14 +10,14 @@ import (
 	"github.com/btcsuite/btcd/btcutil/bech32"
 	"github.com/btcsuite/btcd/txscript"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // networkNamed reads the names that the vectors use.
 func networkNamed(t testing.TB, name string) Network {
 	t.Helper()
-	return must.Get(ParseNetwork(name))(t)
+	return trial.Must(ParseNetwork(name))(t)
 }
 
 func TestVectorsAddresses(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // blockOf makes a block with some transactions, and with work for regtest.
@@ -17,7 +17,7 @@ func blockOf(t testing.TB, txs ...*wire.MsgTx) (raw []byte, id Hash) {
 	for i, tx := range txs {
 		ids[i] = tx.TxHash()
 	}
-	root := must.Get(treeRoot(ids))(t)
+	root := trial.Must(treeRoot(ids))(t)
 	b := wire.MsgBlock{Header: wire.BlockHeader{Version: 2, PrevBlock: Hash{7}, MerkleRoot: root, Timestamp: time.Unix(1_700_000_000, 0), Bits: 0x207fffff}, Transactions: txs}
 	for h := (Header{Bits: 0x207fffff}); ; b.Header.Nonce++ {
 		if h.checkWork(Regtest, b.BlockHash()) == nil {
@@ -25,7 +25,7 @@ func blockOf(t testing.TB, txs ...*wire.MsgTx) (raw []byte, id Hash) {
 		}
 	}
 	var w bytes.Buffer
-	must.Do(t, b.Serialize(&w))
+	trial.Do(t, b.Serialize(&w))
 	return w.Bytes(), b.BlockHash()
 }
 

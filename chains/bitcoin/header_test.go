@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -19,7 +19,7 @@ const (
 
 func parseHeader(t testing.TB, text string, height uint32) Header {
 	t.Helper()
-	return must.Get(ParseHeader(vectors.Unhex(t, text), height))(t)
+	return trial.Must(ParseHeader(vectors.Unhex(t, text), height))(t)
 }
 
 func TestHeader(t *testing.T) {
@@ -117,7 +117,7 @@ func mine(t testing.TB, prev Header, n int, salt byte) []Header {
 func TestCheckHeadersOrder(t *testing.T) {
 	genesis := Header{Height: 1000, Bits: 0x207fffff, Time: 1_700_000_000}
 	chain := mine(t, genesis, 5, 1)
-	must.Do(t, CheckHeaders(Regtest, genesis, chain))
+	trial.Do(t, CheckHeaders(Regtest, genesis, chain))
 	other := mine(t, genesis, 5, 2)
 	for name, bad := range map[string][]Header{
 		"a hole":          {chain[0], chain[2]},

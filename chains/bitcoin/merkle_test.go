@@ -7,7 +7,7 @@ import (
 
 	"github.com/btcsuite/btcd/chaincfg/chainhash"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -15,7 +15,7 @@ func parseHashes(t testing.TB, texts []string) []Hash {
 	t.Helper()
 	hashes := make([]Hash, len(texts))
 	for i, s := range texts {
-		h := must.Get(ParseHash(s))(t)
+		h := trial.Must(ParseHash(s))(t)
 		hashes[i] = h
 	}
 	return hashes
@@ -137,7 +137,7 @@ func FuzzMerkleProof(f *testing.F) {
 			t.Fatal("not found")
 		}
 		header := Header{Height: 5, MerkleRoot: merkleRoot(txids)}
-		must.Do(t, proof.Verify(header))
+		trial.Do(t, proof.Verify(header))
 		changed := false
 		for i := 0; i+1 < len(change); i += 2 {
 			if at := int(change[i]); at < 32*len(proof.Hashes) && change[i+1] != 0 {

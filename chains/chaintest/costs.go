@@ -4,7 +4,7 @@ import (
 	"math/big"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func testFunds(k *kit) {
@@ -45,7 +45,7 @@ func testFunds(k *kit) {
 
 func (k *kit) reputation() chains.Reputation {
 	k.Helper()
-	f := must.Get(k.k.Liquidity(k.Context(), k.lp.Address(), k.facts.Token))(k)
+	f := trial.Must(k.k.Liquidity(k.Context(), k.lp.Address(), k.facts.Token))(k)
 	r, ok := f.Reputation[chains.HTLC]
 	if !ok || r.SuccessVolume == nil || r.CoopCloseVolume == nil || r.FailureVolume == nil {
 		k.Fatalf("reputation: %+v", f.Reputation)
@@ -54,7 +54,7 @@ func (k *kit) reputation() chains.Reputation {
 }
 
 func (k *kit) estimates() {
-	rate := must.Get(k.chain.FeeRate(k.Context()))(k)
+	rate := trial.Must(k.chain.FeeRate(k.Context()))(k)
 	kinds := []chains.StepKind{chains.StepInit, chains.StepClaimSecret, chains.StepClaimBitcoin, chains.StepRelayHeader}
 	if _, ok := k.k.(chains.VaultContract); ok {
 		kinds = append(kinds, chains.StepVaultClaim)
@@ -62,8 +62,8 @@ func (k *kit) estimates() {
 	for _, kind := range kinds {
 		for _, token := range []string{k.chain.Info().Native.Address, k.facts.Token} {
 			cost := chains.Cost{Kind: kind, Token: token, Payer: k.user.Address()}
-			fixed := must.Get(k.k.Estimate(k.Context(), cost, rate))(k)
-			now := must.Get(k.k.Estimate(k.Context(), cost, ""))(k)
+			fixed := trial.Must(k.k.Estimate(k.Context(), cost, rate))(k)
+			now := trial.Must(k.k.Estimate(k.Context(), cost, ""))(k)
 			if fixed.Sign() <= 0 || now.Sign() <= 0 {
 				k.Errorf("cost %d of %s: %s and %s", kind, token, fixed, now)
 			}
@@ -80,7 +80,7 @@ func (k *kit) estimates() {
 	}
 	// What an estimate of opening says covers what it takes.
 	e := k.expect(k.payIn(lock(secret(142)), k.facts.Token))
-	cost := must.Get(k.k.Estimate(k.Context(), chains.Cost{Kind: chains.StepInit, Token: k.facts.Token, Payer: k.user.Address()}, ""))(k)
+	cost := trial.Must(k.k.Estimate(k.Context(), chains.Cost{Kind: chains.StepInit, Token: k.facts.Token, Payer: k.user.Address()}, ""))(k)
 	native := k.chain.Info().Native.Address
 	before := k.balance(k.user.Address(), native)
 	k.open(e)

@@ -8,11 +8,11 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func testSearch(k *kit) {
-	from := must.Get(k.chain.Heads(k.Context()))(k)
+	from := trial.Must(k.chain.Heads(k.Context()))(k)
 	s := secret(100)
 	spec := k.payOut(lock(s), k.facts.Token)
 	e := k.expect(spec)
@@ -40,7 +40,7 @@ func testSearch(k *kit) {
 	late.From += 1_000_000
 	foreign.Offerer = k.net.Account(k.T).Address()
 	bad.Claimer = "invalid"
-	facts := must.Get(k.k.Escrows(k.Context(), []chains.EscrowQuery{late, q, foreign, {Escrow: &e}, bad, q}))(k)
+	facts := trial.Must(k.k.Escrows(k.Context(), []chains.EscrowQuery{late, q, foreign, {Escrow: &e}, bad, q}))(k)
 	check(facts[1], chains.EscrowClaimed)
 	check(facts[5], chains.EscrowClaimed)
 	if facts[3].State != chains.EscrowClaimed || facts[4].Err == nil || facts[2].State != chains.EscrowNone || facts[0].Err != nil {
@@ -199,7 +199,7 @@ func (l *listener) stopped() error { return ignoreCancel(l.stop()) }
 func (k *kit) vaultHints(net VaultNet) {
 	_, v := k.vaultKit()
 	id := net.OpenVault(k.T, [2]uint64{1_000_000, 0}, 1)
-	data := must.Get(v.WithdrawalData(k.user.Address(), [2]uint64{50_000, 0}))(k)
+	data := trial.Must(v.WithdrawalData(k.user.Address(), [2]uint64{50_000, 0}))(k)
 	start := k.listen(k.chain, nil)
 	k.eventually("the first cursor", func() bool { return start.position() != nil })
 	k.must(start.stopped())
@@ -222,7 +222,7 @@ func (k *kit) vaultHints(net VaultNet) {
 
 func testHistory(k *kit) {
 	user := k.net.Account(k.T)
-	heads := must.Get(k.chain.Heads(k.Context()))(k)
+	heads := trial.Must(k.chain.Heads(k.Context()))(k)
 	want := map[string]chains.EscrowState{}
 	var order []string
 	for i := range 3 {
@@ -234,7 +234,7 @@ func testHistory(k *kit) {
 			spec.Claimer = user.Address()
 		}
 		e := k.expect(spec)
-		rate := must.Get(k.chain.FeeRate(k.Context()))(k)
+		rate := trial.Must(k.chain.FeeRate(k.Context()))(k)
 		auth := k.lp.AuthorizeInit(k.T, e, rate, user.Address(), k.net.Time().Add(10*60e9))
 		k.run(user, chains.Plan{SwapID: "past", FeeRate: rate, Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}})
 		order = append(order, string(e.Hash))
@@ -258,7 +258,7 @@ func testHistory(k *kit) {
 			if p.Fact.State != want[string(p.Escrow.Hash)] {
 				k.Errorf("past escrow %+v", p.Fact)
 			}
-			again := must.Get(k.k.Decode(p.Escrow.Data))(k)
+			again := trial.Must(k.k.Decode(p.Escrow.Data))(k)
 			k.must(k.k.Diff(*p.Escrow, again, chains.Tolerance{}))
 		}
 		return got, paid
@@ -266,7 +266,7 @@ func testHistory(k *kit) {
 	if got, _ := read(heads.Latest.Height); len(got) != 3 || got[0] != order[0] || got[1] != order[1] || got[2] != order[2] {
 		k.Errorf("%d past escrows", len(got))
 	}
-	now := must.Get(k.chain.Heads(k.Context()))(k)
+	now := trial.Must(k.chain.Heads(k.Context()))(k)
 	if got, _ := read(now.Latest.Height + 1); len(got) != 0 {
 		k.Errorf("%d escrows in the future", len(got))
 	}
@@ -284,7 +284,7 @@ func testHistory(k *kit) {
 	}
 	_, v := k.vaultKit()
 	id := net.OpenVault(k.T, [2]uint64{1_000_000, 0}, 1)
-	data := must.Get(v.WithdrawalData(user.Address(), [2]uint64{50_000, 0}))(k)
+	data := trial.Must(v.WithdrawalData(user.Address(), [2]uint64{50_000, 0}))(k)
 	tx := net.Withdraw(k.T, id, data, bitcoin.FeeShares{})
 	k.net.MineBitcoin(k.T, 1)
 	k.run(k.lp, chains.Plan{SwapID: "vault", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: tx}}}})

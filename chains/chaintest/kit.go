@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // kit is a network under test with the usual parties.
@@ -67,13 +67,13 @@ func (k *kit) payOut(c chains.Condition, token string) chains.Spec {
 
 func (k *kit) expect(spec chains.Spec) chains.Escrow {
 	k.Helper()
-	return must.Get(k.k.Expect(spec))(k)
+	return trial.Must(k.k.Expect(spec))(k)
 }
 
 // authorize is the LP's authorisation for the user to open an escrow.
 func (k *kit) authorize(e chains.Escrow) (chains.Auth, string) {
 	k.Helper()
-	rate := must.Get(k.chain.FeeRate(k.Context()))(k)
+	rate := trial.Must(k.chain.FeeRate(k.Context()))(k)
 	return k.lp.AuthorizeInit(k.T, e, rate, k.user.Address(), k.net.Time().Add(10*time.Minute)), rate
 }
 
@@ -88,13 +88,13 @@ func (k *kit) open(e chains.Escrow) []chains.Signed {
 func (k *kit) prepare(by Account, plan chains.Plan) []chains.Signed {
 	k.Helper()
 	plan.Signer = by.Address()
-	u := must.Get(k.k.Build(k.Context(), plan))(k)
+	u := trial.Must(k.k.Build(k.Context(), plan))(k)
 	if u.Signer != by.Address() || len(u.Txs) == 0 {
 		k.Fatalf("%d transactions for %s", len(u.Txs), u.Signer)
 	}
 	texts := by.Sign(k.T, u)
-	txs := must.Get(k.k.Check(plan, texts))(k)
-	ids := must.Get(k.k.IDs(texts))(k)
+	txs := trial.Must(k.k.Check(plan, texts))(k)
+	ids := trial.Must(k.k.IDs(texts))(k)
 	step := 0
 	for i, tx := range txs {
 		if tx.ID == "" || tx.ID != ids[i] {
@@ -130,7 +130,7 @@ func (k *kit) settle(tx chains.Signed, want chains.TxState) chains.TxStatus {
 	k.Helper()
 	var last chains.TxStatus
 	k.eventually("transaction "+tx.ID+" to be "+want.String(), func() bool {
-		all := must.Get(k.chain.Status(k.Context(), []chains.Signed{tx}))(k)
+		all := trial.Must(k.chain.Status(k.Context(), []chains.Signed{tx}))(k)
 		last = all[0]
 		if last.State != want && (last.State == chains.TxReverted || last.State == chains.TxReplaced || last.State == chains.TxConfirmed) {
 			k.Fatalf("transaction %s is %s: %s", tx.ID, last.State, last.Reason)
@@ -159,7 +159,7 @@ func (k *kit) eventually(what string, ask func() bool) {
 // fact asks about one escrow.
 func (k *kit) fact(q chains.EscrowQuery) chains.EscrowFact {
 	k.Helper()
-	facts := must.Get(k.k.Escrows(k.Context(), []chains.EscrowQuery{q}))(k)
+	facts := trial.Must(k.k.Escrows(k.Context(), []chains.EscrowQuery{q}))(k)
 	if len(facts) != 1 {
 		k.Fatalf("%d answers to one question", len(facts))
 	}
@@ -181,12 +181,12 @@ func (k *kit) state(e chains.Escrow, want chains.EscrowState) chains.EscrowFact 
 
 func (k *kit) balance(of, token string) *big.Int {
 	k.Helper()
-	return must.Get(k.chain.Balance(k.Context(), of, token))(k)
+	return trial.Must(k.chain.Balance(k.Context(), of, token))(k)
 }
 
 func (k *kit) liquidity(token string) *big.Int {
 	k.Helper()
-	f := must.Get(k.k.Liquidity(k.Context(), k.lp.Address(), token))(k)
+	f := trial.Must(k.k.Liquidity(k.Context(), k.lp.Address(), token))(k)
 	return f.Balance
 }
 
@@ -207,5 +207,5 @@ func (k *kit) change(e chains.Escrow, member string, value any) json.RawMessage 
 	if value == nil {
 		delete(all, member)
 	}
-	return must.Get(json.Marshal(all))(k)
+	return trial.Must(json.Marshal(all))(k)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // trips counts the requests of a call. What is asked side by side may meet on its way to a
@@ -36,7 +36,7 @@ func testTrips(k *kit) {
 	k.trips("Liquidity", f.Liquidity, func() error { _, err := k.k.Liquidity(ctx, k.lp.Address(), k.facts.Token); return err })
 	cost := chains.Cost{Kind: chains.StepInit, Token: k.facts.Token}
 	k.trips("Estimate", f.Estimate, func() error { _, err := k.k.Estimate(ctx, cost, ""); return err })
-	rate := must.Get(c.FeeRate(ctx))(k)
+	rate := trial.Must(c.FeeRate(ctx))(k)
 	k.trips("Estimate at a rate", f.EstimateAtRate, func() error { _, err := k.k.Estimate(ctx, cost, rate); return err })
 	k.escrowTrips(f)
 	k.proofTrips(f)
@@ -136,7 +136,7 @@ func (k *kit) proofTrips(f Trips) {
 func (k *kit) vaultProofTrips(net VaultNet, v chains.VaultContract, id chains.VaultID, f Trips) {
 	var last bitcoin.Hash
 	for range 2 {
-		data := must.Get(v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0}))(k)
+		data := trial.Must(v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0}))(k)
 		last = net.Withdraw(k.T, id, data, bitcoin.FeeShares{})
 		k.net.MineBitcoin(k.T, 1)
 	}
@@ -159,9 +159,9 @@ func (k *kit) vaultTrips(f Trips) {
 	k.trips("Vaults again", f.VaultsAgain, read)
 	q := chains.WithdrawalQuery{Vault: id, Recipient: k.user.Address(), TxID: bitcoin.Hash{1}}
 	k.trips("Withdrawals", f.Withdrawals, func() error { _, err := v.Withdrawals(k.Context(), []chains.WithdrawalQuery{q}); return err })
-	data := must.Get(v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0}))(k)
-	tx := must.Get(single.Tx(k.Context(), k.net.Backend(), net.Withdraw(k.T, id, data, bitcoin.FeeShares{})))(k)
-	stripped := must.Get(rawtx.Strip(tx.Msg))(k)
+	data := trial.Must(v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0}))(k)
+	tx := trial.Must(single.Tx(k.Context(), k.net.Backend(), net.Withdraw(k.T, id, data, bitcoin.FeeShares{})))(k)
+	stripped := trial.Must(rawtx.Strip(tx.Msg))(k)
 	k.trips("DryRun", f.DryRun, func() error { return v.DryRun(k.Context(), [][]byte{stripped}) })
 	k.trips("RelayTip", f.RelayTip, func() error { _, err := v.RelayTip(k.Context()); return err })
 	k.vaultProofTrips(net, v, net.OpenVault(k.T, [2]uint64{1_000_000, 0}, 1), f)
@@ -170,7 +170,7 @@ func (k *kit) vaultTrips(f Trips) {
 // exercise calls everything that asks a node.
 func (k *kit) exercise(n int64) {
 	k.Helper()
-	heads := must.Get(k.chain.Heads(k.Context()))(k)
+	heads := trial.Must(k.chain.Heads(k.Context()))(k)
 	if heads.Latest.Height == 0 || heads.Final.Height > heads.Latest.Height {
 		k.Errorf("heads %+v", heads)
 	}
@@ -272,11 +272,11 @@ func testConcurrency(k *kit) {
 // round trip, since it was opened lately.
 func (k *kit) shown(r chains.PublicReader) {
 	k.Helper()
-	heads := must.Get(k.chain.Heads(k.Context()))(k)
+	heads := trial.Must(k.chain.Heads(k.Context()))(k)
 	e := k.expect(k.payOut(lock(secret(151)), k.facts.Token))
 	opening := k.open(e)
-	text := must.Get(k.k.Public(e))(k)
-	got := must.Get(r.ReadPublic(text))(k)
+	text := trial.Must(k.k.Public(e))(k)
+	got := trial.Must(r.ReadPublic(text))(k)
 	if string(got.Hash) != string(e.Hash) || string(got.ClaimHash) != string(e.ClaimHash) || got.Version != e.Version || got.Kind != e.Kind || got.Claimer != e.Claimer {
 		k.Errorf("%s is read back as %+v, want %+v", text, got, e)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // script is an output script; each number is another one.
@@ -23,8 +23,8 @@ func script(n byte) []byte {
 // payment reads a mined Bitcoin transaction as the engine does.
 func (k *kit) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
 	k.Helper()
-	tx := must.Get(single.Tx(k.Context(), k.net.Backend(), op.Hash))(k)
-	raw := must.Get(rawtx.Encode(tx.Msg))(k)
+	tx := trial.Must(single.Tx(k.Context(), k.net.Backend(), op.Hash))(k)
+	raw := trial.Must(rawtx.Encode(tx.Msg))(k)
 	return &chains.Payment{Raw: raw, TxID: tx.ID, Vout: op.Index, Block: tx.BlockHash, Height: tx.Height, Confirmations: c.Confirmations, Condition: c}
 }
 
@@ -174,7 +174,7 @@ func testRelayFork(k *kit) {
 // otherProof hands back the claim of an escrow with another condition.
 func (k *kit) otherProof(plan chains.Plan, c chains.Condition) {
 	k.Helper()
-	u := must.Get(k.k.Build(k.Context(), plan))(k)
+	u := trial.Must(k.k.Build(k.Context(), plan))(k)
 	c.Sats++
 	c.TxID[0] ^= 1
 	other := plan

@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func testInfo(k *kit) {
@@ -43,7 +43,7 @@ func testInfo(k *kit) {
 	}
 
 	f := k.facts
-	canonical := must.Get(k.chain.Address(f.SameAddress[0]))(k)
+	canonical := trial.Must(k.chain.Address(f.SameAddress[0]))(k)
 	for _, form := range append([]string{canonical}, f.SameAddress...) {
 		if got, err := k.chain.Address(form); err != nil || got != canonical {
 			k.Errorf("address %s: %s, %v; want %s", form, got, err, canonical)
@@ -94,7 +94,7 @@ func testEscrowData(k *kit) {
 			k.Errorf("%s and %s have the same escrow hash", name, other)
 		}
 		hashes[string(e.Hash)] = name
-		back := must.Get(k.k.Decode(e.Data))(k)
+		back := trial.Must(k.k.Decode(e.Data))(k)
 		k.must(k.k.Diff(e, back, chains.Tolerance{}))
 		if !bytes.Equal(back.Hash, e.Hash) || !bytes.Equal(back.Data, e.Data) {
 			k.Errorf("%s: read back as %s", name, back.Data)
@@ -147,7 +147,7 @@ func (k *kit) testMembers() {
 		}
 	}
 	for _, free := range k.facts.Free {
-		got := must.Get(k.k.Decode(k.change(e, free.Member, free.Value)))(k)
+		got := trial.Must(k.k.Decode(k.change(e, free.Member, free.Value)))(k)
 		if k.k.Diff(e, got, chains.Tolerance{}) == nil {
 			k.Errorf("another %s is not found", free.Member)
 		}
@@ -193,7 +193,7 @@ func testConditions(k *kit) {
 	base := chains.Condition{Kind: chains.OnchainNonced, Script: script, Sats: 5000, Nonce: 9, Confirmations: 2}
 	texts := map[string]string{}
 	note := func(name string, c chains.Condition) {
-		hash := must.Get(k.k.ClaimHash(c))(k)
+		hash := trial.Must(k.k.ClaimHash(c))(k)
 		text := k.k.ClaimHashText(hash)
 		if text == "" || strings.HasPrefix(text, "0x") || strings.ToLower(text) != text {
 			k.Errorf("%s: claim hash text %q", name, text)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // testReading reads transactions as the plans that they were built for, and with each
@@ -24,7 +24,7 @@ func testReading(k *kit) {
 		}
 		spec.Offerer = user.Address()
 		e := k.expect(spec)
-		rate := must.Get(k.chain.FeeRate(k.Context()))(k)
+		rate := trial.Must(k.chain.FeeRate(k.Context()))(k)
 		until := k.net.Time().Add(10 * time.Minute)
 		plan := func(step chains.Step) chains.Plan {
 			return chains.Plan{SwapID: "reading", Signer: user.Address(), FeeRate: rate, Steps: []chains.Step{step}}
@@ -53,7 +53,7 @@ func testReading(k *kit) {
 func (k *kit) reads(reader chains.PlanReader, name string, by Account, plan chains.Plan) {
 	k.Helper()
 	want := plan.Steps[0]
-	built := must.Get(k.k.Build(k.Context(), plan))(k)
+	built := trial.Must(k.k.Build(k.Context(), plan))(k)
 	same := func(r chains.Reading) bool {
 		if len(r.Plan.Steps) != 1 || r.Plan.Signer != by.Address() {
 			return false
@@ -76,7 +76,7 @@ func (k *kit) reads(reader chains.PlanReader, name string, by Account, plan chai
 	if _, err := k.k.Check(plan, signed); err != nil {
 		k.Errorf("%s: what was read and written again, signed: %v", name, err)
 	}
-	ids := must.Get(k.k.IDs(signed))(k)
+	ids := trial.Must(k.k.IDs(signed))(k)
 	if s, err := reader.ReadPlan(chains.PlanText{Txs: signed, Signed: true, About: &want.Escrow}); err != nil || !same(s) || !slices.Equal(s.IDs, ids) {
 		k.Errorf("%s, signed, is read as %d steps with the ids %v, want it as it was built with %v: %v", name, len(s.Plan.Steps), s.IDs, ids, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // settledFact asks one node about one escrow, whose word must be marked as such, and then all.
@@ -17,7 +17,7 @@ func (k *kit) settledFact(q chains.EscrowQuery) chains.EscrowFact {
 	// One after the other: a contradiction sends the plain question's second round to another
 	// node, which need not know what the first has said.
 	ask := func(q chains.EscrowQuery) chains.EscrowFact {
-		facts := must.Get(k.k.Escrows(k.Context(), []chains.EscrowQuery{q}))(k)
+		facts := trial.Must(k.k.Escrows(k.Context(), []chains.EscrowQuery{q}))(k)
 		return facts[0]
 	}
 	plain := ask(q)
@@ -50,7 +50,7 @@ func (k *kit) contradicted(what string, err error, open bool) {
 
 // testSettled asks what must not be decided by one node, with each of the two lying in turn.
 func testSettled(k *kit) {
-	heads := must.Get(k.chain.Heads(k.Context()))(k)
+	heads := trial.Must(k.chain.Heads(k.Context()))(k)
 	s := secret(700)
 	e := k.expect(k.payOut(lock(s), k.facts.Token))
 	never := k.expect(k.payOut(lock(secret(701)), k.facts.Token))
@@ -116,7 +116,7 @@ func testSettledNoNode(k *kit) {
 	for node := range 2 {
 		k.net.Misbehave(k.T, node, Trouble{Down: true})
 	}
-	facts := must.Get(k.k.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e, Settled: true}}))(k)
+	facts := trial.Must(k.k.Escrows(k.Context(), []chains.EscrowQuery{{Escrow: &e, Settled: true}}))(k)
 	if err := facts[0].Err; fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "0 of 2") || strings.Contains(err.Error(), k.net.NodeName(0)) {
 		k.Errorf("no node answers: %v", err)
 	}
@@ -182,7 +182,7 @@ func (k *kit) settledVaults() {
 	id := net.OpenVault(k.T, [2]uint64{1_000_000, 500}, 1)
 	ask := func(what string) chains.VaultFact {
 		k.Helper()
-		facts := must.Get(v.Vaults(k.Context(), []chains.VaultID{id}))(k)
+		facts := trial.Must(v.Vaults(k.Context(), []chains.VaultID{id}))(k)
 		if len(facts) != 1 {
 			k.Fatalf("%s: %+v", what, facts)
 		}
@@ -193,7 +193,7 @@ func (k *kit) settledVaults() {
 		k.Helper()
 		settled := w
 		settled.Settled = true
-		facts := must.Get(v.Withdrawals(k.Context(), []chains.WithdrawalQuery{w, settled}))(k)
+		facts := trial.Must(v.Withdrawals(k.Context(), []chains.WithdrawalQuery{w, settled}))(k)
 		if facts[0].Err != nil || !facts[0].Unsettled || facts[0].Final || facts[1].Unsettled {
 			k.Errorf("%s: %+v", what, facts)
 		}
@@ -205,7 +205,7 @@ func (k *kit) settledVaults() {
 	if f := payout("nothing"); f.Err != nil || f.State != chains.WithdrawalNone || f.Final {
 		k.Errorf("a withdrawal that does not exist: %+v", f)
 	}
-	data := must.Get(v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0}))(k)
+	data := trial.Must(v.WithdrawalData(k.user.Address(), [2]uint64{1000, 0}))(k)
 	w.TxID = net.Withdraw(k.T, id, data, bitcoin.FeeShares{})
 	k.net.MineBitcoin(k.T, 1)
 	k.net.SyncRelay(k.T)

@@ -6,13 +6,13 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // status asks about transactions at once.
 func (k *kit) status(txs ...chains.Signed) []chains.TxStatus {
 	k.Helper()
-	all := must.Get(k.chain.Status(k.Context(), txs))(k)
+	all := trial.Must(k.chain.Status(k.Context(), txs))(k)
 	if len(all) != len(txs) {
 		k.Fatalf("%d answers about %d transactions", len(all), len(txs))
 	}
@@ -26,15 +26,15 @@ func (k *kit) opening(n int64) (Account, chains.Escrow, chains.Plan) {
 	spec := k.payIn(lock(secret(n)), k.chain.Info().Native.Address)
 	spec.Offerer = user.Address()
 	e := k.expect(spec)
-	rate := must.Get(k.chain.FeeRate(k.Context()))(k)
+	rate := trial.Must(k.chain.FeeRate(k.Context()))(k)
 	auth := k.lp.AuthorizeInit(k.T, e, rate, user.Address(), k.net.Time().Add(10*60e9))
 	return user, e, chains.Plan{SwapID: "tx", Signer: user.Address(), FeeRate: rate, Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}}
 }
 
 func testTransactions(k *kit) {
 	user, e, plan := k.opening(60)
-	first := must.Get(k.k.Build(k.Context(), plan))(k)
-	again := must.Get(k.k.Build(k.Context(), plan))(k)
+	first := trial.Must(k.k.Build(k.Context(), plan))(k)
+	again := trial.Must(k.k.Build(k.Context(), plan))(k)
 	if !slices.Equal(first.Txs, again.Txs) {
 		k.Error("two builds with nothing in between differ")
 	}
@@ -163,7 +163,7 @@ func testCheck(k *kit) {
 	spec := k.payIn(lock(secret(90)), k.facts.Token)
 	spec.Offerer = user.Address()
 	e := k.expect(spec)
-	rate := must.Get(k.chain.FeeRate(k.Context()))(k)
+	rate := trial.Must(k.chain.FeeRate(k.Context()))(k)
 	until := k.net.Time().Add(10 * 60e9)
 	init := chains.Plan{SwapID: "check", Signer: user.Address(), FeeRate: rate, Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: k.lp.AuthorizeInit(k.T, e, rate, user.Address(), until)}}}
 	spec.Sequence = units(9)
@@ -171,7 +171,7 @@ func testCheck(k *kit) {
 	init2 := init
 	init2.Steps = []chains.Step{{Kind: chains.StepInit, Escrow: e2, Auth: k.lp.AuthorizeInit(k.T, e2, rate, user.Address(), until)}}
 	k.altered("init", user, init)
-	built := must.Get(k.k.Build(k.Context(), init))(k)
+	built := trial.Must(k.k.Build(k.Context(), init))(k)
 	signed := user.Sign(k.T, built)
 	refused := func(name string, plan chains.Plan, signed []string) {
 		k.Helper()
@@ -221,7 +221,7 @@ func testCheck(k *kit) {
 // altered tampers with the last transaction of a plan.
 func (k *kit) altered(name string, by Account, plan chains.Plan) {
 	k.Helper()
-	u := must.Get(k.k.Build(k.Context(), plan))(k)
+	u := trial.Must(k.k.Build(k.Context(), plan))(k)
 	last := len(u.Txs) - 1
 	for what, alter := range k.facts.Alterations {
 		bad := chains.Unsigned{Txs: slices.Clone(u.Txs), Signer: u.Signer}

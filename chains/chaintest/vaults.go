@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	"github.com/swapper-go/swapper/internal/btc/vault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // vaultKit skips chains without vaults.
@@ -28,7 +28,7 @@ func (k *kit) vaultKit() (VaultNet, chains.VaultContract) {
 
 func (k *kit) vault(v chains.VaultContract, id chains.VaultID) chains.Vault {
 	k.Helper()
-	facts := must.Get(v.Vaults(k.Context(), []chains.VaultID{id}))(k)
+	facts := trial.Must(v.Vaults(k.Context(), []chains.VaultID{id}))(k)
 	k.must(facts[0].Err)
 	if facts[0].Head.Height == 0 {
 		k.Error("a vault without head")
@@ -38,7 +38,7 @@ func (k *kit) vault(v chains.VaultContract, id chains.VaultID) chains.Vault {
 
 func (k *kit) withdrawal(v chains.VaultContract, q chains.WithdrawalQuery) chains.WithdrawalFact {
 	k.Helper()
-	facts := must.Get(v.Withdrawals(k.Context(), []chains.WithdrawalQuery{q}))(k)
+	facts := trial.Must(v.Withdrawals(k.Context(), []chains.WithdrawalQuery{q}))(k)
 	k.must(facts[0].Err)
 	return facts[0]
 }
@@ -82,7 +82,7 @@ func testVaultClaims(k *kit) {
 	if list, ok := v.(chains.VaultList); ok {
 		k.listed(list, id)
 	}
-	from := must.Get(k.chain.Heads(k.Context()))(k)
+	from := trial.Must(k.chain.Heads(k.Context()))(k)
 	shares := bitcoin.FeeShares{Caller: 100}
 	var queries []chains.WithdrawalQuery
 	var pending []vault.Pending
@@ -90,13 +90,13 @@ func testVaultClaims(k *kit) {
 	for i := range 3 { // three in a row: the last claim brings all of them
 		user := k.net.Account(k.T)
 		raw := [2]uint64{uint64(10_000 * (i + 1)), uint64(20 * i)}
-		data := must.Get(v.WithdrawalData(user.Address(), raw))(k)
+		data := trial.Must(v.WithdrawalData(user.Address(), raw))(k)
 		tx := net.Withdraw(k.T, id, data, shares)
 		queries = append(queries, chains.WithdrawalQuery{Vault: id, Recipient: user.Address(), TxID: tx, From: from.Latest.Height})
 		users = append(users, user)
 		pending = append(pending, k.parse(v, tx, user.Address(), raw))
 	}
-	after := must.Get(vault.After(opened.VaultState, pending...))(k)
+	after := trial.Must(vault.After(opened.VaultState, pending...))(k)
 	plan := chains.Plan{SwapID: "vault", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: queries[2].TxID}}}}
 	k.buildRefused(users[2], plan.Steps[0], "a claim of an unconfirmed withdrawal")
 	k.net.MineBitcoin(k.T, 2)
@@ -132,16 +132,16 @@ func testVaultClaims(k *kit) {
 // parse reads a withdrawal in all the ways there are.
 func (k *kit) parse(v chains.VaultContract, id bitcoin.Hash, recipient string, raw [2]uint64) vault.Pending {
 	k.Helper()
-	tx := must.Get(single.Tx(k.Context(), k.net.Backend(), id))(k)
-	w := must.Get(v.ParseWithdrawal(tx.Msg))(k)
+	tx := trial.Must(single.Tx(k.Context(), k.net.Backend(), id))(k)
+	w := trial.Must(v.ParseWithdrawal(tx.Msg))(k)
 	if w.Recipient != recipient || w.Raw != raw || w.TxID != id {
 		k.Errorf("withdrawal %+v", w)
 	}
-	stripped := must.Get(rawtx.Strip(tx.Msg))(k)
+	stripped := trial.Must(rawtx.Strip(tx.Msg))(k)
 	k.must(v.DryRun(k.Context(), [][]byte{stripped}))
 	odd := tx.Msg.Copy()
 	odd.TxOut[1].PkScript = []byte{0x6a, 2, 1, 2}
-	stripped = must.Get(rawtx.Strip(odd))(k)
+	stripped = trial.Must(rawtx.Strip(odd))(k)
 	if err := v.DryRun(k.Context(), [][]byte{stripped}); fault.CodeOf(err) != fault.Upstream {
 		k.Errorf("the contract reads an unreadable withdrawal: %v", err)
 	}
@@ -157,7 +157,7 @@ func (k *kit) parse(v chains.VaultContract, id bitcoin.Hash, recipient string, r
 // vaultQuestions asks for what is not there, and beside what is there.
 func (k *kit) vaultQuestions(v chains.VaultContract, id chains.VaultID, q chains.WithdrawalQuery) {
 	none := chains.VaultID{Owner: id.Owner, ID: new(big.Int).Add(id.ID, big.NewInt(1_000_000))}
-	facts := must.Get(v.Vaults(k.Context(), []chains.VaultID{{Owner: "invalid", ID: big.NewInt(1)}, none, {Owner: id.Owner}, id}))(k)
+	facts := trial.Must(v.Vaults(k.Context(), []chains.VaultID{{Owner: "invalid", ID: big.NewInt(1)}, none, {Owner: id.Owner}, id}))(k)
 	if facts[0].Err == nil || facts[1].Err != nil || facts[1].Vault.Open || facts[2].Err == nil || facts[3].Err != nil || !facts[3].Vault.Open {
 		k.Errorf("vaults: %+v", facts)
 	}
@@ -169,7 +169,7 @@ func (k *kit) vaultQuestions(v chains.VaultContract, id chains.VaultID, q chains
 	missing.TxID = bitcoin.Hash{7}
 	foreign.Vault = none
 	stranger.Recipient = k.net.Account(k.T).Address()
-	all := must.Get(v.Withdrawals(k.Context(), []chains.WithdrawalQuery{bad, missing, foreign, stranger, q}))(k)
+	all := trial.Must(v.Withdrawals(k.Context(), []chains.WithdrawalQuery{bad, missing, foreign, stranger, q}))(k)
 	if all[0].Err == nil || all[4].State != chains.WithdrawalClaimed {
 		k.Errorf("withdrawals: %+v", all)
 	}
@@ -189,7 +189,7 @@ func testFronting(k *kit) {
 	net, v := k.vaultKit()
 	id := net.OpenVault(k.T, [2]uint64{1_000_000, 0}, 1)
 	raw := [2]uint64{50_000, 0}
-	data := must.Get(v.WithdrawalData(k.user.Address(), raw))(k)
+	data := trial.Must(v.WithdrawalData(k.user.Address(), raw))(k)
 	q := chains.WithdrawalQuery{Vault: id, Recipient: k.user.Address(), TxID: net.Withdraw(k.T, id, data, bitcoin.FeeShares{Fronting: 50})}
 	if f := k.withdrawal(v, q); f.State != chains.WithdrawalNone || f.Height != 0 {
 		k.Errorf("before: %+v", f)
@@ -227,7 +227,7 @@ func (k *kit) otherWithdrawal(by Account, plan chains.Plan, earlier bitcoin.Hash
 	other.Steps = []chains.Step{{Kind: chains.StepVaultClaim, Vault: &vault}}
 	refused := func(what string, want, built chains.Plan, change func([]string)) {
 		k.Helper()
-		u := must.Get(k.k.Build(k.Context(), built))(k)
+		u := trial.Must(k.k.Build(k.Context(), built))(k)
 		change(u.Txs)
 		if _, err := k.k.Check(want, by.Sign(k.T, u)); fault.CodeOf(err) != fault.InvalidInput {
 			k.Errorf("%s passes: %v", what, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestDemandBaseFeeLimits(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAdmitGuards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := must.Get(n.Deployments[0].Escrow(s))(t)
+	e := trial.Must(n.Deployments[0].Escrow(s))(t)
 	plan := chains.Plan{Signer: user.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}
 	signed := func(c wire.Call, nonce uint64, reveals bool) []chains.Signed {
 		return []chains.Signed{{From: user.Hex(), Nonce: nonce, Reveals: reveals, Raw: hexutil.MustDecode(signTx(t, userKey, &types.DynamicFeeTx{
@@ -115,17 +115,17 @@ func TestAdmitGuards(t *testing.T) {
 		t.Error("admitted by a node that answers nothing")
 	}
 	// a plan that cannot be laid out tells nothing of what is left out
-	tx := must.Get(wire.ParseTransaction(hexutil.Encode(signed(open, 5, false)[0].Raw)))(t)
+	tx := trial.Must(wire.ParseTransaction(hexutil.Encode(signed(open, 5, false)[0].Raw)))(t)
 	if k.leftOut(chains.Plan{Steps: append(plan.Steps, chains.Step{Kind: 99, Escrow: e})}, tx) || !k.leftOut(plan, tx) {
 		t.Error("what is left out is told wrongly")
 	}
 	coin := s
 	coin.Token = wire.Native // needs no approval
-	e = must.Get(n.Deployments[0].Escrow(coin))(t)
+	e = trial.Must(n.Deployments[0].Escrow(coin))(t)
 	if calls, err = n.Deployments[0].Init(coin, user, anyAuth()); err != nil || len(calls) != 1 {
 		t.Fatalf("%d calls, %v", len(calls), err)
 	}
-	tx = must.Get(wire.ParseTransaction(hexutil.Encode(signed(calls[0], 5, false)[0].Raw)))(t)
+	tx = trial.Must(wire.ParseTransaction(hexutil.Encode(signed(calls[0], 5, false)[0].Raw)))(t)
 	if k.leftOut(chains.Plan{Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}, tx) {
 		t.Error("something is left out before the only transaction")
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // BenchmarkEscrowsOverHTTP asks through the whole adapter on a loopback socket:
@@ -37,7 +37,7 @@ func BenchmarkEscrowsOverHTTP(b *testing.B) {
 		_ = json.NewEncoder(w).Encode(all)
 	}))
 	defer server.Close()
-	nodes := must.Get(rpc.Dial(n.ChainID, []string{server.URL}, http.DefaultTransport, time.Now))(b)
+	nodes := trial.Must(rpc.Dial(n.ChainID, []string{server.URL}, http.DefaultTransport, time.Now))(b)
 	defer nodes.Close()
 	for _, count := range []int{1, 100, 10_000} {
 		b.Run(big.NewInt(int64(count)).String(), func(b *testing.B) {

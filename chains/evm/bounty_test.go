@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The reference draws deposit and bounty of the escrow by which it estimates a
@@ -22,7 +22,7 @@ func TestClaimEstimateIsTheLargerOfTheReferences(t *testing.T) {
 	n := presetOf(t, "CITREA/MAINNET")
 	idle := wire.FeeRate{Base: big.NewInt(8), Priority: big.NewInt(100_000), L1: big.NewInt(1_000_000)}
 	k := contracts{chain: &chain{net: n}}
-	ours, payer := must.Two(k.sample(chains.Cost{Kind: chains.StepClaimSecret, Token: common.Address{1: 1}.Hex()}))(t)
+	ours, payer := trial.Must2(k.sample(chains.Cost{Kind: chains.StepClaimSecret, Token: common.Address{1: 1}.Hex()}))(t)
 	bounty := func(deposit, reward int64) *big.Int {
 		drawn := ours
 		drawn.SecurityDeposit, drawn.ClaimerBounty = big.NewInt(deposit), big.NewInt(reward)

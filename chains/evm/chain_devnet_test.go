@@ -18,7 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // sign signs what a plan asks for, as a wallet does.
@@ -26,10 +26,10 @@ func sign(t *testing.T, a *devnet.Account, txs []string) []string {
 	t.Helper()
 	signed := make([]string, len(txs))
 	for i, text := range txs {
-		p := must.Get(wire.ParseTransaction(text))(t)
+		p := trial.Must(wire.ParseTransaction(text))(t)
 		tx := types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data})
-		tx = must.Get(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), a.Key))(t)
-		raw := must.Get(tx.MarshalBinary())(t)
+		tx = trial.Must(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), a.Key))(t)
+		raw := trial.Must(tx.MarshalBinary())(t)
 		signed[i] = hexutil.Encode(raw)
 	}
 	return signed
@@ -39,7 +39,7 @@ func sign(t *testing.T, a *devnet.Account, txs []string) []string {
 func (l *localNet) payIn(t *testing.T, n byte) (chains.Contract, chains.Escrow, chains.Plan) {
 	t.Helper()
 	k, _ := l.chain.Contract("")
-	e := must.Get(k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: wire.Native.Hex(), Amount: big.NewInt(1e15),
+	e := trial.Must(k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: wire.Native.Hex(), Amount: big.NewInt(1e15),
 		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256([]byte{n, 31: 0})}, Sequence: big.NewInt(int64(n)), Expiry: l.Time().Add(5 * 24 * time.Hour).Unix(), PayIn: true}))(t)
 	auth := l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour))
 	return k, e, chains.Plan{SwapID: "a", Signer: l.User.Address.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}}
@@ -48,12 +48,12 @@ func (l *localNet) payIn(t *testing.T, n byte) (chains.Contract, chains.Escrow, 
 // run carries a plan of the user out.
 func (l *localNet) run(t *testing.T, k chains.Contract, plan chains.Plan) {
 	t.Helper()
-	u := must.Get(k.Build(t.Context(), plan))(t)
-	txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
+	u := trial.Must(k.Build(t.Context(), plan))(t)
+	txs := trial.Must(k.Check(plan, sign(t, l.User, u.Txs)))(t)
 	for _, tx := range txs {
-		must.Do(t, l.chain.Send(t.Context(), tx))
+		trial.Do(t, l.chain.Send(t.Context(), tx))
 		_, err := l.Wait(t.Context(), common.HexToHash(tx.ID))
-		must.Do(t, err)
+		trial.Do(t, err)
 	}
 }
 
@@ -62,14 +62,14 @@ func (l *localNet) run(t *testing.T, k chains.Contract, plan chains.Plan) {
 func TestThreePartFeeRate(t *testing.T) {
 	t.Parallel()
 	l := newNet(t, devnet.Options{L1FeeRate: 1_000_000})
-	rate := must.Get(l.chain.FeeRate(t.Context()))(t)
+	rate := trial.Must(l.chain.FeeRate(t.Context()))(t)
 	if !strings.HasSuffix(rate, ",100000,1000000") || strings.Count(rate, ",") != 2 {
 		t.Errorf("fee rate %s", rate)
 	}
 	k, _ := l.chain.Contract("")
 	cost := chains.Cost{Kind: chains.StepInit, Token: wire.Native.Hex(), Payer: l.User.Address.Hex()}
-	all := must.Get(k.Estimate(t.Context(), cost, rate))(t)
-	gas := must.Get(k.Estimate(t.Context(), cost, rate[:strings.LastIndex(rate, ",")]))(t)
+	all := trial.Must(k.Estimate(t.Context(), cost, rate))(t)
+	gas := trial.Must(k.Estimate(t.Context(), cost, rate[:strings.LastIndex(rate, ",")]))(t)
 	if state := new(big.Int).Sub(all, gas); state.Cmp(big.NewInt(55*1_000_000)) != 0 {
 		t.Errorf("%s of %s are for changed state, want 55 bytes", state, all)
 	}
@@ -83,19 +83,19 @@ func TestFinalizedTagsOnly(t *testing.T) {
 	t.Parallel()
 	l := newNet(t, devnet.Options{SafeDepth: 1, FinalDepth: 3}, func(n *evm.Network) { n.SafeTag, n.FinalizedTag = "finalized", "finalized" })
 	k, e, plan := l.payIn(t, 1)
-	u := must.Get(k.Build(t.Context(), plan))(l.t)
-	txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-	must.Do(t, l.chain.Send(t.Context(), txs[0]))
+	u := trial.Must(k.Build(t.Context(), plan))(l.t)
+	txs := trial.Must(k.Check(plan, sign(t, l.User, u.Txs)))(t)
+	trial.Do(t, l.chain.Send(t.Context(), txs[0]))
 	_, err := l.Wait(t.Context(), common.HexToHash(txs[0].ID))
-	must.Do(t, err)
+	trial.Do(t, err)
 	for blocks := range 4 {
 		final := blocks == 3
-		status := must.Get(l.chain.Status(t.Context(), txs))(t)
-		facts := must.Get(k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e, Settled: true}}))(t)
+		status := trial.Must(l.chain.Status(t.Context(), txs))(t)
+		facts := trial.Must(k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e, Settled: true}}))(t)
 		if (status[0].State == chains.TxConfirmed) != final || status[0].Final != final || facts[0].Final != final || facts[0].State != chains.EscrowOpen {
 			t.Errorf("%d blocks later: %+v, %+v", blocks, status[0], facts[0])
 		}
-		must.Do(t, l.Net.Mine(1))
+		trial.Do(t, l.Net.Mine(1))
 	}
 }
 
@@ -108,14 +108,14 @@ func TestPoorNodes(t *testing.T) {
 	}
 	k, e, plan := l.payIn(t, 1)
 	l.run(t, k, plan)
-	must.Do(t, l.Net.Mine(30))
-	found := must.Get(k.Escrows(t.Context(), []chains.EscrowQuery{{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}))(t)
+	trial.Do(t, l.Net.Mine(30))
+	found := trial.Must(k.Escrows(t.Context(), []chains.EscrowQuery{{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}))(t)
 	if found[0].Err != nil || found[0].Escrow == nil || found[0].State != chains.EscrowOpen {
 		t.Errorf("found %+v", found[0])
 	}
 	past := 0
 	for p, err := range l.chain.History(t.Context(), e.Offerer, 0) {
-		must.Do(t, err)
+		trial.Do(t, err)
 		if p.Escrow == nil || p.Fact.State != chains.EscrowOpen {
 			t.Errorf("past %+v", p)
 		}
@@ -131,18 +131,18 @@ func TestPoorNodes(t *testing.T) {
 func TestOpenedThroughAWallet(t *testing.T) {
 	t.Parallel()
 	l := newNet(t, devnet.Options{})
-	wallet := must.Get(l.Deploy(t.Context(), "ContractWallet", l.User.Address))(l.t)
+	wallet := trial.Must(l.Deploy(t.Context(), "ContractWallet", l.User.Address))(l.t)
 	spec := wire.Terms{Kind: chains.HTLC, Offerer: wallet, Claimer: l.Net.LP.Address, Amount: big.NewInt(1e9), ClaimData: sha256.Sum256([]byte("s")), Sequence: big.NewInt(3), Expiry: l.Time().Add(time.Hour).Unix(), PayIn: true}
-	s := must.Get(l.Deployment().NewSwapData(spec))(t)
-	e := must.Get(l.Deployment().Escrow(s))(t)
-	calls := must.Get(l.Deployment().Init(s, wallet, l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour))))(t)
-	through := must.Get(devnet.CallOf("ContractWallet", wallet, "run", calls[0].To, calls[0].Value, calls[0].Data))(t)
+	s := trial.Must(l.Deployment().NewSwapData(spec))(t)
+	e := trial.Must(l.Deployment().Escrow(s))(t)
+	calls := trial.Must(l.Deployment().Init(s, wallet, l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour))))(t)
+	through := trial.Must(devnet.CallOf("ContractWallet", wallet, "run", calls[0].To, calls[0].Value, calls[0].Data))(t)
 	through.Value = calls[0].Value
 	_, err := l.User.Send(t.Context(), through)
-	must.Do(t, err)
+	trial.Do(t, err)
 	k, _ := l.chain.Contract("")
 	search := func() chains.EscrowFact {
-		facts := must.Get(k.Escrows(t.Context(), []chains.EscrowQuery{{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}))(t)
+		facts := trial.Must(k.Escrows(t.Context(), []chains.EscrowQuery{{ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}))(t)
 		return facts[0]
 	}
 	for _, s := range l.nodes {
@@ -164,13 +164,13 @@ func TestLostAnswerToASend(t *testing.T) {
 	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, _, plan := l.payIn(t, 1)
-	u := must.Get(k.Build(t.Context(), plan))(l.t)
-	txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
+	u := trial.Must(k.Build(t.Context(), plan))(l.t)
+	txs := trial.Must(k.Check(plan, sign(t, l.User, u.Txs)))(t)
 	l.nodes[0].Misbehave(devnet.Fault{LoseAnswer: true})
-	must.Do(t, l.chain.Send(t.Context(), txs[0]))
+	trial.Do(t, l.chain.Send(t.Context(), txs[0]))
 	_, err := l.Wait(t.Context(), common.HexToHash(txs[0].ID))
-	must.Do(t, err)
-	must.Do(t, l.chain.Send(t.Context(), txs[0]))
+	trial.Do(t, err)
+	trial.Do(t, l.chain.Send(t.Context(), txs[0]))
 }
 
 // A stored fee rate that the chain has outgrown does not strand a transaction.
@@ -178,14 +178,14 @@ func TestStoredFeeRateIsRaised(t *testing.T) {
 	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	k, _, plan := l.payIn(t, 1)
-	now := must.Get(l.chain.FeeRate(t.Context()))(t)
+	now := trial.Must(l.chain.FeeRate(t.Context()))(t)
 	offered := func(rate string) *big.Int {
 		plan.FeeRate = rate
-		u := must.Get(k.Build(t.Context(), plan))(t)
-		tx := must.Get(wire.ParseTransaction(u.Txs[0]))(t)
+		u := trial.Must(k.Build(t.Context(), plan))(t)
+		tx := trial.Must(wire.ParseTransaction(u.Txs[0]))(t)
 		return tx.FeeCap
 	}
-	current := must.Get(wire.ParseFeeRate(now))(t)
+	current := trial.Must(wire.ParseFeeRate(now))(t)
 	if got := offered("1,1"); got.Cmp(current.MaxFeePerGas()) != 0 {
 		t.Errorf("offers %s at a rate that has passed, want %s", got, current.MaxFeePerGas())
 	}
@@ -216,7 +216,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		return err
 	}
-	must.Do(t, open(func(*evm.Options) {}, env))
+	trial.Do(t, open(func(*evm.Options) {}, env))
 	other := env
 	other.Network++
 	l.nodes[1].Misbehave(devnet.Fault{WrongChain: true})
@@ -269,7 +269,7 @@ func opensWhileSilent(t *testing.T, fault devnet.Fault) {
 	if _, err := c.Heads(t.Context()); err != nil {
 		t.Errorf("then %v", err)
 	}
-	must.Do(t, c.(interface{ Close() error }).Close())
+	trial.Do(t, c.(interface{ Close() error }).Close())
 	l.nodes[0].Misbehave(devnet.Fault{Delay: time.Minute})
 	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -283,11 +283,11 @@ func TestPaid(t *testing.T) {
 	t.Parallel()
 	l := newNet(t, devnet.Options{})
 	to := common.Address{0xab}
-	paid := must.Get(l.User.Send(t.Context(), wire.Call{To: to, Value: big.NewInt(7)}))(t)
+	paid := trial.Must(l.User.Send(t.Context(), wire.Call{To: to, Value: big.NewInt(7)}))(t)
 	id := paid.TxHash.Hex()
 	payouts := l.chain.(chains.Payouts)
 	for i := 0; ; i++ {
-		got := must.Get(payouts.Paid(t.Context(), id, to.Hex()))(t)
+		got := trial.Must(payouts.Paid(t.Context(), id, to.Hex()))(t)
 		if got.Witnesses == 2 {
 			if got.Amount.Int64() != 7 {
 				t.Errorf("paid %s", got.Amount)
@@ -297,7 +297,7 @@ func TestPaid(t *testing.T) {
 		if got.Amount.Sign() != 0 || i == 200 {
 			t.Fatalf("before it is safe: %s by %d nodes", got.Amount, got.Witnesses)
 		}
-		must.Do(t, l.Net.Mine(1))
+		trial.Do(t, l.Net.Mine(1))
 	}
 	for who, tx := range map[string]string{l.User.Address.Hex(): id, to.Hex(): common.Hash{1}.Hex()} {
 		if got, err := payouts.Paid(t.Context(), tx, who); err != nil || got.Amount.Sign() != 0 {

@@ -25,12 +25,11 @@ import (
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -65,17 +64,17 @@ var (
 
 func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *localNet {
 	t.Helper()
-	n := must.Get(devnet.Start(o))(t)
+	n := trial.Must(devnet.Start(o))(t)
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, opened: map[string]evmwire.Vault{}, counts: map[string]uint32{}}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
-			must.Do(t, c.Close())
+			trial.Do(t, c.Close())
 		}
-		must.Do(t, n.Close())
+		trial.Do(t, n.Close())
 	})
-	second := must.Get(n.Serve(""))(t)
+	second := trial.Must(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
-	l.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
+	l.backend = trial.Must(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
 	network := n.Config()
 	for _, change := range changes {
 		change(&network)
@@ -84,19 +83,19 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	token := tokens.Token{Chain: network.Chain, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: n.Contracts().Token.Hex()}
 	l.options = evm.Options{RPC: []string{l.nodes[0].URL(), l.nodes[1].URL()}, Network: &network, Tokens: []tokens.Token{native, token}}
 	l.chain = l.open(t, l.options)
-	if !depth.Full() {
+	if !trial.Full() {
 		evm.Hasten(l.chain)
 	}
 	l.lp = account{l, n.LP}
 	for _, at := range []common.Address{evmwire.Native, n.Contracts().Token} {
-		must.Do(t, n.Deposit(t.Context(), n.LP, at, devnet.Coins(100)))
+		trial.Do(t, n.Deposit(t.Context(), n.LP, at, devnet.Coins(100)))
 	}
 	return l
 }
 
 func (l *localNet) open(t *testing.T, o evm.Options) chains.Chain {
 	t.Helper()
-	c := must.Get(evm.Custom(o).Open(t.Context(), chains.Env{Network: o.Network.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
+	c := trial.Must(evm.Custom(o).Open(t.Context(), chains.Env{Network: o.Network.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}}))(t)
 	return c
 }
@@ -106,7 +105,7 @@ func (l *localNet) Listening(t *testing.T) chains.Chain {
 	o := l.options
 	o.WebSocket = []string{l.nodes[1].SocketURL()}
 	c := l.open(t, o)
-	t.Cleanup(func() { must.Do(t, c.(io.Closer).Close()) })
+	t.Cleanup(func() { trial.Do(t, c.(io.Closer).Close()) })
 	return c
 }
 
@@ -122,28 +121,28 @@ func (l *localNet) LP() chaintest.Account    { return l.lp }
 
 func (l *localNet) Account(t *testing.T) chaintest.Account {
 	t.Helper()
-	a := must.Get(l.NewAccount())(t)
-	must.Do(t, l.Fund(t.Context(), a.Address, devnet.Coins(10)))
-	must.Do(t, l.Mint(t.Context(), l.Contracts().Token, a.Address, devnet.Coins(10)))
+	a := trial.Must(l.NewAccount())(t)
+	trial.Do(t, l.Fund(t.Context(), a.Address, devnet.Coins(10)))
+	trial.Do(t, l.Mint(t.Context(), l.Contracts().Token, a.Address, devnet.Coins(10)))
 	return account{l, a}
 }
 
 func (l *localNet) Advance(_ *testing.T, d time.Duration) {
 	l.t.Helper()
-	must.Do(l.t, l.Net.Advance(d))
+	trial.Do(l.t, l.Net.Advance(d))
 }
-func (l *localNet) Mine(_ *testing.T, blocks int) { l.t.Helper(); must.Do(l.t, l.Net.Mine(blocks)) }
+func (l *localNet) Mine(_ *testing.T, blocks int) { l.t.Helper(); trial.Do(l.t, l.Net.Mine(blocks)) }
 func (l *localNet) Hold(_ *testing.T, on bool)    { l.SetMining(!on) }
 func (l *localNet) Reorg(_ *testing.T, blocks int) {
 	l.t.Helper()
-	must.Do(l.t, l.Net.Reorg(uint64(blocks)))
+	trial.Do(l.t, l.Net.Reorg(uint64(blocks)))
 }
-func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); must.Do(t, l.Net.SyncRelay(t.Context())) }
+func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); trial.Do(t, l.Net.SyncRelay(t.Context())) }
 
 func (l *localNet) Spoil(t *testing.T, by chaintest.Account, tx chains.Signed) {
 	t.Helper()
 	_, err := by.(account).Send(t.Context(), evmwire.Call{To: common.Address{9}, Gas: 21_000})
-	must.Do(t, err)
+	trial.Do(t, err)
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
@@ -193,7 +192,7 @@ func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) cha
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	number := int64(len(l.opened) + 1)
-	v := must.Get(l.Net.OpenVault(t.Context(), l.Net.LP, number, l.VaultParams(l.Contracts().Token, 10, int64(confirmations)), utxo, raw))(t)
+	v := trial.Must(l.Net.OpenVault(t.Context(), l.Net.LP, number, l.VaultParams(l.Contracts().Token, 10, int64(confirmations)), utxo, raw))(t)
 	l.opened[v.ID.String()] = v
 	return chains.VaultID{Owner: v.Owner.Hex(), ID: v.ID}
 }
@@ -215,11 +214,11 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Lock()
 	v, count := l.opened[id.ID.String()], l.counts[id.ID.String()]
 	l.mu.Unlock()
-	found := must.Get(single.Tx(t.Context(), l.backend, tx))(l.t)
-	w := must.Get(evmwire.ParseWithdrawal(found.Msg))(t)
-	calls := must.Get(l.Net.FrontVault(v, w, count-1))(t)
+	found := trial.Must(single.Tx(t.Context(), l.backend, tx))(l.t)
+	w := trial.Must(evmwire.ParseWithdrawal(found.Msg))(t)
+	calls := trial.Must(l.Net.FrontVault(v, w, count-1))(t)
 	_, err := l.Net.LP.SendAll(t.Context(), calls)
-	must.Do(t, err)
+	trial.Do(t, err)
 }
 
 // account is a key as the suite wants it.
@@ -237,13 +236,13 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 
 func (a account) digest(t *testing.T, digest common.Hash, err error) string {
 	t.Helper()
-	must.Do(t, err)
-	return must.Get(a.SignDigest(digest))(t)
+	trial.Do(t, err)
+	return trial.Must(a.SignDigest(digest))(t)
 }
 
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until time.Time) chains.Auth {
 	t.Helper()
-	s := must.Get(evmwire.SwapDataOf(e))(t)
+	s := trial.Must(evmwire.SwapDataOf(e))(t)
 	auth := chains.Auth{Prefix: "initialize", Timeout: until.Unix()}
 	if e.PayIn {
 		auth.Prefix = "claim_initialize"
@@ -255,7 +254,7 @@ func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until
 
 func (a account) AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth {
 	t.Helper()
-	s := must.Get(evmwire.SwapDataOf(e))(t)
+	s := trial.Must(evmwire.SwapDataOf(e))(t)
 	auth := chains.Auth{Prefix: "refund", Timeout: until.Unix()}
 	digest, err := a.net.Network().RefundDigest(a.net.Deployment(), s, auth.Timeout)
 	auth.Signature = a.digest(t, digest, err)
@@ -335,10 +334,10 @@ func alterations() map[string]func(*testing.T, string) string {
 	} {
 		all[name] = func(t *testing.T, text string) string {
 			t.Helper()
-			tx := must.Get(evmwire.ParseTransaction(text))(t)
+			tx := trial.Must(evmwire.ParseTransaction(text))(t)
 			u := unsigned{tx.ChainID, tx.Nonce, tx.TipCap, tx.FeeCap, tx.Gas, *tx.To, tx.Value, bytes.Clone(tx.Data), nil}
 			change(&u)
-			raw := must.Get(rlp.EncodeToBytes(&u))(t)
+			raw := trial.Must(rlp.EncodeToBytes(&u))(t)
 			return hexutil.Encode(append([]byte{2}, raw...))
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/read"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // staged is a node whose answers are written out: the n-th batch gets the n-th
@@ -89,7 +89,7 @@ func TestAnAuthorizationIsOverOnlyForSure(t *testing.T) {
 		"cannot be told": {answer(0, &nodeError{code: -32000, text: "pruned"}), chains.AuthLate, false},
 	} {
 		_, k, node := stagedChain(t, timeout+5, answer(0, nil), test.second)
-		e := must.Get(k.Deployment.Escrow(s))(t)
+		e := trial.Must(k.Deployment.Escrow(s))(t)
 		facts, err := k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e, Auth: &chains.Auth{Timeout: timeout}}})
 		if err != nil || node.trips != 2 {
 			t.Fatalf("%s: %d trips, %v", name, node.trips, err)

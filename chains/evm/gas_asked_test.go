@@ -6,7 +6,7 @@ import (
 
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The node estimates the opening of a user's first swap, and not that of the next ones
@@ -29,7 +29,7 @@ func TestOneEstimateServesSwapsAlike(t *testing.T) {
 		if want := map[bool]int{true: 1}[n == 1]; asked != want {
 			t.Errorf("swap %d: %d requests with an estimate, want %d", n, asked, want)
 		}
-		tx := must.Get(wire.ParseTransaction(u.Txs[0]))(t)
+		tx := trial.Must(wire.ParseTransaction(u.Txs[0]))(t)
 		limits = append(limits, tx.Gas)
 	}
 	if limits[0] < 66_000 || limits[1] != limits[0] || limits[2] != limits[0] {

@@ -22,20 +22,20 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // presetOf returns the network that a vector names as in CITREA/MAINNET.
 func presetOf(t testing.TB, name string) wire.Network {
 	t.Helper()
 	chain, on, _ := strings.Cut(name, "/")
-	n := must.Get(Preset(chain, bitcoinNetwork(t, on)))(t)
+	n := trial.Must(Preset(chain, bitcoinNetwork(t, on)))(t)
 	return n.wire()
 }
 
 func bitcoinNetwork(t testing.TB, name string) bitcoin.Network {
 	t.Helper()
-	return must.Get(bitcoin.ParseNetwork(strings.ToLower(name)))(t)
+	return trial.Must(bitcoin.ParseNetwork(strings.ToLower(name)))(t)
 }
 
 func deploymentOf(t testing.TB, name string) wire.Deployment {
@@ -48,11 +48,11 @@ const userKey = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f36231
 
 func keyOf(t testing.TB, key string) (address common.Address, sign func(types.TxData) string) {
 	t.Helper()
-	k := must.Get(crypto.HexToECDSA(key))(t)
+	k := trial.Must(crypto.HexToECDSA(key))(t)
 	return crypto.PubkeyToAddress(k.PublicKey), func(inner types.TxData) string {
 		tx := types.NewTx(inner)
-		signed := must.Get(types.SignTx(tx, types.LatestSignerForChainID(tx.ChainId()), k))(t)
-		raw := must.Get(signed.MarshalBinary())(t)
+		signed := trial.Must(types.SignTx(tx, types.LatestSignerForChainID(tx.ChainId()), k))(t)
+		raw := trial.Must(signed.MarshalBinary())(t)
 		return hexutil.Encode(raw)
 	}
 }
@@ -73,7 +73,7 @@ func signTx(t testing.TB, key string, inner types.TxData) string {
 // payInSwap is an escrow that user pays for with a token.
 func payInSwap(t testing.TB, d wire.Deployment, user common.Address) wire.SwapData {
 	t.Helper()
-	s := must.Get(d.NewSwapData(wire.Terms{Kind: chains.HTLC, Offerer: user, Claimer: common.HexToAddress("0x00000000000000000000000000000000000000aa"),
+	s := trial.Must(d.NewSwapData(wire.Terms{Kind: chains.HTLC, Offerer: user, Claimer: common.HexToAddress("0x00000000000000000000000000000000000000aa"),
 		Token: common.HexToAddress("0x00000000000000000000000000000000000000bb"), Amount: big.NewInt(1_000_000), PayIn: true,
 		ClaimData: common.HexToHash("0x01"), Sequence: big.NewInt(9), Expiry: 2_000_000_000}))(t)
 	return s
@@ -86,7 +86,7 @@ func anyAuth() chains.Auth {
 
 func pack(t testing.TB, m *abi.Method, values ...any) []byte {
 	t.Helper()
-	return must.Get(m.Outputs.Pack(values...))(t)
+	return trial.Must(m.Outputs.Pack(values...))(t)
 }
 
 // nodeError is an error that a node answers a call with.
@@ -100,7 +100,7 @@ func (e *nodeError) ErrorCode() int { return e.code }
 
 func newTestNodes(t *testing.T, urls ...string) *rpc.Nodes {
 	t.Helper()
-	n := must.Get(rpc.Dial(rpctest.EVMChainID, urls, http.DefaultTransport, time.Now))(t)
+	n := trial.Must(rpc.Dial(rpctest.EVMChainID, urls, http.DefaultTransport, time.Now))(t)
 	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n

@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/jsonrpc"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestMain(m *testing.M) {
-	depth.SideBySide()
-	if !depth.Full() {
+	trial.SideBySide()
+	if !trial.Full() {
 		jsonrpc.Greeting = 2 * time.Second
 	}
 	m.Run()

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	evmread "github.com/swapper-go/swapper/internal/evm/read"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What is remembered of an escrow's text is what reading it gives, for that text alone.
@@ -27,13 +27,13 @@ func TestEscrowsAreReadOnce(t *testing.T) {
 			s.Kind = chains.Onchain
 			s.ClaimHandler = d.ClaimHandlers[chains.Onchain]
 		}
-		text := must.Get(json.Marshal(s))(t)
+		text := trial.Must(json.Marshal(s))(t)
 		first, err := k.Decode(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		parsed := must.Get(wire.ParseSwapData(text))(t)
-		want := must.Get(d.Escrow(parsed))(t)
+		parsed := trial.Must(wire.ParseSwapData(text))(t)
+		want := trial.Must(d.Escrow(parsed))(t)
 		again, err := k.Decode(bytes.Clone(text))
 		if err != nil || !reflect.DeepEqual(first, want) || !reflect.DeepEqual(again, want) {
 			t.Errorf("%s: read as %+v, then %+v, %v; it is %+v", name, first, again, err, want)
@@ -75,9 +75,9 @@ func TestShownEscrowsAndTheirOpeningsAreMadeOnce(t *testing.T) {
 	k := &contracts{chain: &chain{}, Contracts: evmread.Contracts{Deployment: d}, memory: newMemory()}
 	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
 	s := payInSwap(t, d, user)
-	text := must.Get(json.Marshal(s))(t)
-	e := must.Get(k.Decode(text))(t)
-	want := must.Get(s.Public())(t)
+	text := trial.Must(json.Marshal(s))(t)
+	e := trial.Must(k.Decode(text))(t)
+	want := trial.Must(s.Public())(t)
 	for range 3 {
 		got, err := k.Public(e)
 		if err != nil || !bytes.Equal(got, want) {
@@ -94,8 +94,8 @@ func TestShownEscrowsAndTheirOpeningsAreMadeOnce(t *testing.T) {
 	auth := chains.Auth{Timeout: 1_900_000_000, Signature: "0x" + strings.Repeat("11", 65)}
 	of := func(e chains.Escrow, sender common.Address, auth chains.Auth) []wire.Call {
 		t.Helper()
-		calls := must.Get(k.calls(t.Context(), chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth}, sender, true))(t)
-		s := must.Get(wire.SwapDataOf(e))(t)
+		calls := trial.Must(k.calls(t.Context(), chains.Step{Kind: chains.StepInit, Escrow: e, Auth: auth}, sender, true))(t)
+		s := trial.Must(wire.SwapDataOf(e))(t)
 		if plain, err := d.Init(s, sender, auth); err != nil || !reflect.DeepEqual(calls, plain) {
 			t.Errorf("opened by %+v, not %+v, %v", calls, plain, err)
 		}

@@ -12,14 +12,14 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // nonceOf builds a plan and returns the nonce of its first transaction.
 func (l *localNet) nonceOf(t *testing.T, k chains.Contract, plan chains.Plan) (uint64, chains.Unsigned) {
 	t.Helper()
-	u := must.Get(k.Build(t.Context(), plan))(t)
-	tx := must.Get(wire.ParseTransaction(u.Txs[0]))(t)
+	u := trial.Must(k.Build(t.Context(), plan))(t)
+	tx := trial.Must(wire.ParseTransaction(u.Txs[0]))(t)
 	return tx.Nonce, u
 }
 
@@ -42,22 +42,22 @@ func TestNonceOfAPollStays(t *testing.T) {
 	n, u := l.nonceOf(t, k, first)
 	expect("another swap at the same time", second, n)
 	l.SetMining(false)
-	txs := must.Get(k.Check(first, sign(t, l.User, u.Txs)))(l.t)
-	must.Do(t, l.chain.Send(t.Context(), txs[0]))
+	txs := trial.Must(k.Check(first, sign(t, l.User, u.Txs)))(l.t)
+	trial.Do(t, l.chain.Send(t.Context(), txs[0]))
 	expect("asked again while it waits", first, n)
 	expect("asked again once more", first, n)
 	other := expect("another swap afterwards", second, n+1)
 	third := first
 	third.SwapID = "c"
 	expect("the same call for another swap", third, n+1)
-	taken := must.Get(k.Check(second, sign(t, l.User, other.Txs)))(t)
-	must.Do(t, l.chain.Send(t.Context(), taken[0]))
+	taken := trial.Must(k.Check(second, sign(t, l.User, other.Txs)))(t)
+	trial.Do(t, l.chain.Send(t.Context(), taken[0]))
 	expect("what another swap took", third, n+2)
 	expect("asked again while both wait", second, n+1)
 	l.SetMining(true)
-	must.Do(t, l.Net.Mine(1))
+	trial.Do(t, l.Net.Mine(1))
 	_, err := l.Wait(t.Context(), common.HexToHash(taken[0].ID))
-	must.Do(t, err)
+	trial.Do(t, err)
 	_, _, fourth := l.payIn(t, 4)
 	expect("after all is mined", fourth, n+2)
 }
@@ -69,17 +69,17 @@ func TestNonceAheadIsNotSent(t *testing.T) {
 	l := newNet(t, devnet.Options{})
 	k, e, plan := l.payIn(t, 1)
 	n, u := l.nonceOf(t, k, plan)
-	p := must.Get(wire.ParseTransaction(u.Txs[0]))(l.t)
+	p := trial.Must(wire.ParseTransaction(u.Txs[0]))(l.t)
 	ahead := func(nonce uint64) chains.Signed {
-		tx := must.Get(types.SignTx(types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data}),
+		tx := trial.Must(types.SignTx(types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data}),
 			types.LatestSignerForChainID(p.ChainID), l.User.Key))(t)
-		raw := must.Get(tx.MarshalBinary())(t)
-		checked := must.Get(k.Check(plan, []string{hexutil.Encode(raw)}))(t)
+		raw := trial.Must(tx.MarshalBinary())(t)
+		checked := trial.Must(k.Check(plan, []string{hexutil.Encode(raw)}))(t)
 		return checked[0]
 	}
 	state := func(tx chains.Signed) chains.TxState {
 		t.Helper()
-		all := must.Get(l.chain.Status(t.Context(), []chains.Signed{tx}))(t)
+		all := trial.Must(l.chain.Status(t.Context(), []chains.Signed{tx}))(t)
 		return all[0].State
 	}
 	far, next := ahead(n+3), ahead(n+1)
@@ -89,11 +89,11 @@ func TestNonceAheadIsNotSent(t *testing.T) {
 		}
 	}
 	_, err := l.User.Send(t.Context(), wire.Call{To: common.Address{9}, Gas: 21_000})
-	must.Do(t, err)
-	must.Do(t, l.chain.Send(t.Context(), next))
+	trial.Do(t, err)
+	trial.Do(t, l.chain.Send(t.Context(), next))
 	_, err = l.Wait(t.Context(), common.HexToHash(next.ID))
-	must.Do(t, err)
-	facts := must.Get(k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(t)
+	trial.Do(t, err)
+	facts := trial.Must(k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(t)
 	if facts[0].State != chains.EscrowOpen {
 		t.Errorf("the escrow is %s", facts[0].State)
 	}

@@ -15,17 +15,17 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // signAs signs a transaction of a plan with another nonce or other fees.
 func (l *localNet) signAs(text string, change func(*types.DynamicFeeTx)) string {
 	l.t.Helper()
-	p := must.Get(wire.ParseTransaction(text))(l.t)
+	p := trial.Must(wire.ParseTransaction(text))(l.t)
 	inner := &types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data}
 	change(inner)
-	tx := must.Get(types.SignTx(types.NewTx(inner), types.LatestSignerForChainID(p.ChainID), l.User.Key))(l.t)
-	raw := must.Get(tx.MarshalBinary())(l.t)
+	tx := trial.Must(types.SignTx(types.NewTx(inner), types.LatestSignerForChainID(p.ChainID), l.User.Key))(l.t)
+	raw := trial.Must(tx.MarshalBinary())(l.t)
 	return hexutil.Encode(raw)
 }
 
@@ -33,7 +33,7 @@ func (l *localNet) signAs(text string, change func(*types.DynamicFeeTx)) string 
 func (l *localNet) payToken(t *testing.T) (chains.Contract, chains.Plan) {
 	t.Helper()
 	k, _ := l.chain.Contract("")
-	e := must.Get(k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: l.Contracts().Token.Hex(), Amount: big.NewInt(1e9),
+	e := trial.Must(k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: l.User.Address.Hex(), Claimer: l.lp.Address(), Token: l.Contracts().Token.Hex(), Amount: big.NewInt(1e9),
 		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256([]byte("token"))}, Sequence: big.NewInt(9), Expiry: l.Time().Add(5 * 24 * time.Hour).Unix(), PayIn: true}))(t)
 	auth := l.lp.AuthorizeInit(t, e, "", "", l.Time().Add(time.Hour))
 	return k, chains.Plan{SwapID: "a", Signer: l.User.Address.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: auth}}}
@@ -49,14 +49,14 @@ func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
 	k, _, plan := l.payIn(t, 1)
 	l.SetMining(false)
 	_, u := l.nonceOf(t, k, plan)
-	first := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(l.t)
-	must.Do(t, l.chain.Send(t.Context(), first[0]))
+	first := trial.Must(k.Check(plan, sign(t, l.User, u.Txs)))(l.t)
+	trial.Do(t, l.chain.Send(t.Context(), first[0]))
 	// Something else of the account follows it.
 	_, _, other := l.payIn(t, 2)
 	other.SwapID = "b"
 	_, v := l.nonceOf(t, k, other)
-	next := must.Get(k.Check(other, sign(t, l.User, v.Txs)))(t)
-	must.Do(t, l.chain.Send(t.Context(), next[0]))
+	next := trial.Must(k.Check(other, sign(t, l.User, v.Txs)))(t)
+	trial.Do(t, l.chain.Send(t.Context(), next[0]))
 
 	plan.Replaces = first
 	n, u := l.nonceOf(t, k, plan)
@@ -66,7 +66,7 @@ func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
 	for name, text := range map[string]string{
 		"another nonce": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) { tx.Nonce += 2 }),
 		"the same fee": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) {
-			old := must.Get(wire.ParseTransaction(hexutil.Encode(first[0].Raw)))(t)
+			old := trial.Must(wire.ParseTransaction(hexutil.Encode(first[0].Raw)))(t)
 			tx.GasFeeCap, tx.GasTipCap = old.FeeCap, old.TipCap
 		}),
 		"the same tip": l.signAs(u.Txs[0], func(tx *types.DynamicFeeTx) { tx.GasTipCap = big.NewInt(100_000) }),
@@ -75,24 +75,24 @@ func TestPlanTakesThePlaceOfWhatIsUnderWay(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	second := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-	must.Do(t, k.Admit(t.Context(), plan, second))
-	must.Do(t, l.chain.Send(t.Context(), second[0]))
+	second := trial.Must(k.Check(plan, sign(t, l.User, u.Txs)))(t)
+	trial.Do(t, k.Admit(t.Context(), plan, second))
+	trial.Do(t, l.chain.Send(t.Context(), second[0]))
 	// Twice over: what it offers grows each time.
 	plan.Replaces = second
 	_, u = l.nonceOf(t, k, plan)
-	third := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-	must.Do(t, l.chain.Send(t.Context(), third[0]))
+	third := trial.Must(k.Check(plan, sign(t, l.User, u.Txs)))(t)
+	trial.Do(t, l.chain.Send(t.Context(), third[0]))
 	// Without a word of what is under way it is taken all the same.
 	plan.Replaces = nil
 	_, u = l.nonceOf(t, k, plan)
-	fourth := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-	must.Do(t, l.chain.Send(t.Context(), fourth[0]))
+	fourth := trial.Must(k.Check(plan, sign(t, l.User, u.Txs)))(t)
+	trial.Do(t, l.chain.Send(t.Context(), fourth[0]))
 	l.SetMining(true)
-	must.Do(t, l.Net.Mine(2))
+	trial.Do(t, l.Net.Mine(2))
 	_, err := l.Wait(t.Context(), common.HexToHash(next[0].ID))
-	must.Do(t, err)
-	all := must.Get(l.chain.Status(t.Context(), []chains.Signed{first[0], second[0], third[0], fourth[0], next[0]}))(t)
+	trial.Do(t, err)
+	all := trial.Must(l.chain.Status(t.Context(), []chains.Signed{first[0], second[0], third[0], fourth[0], next[0]}))(t)
 	for i, want := range []chains.TxState{chains.TxReplaced, chains.TxReplaced, chains.TxReplaced, chains.TxConfirmed, chains.TxConfirmed} {
 		if all[i].State != want {
 			t.Errorf("transaction %d is %s, want %s", i, all[i].State, want)
@@ -111,9 +111,9 @@ func TestClaimGoesBeforeWhatWaits(t *testing.T) {
 	other.SwapID = "b"
 	send := func(plan chains.Plan) []chains.Signed {
 		t.Helper()
-		u := must.Get(k.Build(t.Context(), plan))(t)
-		txs := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
-		must.Do(t, l.chain.Send(t.Context(), txs[0]))
+		u := trial.Must(k.Build(t.Context(), plan))(t)
+		txs := trial.Must(k.Check(plan, sign(t, l.User, u.Txs)))(t)
+		trial.Do(t, l.chain.Send(t.Context(), txs[0]))
 		return txs
 	}
 	l.SetMining(false)
@@ -131,14 +131,14 @@ func TestClaimGoesBeforeWhatWaits(t *testing.T) {
 		t.Errorf("an opening has nonce %d, must have %d", n, behind[0].Nonce)
 	}
 	l.SetMining(true)
-	must.Do(t, l.Net.Mine(2))
+	trial.Do(t, l.Net.Mine(2))
 	_, err := l.Wait(t.Context(), common.HexToHash(before[0].ID))
-	must.Do(t, err)
-	all := must.Get(l.chain.Status(t.Context(), append(waits, before...)))(t)
+	trial.Do(t, err)
+	all := trial.Must(l.chain.Status(t.Context(), append(waits, before...)))(t)
 	if all[0].State != chains.TxReplaced || all[1].State != chains.TxConfirmed {
 		t.Errorf("%s and %s", all[0].State, all[1].State)
 	}
-	facts := must.Get(k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(t)
+	facts := trial.Must(k.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(t)
 	if facts[0].State != chains.EscrowClaimed {
 		t.Errorf("the escrow is %s", facts[0].State)
 	}
@@ -150,7 +150,7 @@ func TestReplacingStrangersTransactions(t *testing.T) {
 	l := newNet(t, devnet.Options{})
 	k, _, plan := l.payIn(t, 1)
 	n, u := l.nonceOf(t, k, plan)
-	signed := must.Get(k.Check(plan, sign(t, l.User, u.Txs)))(t)
+	signed := trial.Must(k.Check(plan, sign(t, l.User, u.Txs)))(t)
 	signed[0].From, signed[0].Nonce = common.Address{1}.Hex(), 77
 	plan.Replaces = signed
 	if got, _ := l.nonceOf(t, k, plan); got != n {
@@ -170,7 +170,7 @@ func TestAdmit(t *testing.T) {
 	}
 	admit := func(texts ...string) error {
 		t.Helper()
-		txs := must.Get(k.Check(plan, texts))(t)
+		txs := trial.Must(k.Check(plan, texts))(t)
 		return k.Admit(t.Context(), plan, txs)
 	}
 	below := func(tx *types.DynamicFeeTx) {
@@ -193,21 +193,21 @@ func TestAdmit(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	must.Do(t, admit(l.signAs(u.Txs[0], same), last))
+	trial.Do(t, admit(l.signAs(u.Txs[0], same), last))
 	// The wallet sent the first by itself.
 	l.SetMining(false)
-	txs := must.Get(k.Check(plan, []string{l.signAs(u.Txs[0], same), last}))(l.t)
-	must.Do(t, l.chain.Send(t.Context(), txs[0]))
-	must.Do(t, admit(last))
+	txs := trial.Must(k.Check(plan, []string{l.signAs(u.Txs[0], same), last}))(l.t)
+	trial.Do(t, l.chain.Send(t.Context(), txs[0]))
+	trial.Do(t, admit(last))
 	l.SetMining(true)
-	must.Do(t, l.Net.Mine(1))
+	trial.Do(t, l.Net.Mine(1))
 	_, err := l.Wait(t.Context(), common.HexToHash(txs[0].ID))
-	must.Do(t, err)
-	must.Do(t, admit(last))
-	must.Do(t, l.chain.Send(t.Context(), txs[1]))
+	trial.Do(t, err)
+	trial.Do(t, admit(last))
+	trial.Do(t, l.chain.Send(t.Context(), txs[1]))
 	_, err = l.Wait(t.Context(), common.HexToHash(txs[1].ID))
-	must.Do(t, err)
-	must.Do(t, admit(last)) // it is done
+	trial.Do(t, err)
+	trial.Do(t, admit(last)) // it is done
 	if err := admit(l.signAs(u.Txs[1], func(tx *types.DynamicFeeTx) { tx.Nonce, tx.Gas = n+2, tx.Gas+1 })); fault.CodeOf(err) != fault.InvalidInput && fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("what the contract would refuse: %v", err)
 	}
@@ -223,10 +223,10 @@ func TestAdmitShowsNoSecret(t *testing.T) {
 	k, e, plan := l.payIn(t, 1)
 	l.run(t, k, plan)
 	claim := chains.Plan{SwapID: "a", Signer: l.User.Address.Hex(), Steps: []chains.Step{{Kind: chains.StepClaimSecret, Escrow: e, Preimage: chains.Preimage{1, 31: 0}}}}
-	u := must.Get(k.Build(t.Context(), claim))(t)
-	txs := must.Get(k.Check(claim, sign(t, l.User, u.Txs)))(t)
+	u := trial.Must(k.Build(t.Context(), claim))(t)
+	txs := trial.Must(k.Check(claim, sign(t, l.User, u.Txs)))(t)
 	l.Server().Requests()
-	must.Do(t, k.Admit(t.Context(), claim, txs))
+	trial.Do(t, k.Admit(t.Context(), claim, txs))
 	for _, batch := range l.Server().Requests() {
 		for _, method := range batch {
 			if method == "eth_call" {

@@ -8,7 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Of an even number of answers the lower middle counts, of each part alone.
@@ -71,7 +71,7 @@ func TestTowerRateOfNodesWithoutFees(t *testing.T) {
 		c := &chain{net: network, node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}}
 		return c.towerRate(t.Context())
 	}
-	want := must.Get(rate(honest()))(t)
+	want := trial.Must(rate(honest()))(t)
 	for name, urls := range map[string][]string{
 		"one refuses":           {refuses(), honest(), honest()},
 		"one has no block":      {honest(), empty(), honest()},

@@ -13,8 +13,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // feeNode serves blocks with a base fee and an L1 fee; it answers after a while
@@ -49,14 +49,14 @@ func zeros(n int) string {
 // is paid, wherever it stands in the list.
 func TestWatchtowersArePaidByWhatMostNodesSay(t *testing.T) {
 	t.Parallel()
-	network := must.Get(wire.Preset(wire.ChainCitrea, bitcoin.Mainnet))(t)
+	network := trial.Must(wire.Preset(wire.ChainCitrea, bitcoin.Mainnet))(t)
 	network.ChainID = 7
 	honest, liar := func() string { return feeNode(t, 10_000_000, 100, 0).URL }, func() string { return feeNode(t, 10_000_000_000, 100_000, 0).URL }
 	dead := "http://127.0.0.1:1"
 	silent := func() string { return feeNode(t, 10_000_000_000, 100, time.Minute).URL }
 	estimate := func(kind chains.StepKind, urls ...string) *big.Int {
 		c := &chain{net: network, node: newTestNodes(t, urls...), env: chains.Env{Now: time.Now}}
-		return must.Get((&contracts{chain: c}).Estimate(t.Context(), chains.Cost{Kind: kind}, ""))(t)
+		return trial.Must((&contracts{chain: c}).Estimate(t.Context(), chains.Cost{Kind: kind}, ""))(t)
 	}
 	for _, kind := range []chains.StepKind{chains.StepClaimSecret, chains.StepVaultClaim, chains.StepRelayHeader} {
 		want := estimate(kind, honest())

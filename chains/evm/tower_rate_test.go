@@ -18,8 +18,8 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // If no node tells its fee at first they are asked once more, and what is told then
@@ -75,9 +75,9 @@ func TestWhatIsLeftOut(t *testing.T) {
 	user := addressOf(t, userKey)
 	s := payInSwap(t, k.Deployment, user)
 	s.DepositToken, s.SecurityDeposit = common.HexToAddress("0x00000000000000000000000000000000000000cc"), big.NewInt(5)
-	e := must.Get(k.Deployment.Escrow(s))(t)
+	e := trial.Must(k.Deployment.Escrow(s))(t)
 	plan := chains.Plan{Signer: user.Hex(), Steps: []chains.Step{{Kind: chains.StepInit, Escrow: e, Auth: anyAuth()}}}
-	calls := must.Get(k.Deployment.Init(s, user, anyAuth()))(t)
+	calls := trial.Must(k.Deployment.Init(s, user, anyAuth()))(t)
 	as := func(c wire.Call) *wire.Transaction {
 		return &wire.Transaction{From: user, To: &c.To, Value: bigs.OrZero(c.Value), Data: c.Data}
 	}

@@ -9,8 +9,8 @@ import (
 
 	sol "github.com/gagliardetto/solana-go"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func signData(key wire.SecretKey, data []byte) []byte {
@@ -52,8 +52,8 @@ func alterations() map[string]func(*testing.T, string) string {
 		return func(t *testing.T, text string) string {
 			t.Helper()
 			return altered(t, text, func(m *sol.Message) sol.Message {
-				payer, instructions := must.Two(wire.Decompile(m))(t)
-				return must.Get(wire.Compile(payer, m.RecentBlockhash, change(payer, instructions)))(t)
+				payer, instructions := trial.Must2(wire.Decompile(m))(t)
+				return trial.Must(wire.Compile(payer, m.RecentBlockhash, change(payer, instructions)))(t)
 			})
 		}
 	}
@@ -79,11 +79,11 @@ func alterations() map[string]func(*testing.T, string) string {
 func altered(t *testing.T, text string, change func(*sol.Message) sol.Message) string {
 	t.Helper()
 	var members map[string]json.RawMessage
-	must.Do(t, json.Unmarshal([]byte(text), &members))
+	trial.Do(t, json.Unmarshal([]byte(text), &members))
 	tx, _ := unsigned(t, text)
 	tx.Message = change(&tx.Message)
-	raw := must.Get(tx.MarshalBinary())(t)
+	raw := trial.Must(tx.MarshalBinary())(t)
 	members["tx"], _ = json.Marshal(hex.EncodeToString(raw))
-	out := must.Get(json.Marshal(members))(t)
+	out := trial.Must(json.Marshal(members))(t)
 	return string(out)
 }

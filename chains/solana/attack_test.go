@@ -22,8 +22,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -43,7 +43,7 @@ func errOf[T any](_ T, err error) error { return err }
 // altered signs a transaction of the user with another price.
 func (s *scene) altered(tx chains.Signed) string {
 	s.t.Helper()
-	p := must.Get(wire.ParseTx(tx.Raw))(s.t)
+	p := trial.Must(wire.ParseTx(tx.Raw))(s.t)
 	changed := p.Tx
 	changed.Signatures = nil
 	changed.Instructions = append([]wire.Instruction(nil), p.Instructions...)
@@ -52,9 +52,9 @@ func (s *scene) altered(tx chains.Signed) string {
 			changed.Instructions[i] = wire.SetPrice(77)
 		}
 	}
-	auth := must.Get(s.refundAuth(p))(s.t)
+	auth := trial.Must(s.refundAuth(p))(s.t)
 	changed.Signers = []wire.SecretKey{wire.GuardKey(chains.Seed{7}, auth)}
-	raw := must.Get(s.user.Account.Sign(&changed))(s.t)
+	raw := trial.Must(s.user.Account.Sign(&changed))(s.t)
 	return hex.EncodeToString(raw)
 }
 
@@ -77,15 +77,15 @@ func TestSpoiltDataAccounts(t *testing.T) {
 		plan := s.plan(s.user, chains.Step{Kind: chains.StepClaimBitcoin, Escrow: e, Payment: s.payment(op, c)})
 		before := s.check(s.user, plan, s.build(plan))
 		key := func(n int) wire.SecretKey { return wire.ClaimDataKey(plan.Seed, op.Hash, s.user.Account.Address, n) }
-		must.Do(t, s.Fund(t.Context(), key(0).PublicKey(), devnet.SOL(1)))
+		trial.Do(t, s.Fund(t.Context(), key(0).PublicKey(), devnet.SOL(1)))
 		// The second is a stranger's, with the right size.
 		stranger := s.poor()
-		tx := must.Get(single.Tx(t.Context(), s.backend, op.Hash))(s.t)
-		stripped := must.Get(rawtx.Strip(tx.Msg))(t)
-		payload := must.Get(wire.Payload(op.Index, stripped))(t)
-		txs := must.Get(s.program.DataTxs(stranger.Account.Address, key(1), p.data, payload, nil, wire.FeeRate{Price: 1}))(t)
+		tx := trial.Must(single.Tx(t.Context(), s.backend, op.Hash))(s.t)
+		stripped := trial.Must(rawtx.Strip(tx.Msg))(t)
+		payload := trial.Must(wire.Payload(op.Index, stripped))(t)
+		txs := trial.Must(s.program.DataTxs(stranger.Account.Address, key(1), p.data, payload, nil, wire.FeeRate{Price: 1}))(t)
 		_, err := stranger.SendAll(t.Context(), txs)
-		must.Do(t, err)
+		trial.Do(t, err)
 		after := s.check(s.user, plan, s.build(plan))
 		if after[len(after)-1].ID == before[len(before)-1].ID {
 			t.Error("the claim uses a data account that somebody has spoilt")
@@ -148,7 +148,7 @@ func TestTokenAccountsThatAreNone(t *testing.T) {
 	for _, version := range []string{wire.V1, wire.V2} {
 		s := newScene(t, version)
 		user := s.poor()
-		must.Do(t, s.Fund(t.Context(), wire.ATA(user.Account.Address, devnet.WBTC), devnet.SOL(1)))
+		trial.Do(t, s.Fund(t.Context(), wire.ATA(user.Account.Address, devnet.WBTC), devnet.SOL(1)))
 		e := s.out(user, lock(5), devnet.WBTC)
 		plan := s.opening(user, e)
 		plan.Steps = append(plan.Steps, chains.Step{Kind: chains.StepClaimSecret, Escrow: e, Preimage: secret(5)})
@@ -181,7 +181,7 @@ func TestWrapThatIsLeftOut(t *testing.T) {
 	if fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("code %s", fault.CodeOf(err))
 	}
-	must.Do(t, s.k.Admit(t.Context(), plan, txs))
+	trial.Do(t, s.k.Admit(t.Context(), plan, txs))
 	s.send(txs...)
 	s.want(e, chains.EscrowOpen)
 	balanceBefore := s.Lamports(user.Account.Address)
@@ -216,10 +216,10 @@ func TestForeignPayees(t *testing.T) {
 	s := newScene(t, wire.V1)
 	e := s.out(s.user, lock(8), devnet.WBTC)
 	var members map[string]any
-	must.Do(t, json.Unmarshal(e.Data, &members))
+	trial.Do(t, json.Unmarshal(e.Data, &members))
 	members["claimerAta"] = wire.ATA(s.LP().(account).Account.Address, devnet.WBTC).String()
-	text := must.Get(json.Marshal(members))(s.t)
-	stolen := must.Get(s.k.Decode(text))(t)
+	text := trial.Must(json.Marshal(members))(s.t)
+	stolen := trial.Must(s.k.Decode(text))(t)
 	if err := s.k.Diff(e, stolen, chains.Tolerance{}); err == nil || !strings.Contains(err.Error(), "claimerAta") {
 		t.Errorf("not found: %v", err)
 	}
@@ -369,10 +369,10 @@ func TestSpendableBalance(t *testing.T) {
 				}
 			}
 		}
-		held := must.Get(s.chain.Balance(t.Context(), s.user.Address(), wire.WSOL.String()))(t)
+		held := trial.Must(s.chain.Balance(t.Context(), s.user.Address(), wire.WSOL.String()))(t)
 		e := balance.Estimator{Chain: func(string) (chains.Chain, bool) { return s.chain, true }}
 		token := tokens.Token{Chain: solana.ChainID, Ticker: "SOL", Decimals: 9, Address: wire.WSOL.String()}
-		got := must.Get(e.Estimate(t.Context(), balance.Query{Token: token, Wallet: s.user.Address(), FeeRate: "20000"}))(t)
+		got := trial.Must(e.Estimate(t.Context(), balance.Query{Token: token, Wallet: s.user.Address(), FeeRate: "20000"}))(t)
 		if left := new(big.Int).Sub(held, big.NewInt(want[1])); got.Amount.Raw.Cmp(left) != 0 {
 			t.Errorf("%s: %s can be spent of %s, want %s", version, got.Amount.Raw, held, left)
 		}
@@ -394,7 +394,7 @@ func TestClocksThatDiffer(t *testing.T) {
 	s.skew = -20 * time.Minute
 	for range 3 {
 		_, err := c.Heads(t.Context())
-		must.Do(t, err)
+		trial.Do(t, err)
 	}
 	if n := strings.Count(log.String(), "far apart"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, log.String())
@@ -404,8 +404,8 @@ func TestClocksThatDiffer(t *testing.T) {
 	}
 	s.skew = 0
 	_, err := c.Heads(t.Context())
-	must.Do(t, err)
-	must.Do(t, c.(interface{ Close() error }).Close())
+	trial.Do(t, err)
+	trial.Do(t, c.(interface{ Close() error }).Close())
 }
 
 // Transactions that failed, and what calls the program with nonsense, do not end the
@@ -455,7 +455,7 @@ func TestPaid(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, wire.V1)
 	to := s.poor()
-	tx := must.Get(s.user.Send(t.Context(), wire.Transfer(s.user.Account.Address, to.Account.Address, 7), wire.Transfer(s.user.Account.Address, to.Account.Address, 8),
+	tx := trial.Must(s.user.Send(t.Context(), wire.Transfer(s.user.Account.Address, to.Account.Address, 7), wire.Transfer(s.user.Account.Address, to.Account.Address, 8),
 		wire.Transfer(s.user.Account.Address, s.lp.Account.Address, 100)))(t)
 	payouts := s.chain.(chains.Payouts)
 	for who, want := range map[string]int64{to.Address(): 15, s.lp.Address(): 100, s.user.Address(): 0} {

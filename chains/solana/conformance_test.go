@@ -24,13 +24,12 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/solana"
-	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -43,7 +42,7 @@ func TestConformance(t *testing.T) {
 		o := devnet.Options{FinalizedLag: 4, DataV2: p.data, Now: func() time.Time { return began }}
 		chaintest.Run(t, func(t *testing.T) chaintest.Net {
 			if part := path.Base(t.Name()); p.version != wire.V1 && slices.Contains(aboutNodes, part) {
-				depth.OnlyFull(t)
+				trial.OnlyFull(t)
 			}
 			return newNet(t, p.version, o)
 		})
@@ -78,25 +77,25 @@ var _ chaintest.SocketNet = (*localNet)(nil)
 
 func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	t.Helper()
-	n := must.Get(devnet.Start(o))(t)
+	n := trial.Must(devnet.Start(o))(t)
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
-			must.Do(t, c.Close())
+			trial.Do(t, c.Close())
 		}
-		must.Do(t, n.Close())
+		trial.Do(t, n.Close())
 	})
-	second := must.Get(n.Serve(""))(t)
+	second := trial.Must(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
-	l.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
-	l.program = must.Get(n.Network().Version(version))(t)
+	l.backend = trial.Must(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
+	l.program = trial.Must(n.Network().Version(version))(t)
 	l.chain = l.open(t, version, nil, l.nodes[0].URL(), l.nodes[1].URL())
-	if !depth.Full() {
+	if !trial.Full() {
 		solana.Hasten(l.chain)
 	}
 	l.lp = account{l, n.LP}
 	for _, mint := range []wire.Key{wire.WSOL, devnet.WBTC} {
-		must.Do(t, n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))
+		trial.Do(t, n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))
 	}
 	return l
 }
@@ -104,7 +103,7 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 func (l *localNet) Listening(t *testing.T) chains.Chain {
 	t.Helper()
 	c := l.open(t, l.program.Version, []string{l.nodes[1].SocketURL()}, l.nodes[0].URL(), l.nodes[1].URL())
-	t.Cleanup(func() { must.Do(t, c.(io.Closer).Close()) })
+	t.Cleanup(func() { trial.Do(t, c.(io.Closer).Close()) })
 	return c
 }
 
@@ -120,7 +119,7 @@ func (l *localNet) open(t *testing.T, version string, sockets []string, urls ...
 		{Chain: solana.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: devnet.WBTC.String()},
 	}
 	f := solana.Custom(solana.Options{RPC: urls, WebSocket: sockets, Version: version, Network: &network, Tokens: known})
-	c := must.Get(f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: func() time.Time { return l.Time().Add(l.skew) }, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
+	c := trial.Must(f.Open(t.Context(), chains.Env{Network: network.Bitcoin, Bitcoin: l.backend, Now: func() time.Time { return l.Time().Add(l.skew) }, Rand: &draws{r: rand.NewChaCha8([32]byte{1})},
 		HTTP: http.DefaultTransport, Log: l.log, Notes: &l.notes}))(t)
 	return c
 }
@@ -146,25 +145,25 @@ func (l *localNet) LP() chaintest.Account    { return l.lp }
 func (l *localNet) Account(t *testing.T) chaintest.Account {
 	t.Helper()
 	a := l.NewAccount()
-	must.Do(t, l.Fund(t.Context(), a.Address, devnet.SOL(10)))
-	must.Do(t, l.Net.Mint(t.Context(), wire.WSOL, a.Address, devnet.SOL(10)))
-	must.Do(t, l.Net.Mint(t.Context(), devnet.WBTC, a.Address, devnet.SOL(10)))
+	trial.Do(t, l.Fund(t.Context(), a.Address, devnet.SOL(10)))
+	trial.Do(t, l.Net.Mint(t.Context(), wire.WSOL, a.Address, devnet.SOL(10)))
+	trial.Do(t, l.Net.Mint(t.Context(), devnet.WBTC, a.Address, devnet.SOL(10)))
 	return account{l, a}
 }
 
 func (l *localNet) Advance(_ *testing.T, d time.Duration) {
 	l.t.Helper()
-	must.Do(l.t, l.Net.Advance(d))
+	trial.Do(l.t, l.Net.Advance(d))
 }
 func (l *localNet) Mine(_ *testing.T, blocks int)  { l.Net.Mine(blocks) }
 func (l *localNet) Hold(_ *testing.T, on bool)     { l.SetMining(!on) }
-func (l *localNet) Reorg(_ *testing.T, blocks int) { l.t.Helper(); must.Do(l.t, l.Net.Reorg(blocks)) }
-func (l *localNet) SyncRelay(t *testing.T)         { l.t.Helper(); must.Do(t, l.Net.SyncRelay(t.Context())) }
+func (l *localNet) Reorg(_ *testing.T, blocks int) { l.t.Helper(); trial.Do(l.t, l.Net.Reorg(blocks)) }
+func (l *localNet) SyncRelay(t *testing.T)         { l.t.Helper(); trial.Do(t, l.Net.SyncRelay(t.Context())) }
 
 // Spoil lets the transaction's block hash grow too old.
 func (l *localNet) Spoil(t *testing.T, _ chaintest.Account, _ chains.Signed) {
 	t.Helper()
-	must.Do(t, l.Expire())
+	trial.Do(t, l.Expire())
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
@@ -222,7 +221,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 	out := make([]string, len(u.Txs))
 	for i, text := range u.Txs {
 		tx, more := unsigned(t, text)
-		message := must.Get(tx.Message.MarshalBinary())(t)
+		message := trial.Must(tx.Message.MarshalBinary())(t)
 		for _, key := range append(more, ed25519.PrivateKey(a.Key)) {
 			place := slices.Index(tx.Message.AccountKeys, sol.PublicKeyFromBytes(key.Public().(ed25519.PublicKey)))
 			if place < 0 || place >= len(tx.Signatures) {
@@ -230,7 +229,7 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 			}
 			tx.Signatures[place] = sol.SignatureFromBytes(ed25519.Sign(key, message))
 		}
-		raw := must.Get(tx.MarshalBinary())(t)
+		raw := trial.Must(tx.MarshalBinary())(t)
 		out[i] = hex.EncodeToString(raw)
 	}
 	return out
@@ -243,19 +242,19 @@ func unsigned(t *testing.T, text string) (*sol.Transaction, []ed25519.PrivateKey
 		Tx      string
 		Signers []string
 	}
-	must.Do(t, json.Unmarshal([]byte(text), &in))
-	raw := must.Get(hex.DecodeString(in.Tx))(t)
-	tx := must.Get(sol.TransactionFromBytes(raw))(t)
+	trial.Do(t, json.Unmarshal([]byte(text), &in))
+	raw := trial.Must(hex.DecodeString(in.Tx))(t)
+	tx := trial.Must(sol.TransactionFromBytes(raw))(t)
 	var keys []ed25519.PrivateKey
 	for _, s := range in.Signers {
-		key := must.Get(hex.DecodeString(s))(t)
+		key := trial.Must(hex.DecodeString(s))(t)
 		keys = append(keys, key)
 	}
 	return tx, keys
 }
 
 func (a account) data(e chains.Escrow) *wire.SwapData {
-	d := must.Get(wire.ParseSwapData(e.Data))(a.net.t)
+	d := trial.Must(wire.ParseSwapData(e.Data))(a.net.t)
 	return d
 }
 
@@ -264,14 +263,14 @@ func (a account) data(e chains.Escrow) *wire.SwapData {
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, feeRate, sender string, until time.Time) chains.Auth {
 	t.Helper()
 	d := a.data(e)
-	from := must.Get(wire.ParseKey(sender))(t)
-	rate := must.Get(wire.ParseFeeRate(feeRate))(t)
-	tx := must.Get(a.net.program.InitTx(d, from, uint64(until.Unix()), rate))(t)
+	from := trial.Must(wire.ParseKey(sender))(t)
+	rate := trial.Must(wire.ParseFeeRate(feeRate))(t)
+	tx := trial.Must(a.net.program.InitTx(d, from, uint64(until.Unix()), rate))(t)
 	var block *bank.Block
 	a.net.Bank().Read(bank.Finalized, 0, func(v *bank.View) { block = v.Head() })
 	tx.Blockhash = block.Hash
-	m := must.Get(tx.Message())(t)
-	raw := must.Get(m.MarshalBinary())(t)
+	m := trial.Must(tx.Message())(t)
+	raw := trial.Must(m.MarshalBinary())(t)
 	return chains.Auth{Prefix: d.InitPrefix(), Timeout: until.Unix(), Signature: fmt.Sprintf("%d;%x", block.Slot, ed25519.Sign(ed25519.PrivateKey(a.Key), raw))}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A transaction that reveals a preimage is shown to no node that cannot execute it any
@@ -24,11 +24,11 @@ func TestPreimageIsNotShownInVain(t *testing.T) {
 		t.Fatal("the claim is not said to reveal its preimage")
 	}
 	s.sent("")
-	must.Do(t, s.k.Admit(t.Context(), plan, old)) // which does not show it either
+	trial.Do(t, s.k.Admit(t.Context(), plan, old)) // which does not show it either
 	if n := s.sent("simulateTransaction"); n != 0 {
 		t.Errorf("a node was shown the preimage to try the claim")
 	}
-	must.Do(t, s.Expire())
+	trial.Do(t, s.Expire())
 	err := s.chain.Send(t.Context(), old[0])
 	if n := s.sent("sendTransaction"); n != 0 || fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("sent %d times: %v", n, err)
@@ -63,7 +63,7 @@ func TestOnlyOneOfTwoCanBeExecuted(t *testing.T) {
 	refund := s.plan(s.user, chains.Step{Kind: chains.StepRefundAuth, Escrow: e, Auth: s.lp.AuthorizeRefund(t, e, s.Time().Add(time.Hour))})
 	waits := s.check(s.user, refund, s.build(refund))
 	s.Hold(t, true)
-	must.Do(t, s.chain.Send(t.Context(), waits[0]))
+	trial.Do(t, s.chain.Send(t.Context(), waits[0]))
 	s.DropPending() // it may come back from another node
 	s.Mine(t, 1)
 	refund.Replaces = waits
@@ -72,7 +72,7 @@ func TestOnlyOneOfTwoCanBeExecuted(t *testing.T) {
 	if _, err := s.k.Check(refund, []string{s.hex(waits[0])}); err != nil {
 		t.Errorf("the same transaction again: %v", err) // which is no other
 	}
-	must.Do(t, s.Expire())
+	trial.Do(t, s.Expire())
 	s.Hold(t, false)
 	other := s.check(s.user, refund, s.build(refund))
 	stale := refund
@@ -94,11 +94,11 @@ func TestExpiryAfterARestart(t *testing.T) {
 	s.Mine(t, 20)
 	restarted := s.open(t, wire.V2, nil, s.nodes[0].URL(), s.nodes[1].URL())
 	closer := restarted.(interface{ Close() error })
-	defer func() { must.Do(t, closer.Close()) }()
+	defer func() { trial.Do(t, closer.Close()) }()
 	if got := s.status(restarted, tx); got.State != chains.TxUnknown {
 		t.Errorf("%+v", got)
 	}
-	must.Do(t, s.Expire())
+	trial.Do(t, s.Expire())
 	s.settle(tx, chains.TxReplaced) // who built it knows
 	if got := s.status(restarted, tx); got.State != chains.TxUnknown {
 		t.Errorf("who does not know when its block hash began says %+v", got)
@@ -130,7 +130,7 @@ func TestWrittenPartsAreKept(t *testing.T) {
 			t.Fatalf("%d transactions for a large payment", len(all))
 		}
 		s.send(all[:2]...)
-		must.Do(t, s.Expire())
+		trial.Do(t, s.Expire())
 		plan.Replaces = all
 		rest := s.check(s.user, plan, s.build(plan))
 		if len(rest) != len(all)-2 {

@@ -13,10 +13,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -39,7 +38,7 @@ type played struct {
 // the plain layout of data accounts.
 func each(t *testing.T, run func(t *testing.T, p played)) {
 	for name, p := range map[string]played{"v1": {wire.V1, wire.DataPlain}, "v2": {wire.V2, wire.DataPlain}, "v2_tagged": {wire.V2, wire.DataTagged}} {
-		if name == "v2" && !depth.Full() {
+		if name == "v2" && !trial.Full() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { run(t, p) })
@@ -66,7 +65,7 @@ func newPlayed(t *testing.T, p played) *scene {
 func (s *scene) poor() account {
 	s.t.Helper()
 	a := s.NewAccount()
-	must.Do(s.t, s.Fund(s.t.Context(), a.Address, devnet.SOL(10)))
+	trial.Do(s.t, s.Fund(s.t.Context(), a.Address, devnet.SOL(10)))
 	return account{s.localNet, a}
 }
 
@@ -87,7 +86,7 @@ func (s *scene) expect(spec chains.Spec) chains.Escrow {
 	if spec.Expiry == 0 {
 		spec.Expiry = s.Time().Add(5 * 24 * time.Hour).Unix()
 	}
-	e := must.Get(s.k.Expect(spec))(s.t)
+	e := trial.Must(s.k.Expect(spec))(s.t)
 	return e
 }
 
@@ -118,14 +117,14 @@ func (s *scene) plan(user account, steps ...chains.Step) chains.Plan {
 
 func (s *scene) build(plan chains.Plan) chains.Unsigned {
 	s.t.Helper()
-	u := must.Get(s.k.Build(s.t.Context(), plan))(s.t)
+	u := trial.Must(s.k.Build(s.t.Context(), plan))(s.t)
 	return u
 }
 
 // check signs what was built and hands it in.
 func (s *scene) check(by account, plan chains.Plan, u chains.Unsigned) []chains.Signed {
 	s.t.Helper()
-	txs := must.Get(s.k.Check(plan, by.Sign(s.t, u)))(s.t)
+	txs := trial.Must(s.k.Check(plan, by.Sign(s.t, u)))(s.t)
 	return txs
 }
 
@@ -133,7 +132,7 @@ func (s *scene) check(by account, plan chains.Plan, u chains.Unsigned) []chains.
 func (s *scene) send(txs ...chains.Signed) {
 	s.t.Helper()
 	for _, tx := range txs {
-		must.Do(s.t, s.chain.Send(s.t.Context(), tx))
+		trial.Do(s.t, s.chain.Send(s.t.Context(), tx))
 		s.settle(tx, chains.TxConfirmed)
 	}
 }
@@ -142,14 +141,14 @@ func (s *scene) send(txs ...chains.Signed) {
 func (s *scene) run(by account, plan chains.Plan) []chains.Signed {
 	s.t.Helper()
 	txs := s.check(by, plan, s.build(plan))
-	must.Do(s.t, s.k.Admit(s.t.Context(), plan, txs))
+	trial.Do(s.t, s.k.Admit(s.t.Context(), plan, txs))
 	s.send(txs...)
 	return txs
 }
 
 func (s *scene) status(c chains.Chain, tx chains.Signed) chains.TxStatus {
 	s.t.Helper()
-	all := must.Get(c.Status(s.t.Context(), []chains.Signed{tx}))(s.t)
+	all := trial.Must(c.Status(s.t.Context(), []chains.Signed{tx}))(s.t)
 	return all[0]
 }
 
@@ -167,8 +166,8 @@ func (s *scene) settle(tx chains.Signed, want chains.TxState) {
 
 func (s *scene) state(e chains.Escrow) chains.EscrowState {
 	s.t.Helper()
-	facts := must.Get(s.k.Escrows(s.t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(s.t)
-	must.Do(s.t, facts[0].Err)
+	facts := trial.Must(s.k.Escrows(s.t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(s.t)
+	trial.Do(s.t, facts[0].Err)
 	return facts[0].State
 }
 
@@ -203,8 +202,8 @@ func refusedWith(t *testing.T, what string, err error, says string) {
 // payment reads a mined Bitcoin transaction as the engine does.
 func (s *scene) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
 	s.t.Helper()
-	tx := must.Get(single.Tx(s.t.Context(), s.backend, op.Hash))(s.t)
-	raw := must.Get(rawtx.Encode(tx.Msg))(s.t)
+	tx := trial.Must(single.Tx(s.t.Context(), s.backend, op.Hash))(s.t)
+	raw := trial.Must(rawtx.Encode(tx.Msg))(s.t)
 	return &chains.Payment{Raw: raw, TxID: tx.ID, Vout: op.Index, Block: tx.BlockHash, Height: tx.Height, Confirmations: c.Confirmations, Condition: c}
 }
 

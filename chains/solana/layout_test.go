@@ -14,8 +14,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // bought is an open escrow that was paid for in Bitcoin, with further outputs, and the
@@ -40,11 +40,11 @@ func (s *scene) paid(further ...*btcwire.TxOut) (chains.Escrow, chains.Plan) {
 // openUnasked opens an escrow of the LP's for the user, as another client might.
 func (s *scene) openUnasked(e chains.Escrow) {
 	s.t.Helper()
-	tx := must.Get(s.program.InitTx(s.lp.data(e), s.user.Account.Address, uint64(s.Time().Add(time.Minute).Unix()), wire.FeeRate{Price: 1}))(s.t)
+	tx := trial.Must(s.program.InitTx(s.lp.data(e), s.user.Account.Address, uint64(s.Time().Add(time.Minute).Unix()), wire.FeeRate{Price: 1}))(s.t)
 	tx.Blockhash = s.Head().Hash
-	must.Do(s.t, tx.Sign(s.lp.Key))
+	trial.Do(s.t, tx.Sign(s.lp.Key))
 	_, err := s.user.SendTx(s.t.Context(), tx)
-	must.Do(s.t, err)
+	trial.Do(s.t, err)
 	s.Mine(s.t, 1)
 }
 
@@ -163,14 +163,14 @@ func TestAccountsOfAnotherLayout(t *testing.T) {
 		other := wire.DataTagged - p.data
 		e, plan := s.bought(outputs(40)...)
 		begin := func(plan chains.Plan) {
-			txs := must.Get(s.program.DataTxs(s.user.Account.Address, s.key(plan, 0), other, s.payload(plan), nil, wire.FeeRate{Price: 1}))(s.t)
+			txs := trial.Must(s.program.DataTxs(s.user.Account.Address, s.key(plan, 0), other, s.payload(plan), nil, wire.FeeRate{Price: 1}))(s.t)
 			_, err := s.user.SendAll(t.Context(), txs[:1])
-			must.Do(t, err)
+			trial.Do(t, err)
 		}
 		begin(plan)
 		restarted := s.open(t, p.version, nil, s.nodes[0].URL(), s.nodes[1].URL())
 		closer := restarted.(interface{ Close() error })
-		defer func() { must.Do(t, closer.Close()) }()
+		defer func() { trial.Do(t, closer.Close()) }()
 		s.k, _ = restarted.Contract(p.version)
 		s.run(s.user, plan)
 		s.want(e, chains.EscrowClaimed)
@@ -220,8 +220,8 @@ func moved(reply map[string]any, by int) {
 // payload is what a plan's claim has written into its data account.
 func (s *scene) payload(plan chains.Plan) []byte {
 	s.t.Helper()
-	stripped := must.Get(s.lp.data(plan.Steps[0].Escrow).CheckPayment(*plan.Steps[0].Payment))(s.t)
-	payload := must.Get(wire.Payload(plan.Steps[0].Payment.Vout, stripped))(s.t)
+	stripped := trial.Must(s.lp.data(plan.Steps[0].Escrow).CheckPayment(*plan.Steps[0].Payment))(s.t)
+	payload := trial.Must(wire.Payload(plan.Steps[0].Payment.Vout, stripped))(s.t)
 	return payload
 }
 
@@ -275,7 +275,7 @@ func TestSmallPaymentsNeedNoDataAccount(t *testing.T) {
 			}
 		}
 		before := s.Lamports(s.user.Account.Address)
-		must.Do(t, s.k.Admit(t.Context(), plan, txs))
+		trial.Do(t, s.k.Admit(t.Context(), plan, txs))
 		s.send(txs...)
 		s.want(e, chains.EscrowClaimed)
 		if cost := int64(before) - int64(s.Lamports(s.user.Account.Address)); cost > 100_000 {

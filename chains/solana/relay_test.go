@@ -7,8 +7,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/solana"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The relay has the payment's block and a tip above it, but not all confirmations: the
@@ -73,7 +73,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("code %s", fault.CodeOf(err))
 	}
 	// Sent all the same, it is executed without effect, and says why.
-	must.Do(t, s.chain.Send(t.Context(), txs[0]))
+	trial.Do(t, s.chain.Send(t.Context(), txs[0]))
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		got := s.status(s.chain, txs[0])
 		if got.State == chains.TxReverted {

@@ -13,10 +13,10 @@ import (
 	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -64,7 +64,7 @@ func TestVectorsTxStatus(t *testing.T) {
 			return all
 		})
 		ch := chainAt(t, server.URL)
-		tx := must.Get(wire.ParseTx(vectors.Unhex(t, in.SignedTx)))(t)
+		tx := trial.Must(wire.ParseTx(vectors.Unhex(t, in.SignedTx)))(t)
 		ids, err := wire.IDs([]string{in.SignedTx})
 		if err != nil || ids[0] != in.TxID {
 			t.Fatalf("ids %v, %v, want %s", ids, err, in.TxID)
@@ -72,7 +72,7 @@ func TestVectorsTxStatus(t *testing.T) {
 		signed := chains.Signed{ID: in.TxID, Raw: tx.Raw}
 		state := func(tx chains.Signed) chains.TxState {
 			t.Helper()
-			all := must.Get(ch.Status(t.Context(), []chains.Signed{tx}))(t)
+			all := trial.Must(ch.Status(t.Context(), []chains.Signed{tx}))(t)
 			return all[0].State
 		}
 		got, byID := state(signed), state(chains.Signed{ID: in.TxID})
@@ -108,7 +108,7 @@ func TestVectorsTxStatus(t *testing.T) {
 func chainAt(t *testing.T, url string) *chain {
 	t.Helper()
 	now := func() time.Time { return time.Unix(1_756_278_357, 0) }
-	nodes := must.Get(rpc.Dial(func(string) error { return nil }, []string{url}, http.DefaultTransport, now))(t)
+	nodes := trial.Must(rpc.Dial(func(string) error { return nil }, []string{url}, http.DefaultTransport, now))(t)
 	t.Cleanup(nodes.Close)
 	nodes.Retry = httpx.RetryPolicy{Calls: 1}
 	log := slog.New(slog.DiscardHandler)

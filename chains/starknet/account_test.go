@@ -7,8 +7,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Whoever poses as an LP, or signs in its place, must not get through because an account
@@ -18,8 +18,8 @@ func TestAnAccountThatDoesNotSayYes(t *testing.T) {
 	s := newScene(t)
 	lp, data := wire.Hex64(s.lp.Address()), []byte(`{"nonce":"17"}`)
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
-	signature := must.Get(s.lp.SignMessage(n.DataMessage(data)))(t)
-	must.Do(t, s.chain.VerifyData(t.Context(), lp, data, signature))
+	signature := trial.Must(s.lp.SignMessage(n.DataMessage(data)))(t)
+	trial.Do(t, s.chain.VerifyData(t.Context(), lp, data, signature))
 	reverted := func(reason string) any { return refusal{40, map[string]any{"revert_error": reason}} }
 	for name, c := range map[string]struct {
 		says any

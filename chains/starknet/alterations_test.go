@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // change alters an unsigned transaction.
 func change(f func(*wire.Transaction)) func(*testing.T, string) string {
 	return func(t *testing.T, text string) string {
 		t.Helper()
-		tx := must.Get(wire.ParseTransaction(text))(t)
+		tx := trial.Must(wire.ParseTransaction(text))(t)
 		f(tx)
 		return tx.String()
 	}
@@ -65,13 +65,13 @@ func TestAWalletThatChangesMore(t *testing.T) {
 	s := newScene(t)
 	e := s.in(1)
 	plan := s.opening(e)
-	u := must.Get(s.k.Build(t.Context(), plan))(t)
+	u := trial.Must(s.k.Build(t.Context(), plan))(t)
 	check := func(text string) error {
-		tx := must.Get(wire.ParseTransaction(text))(s.t)
+		tx := trial.Must(wire.ParseTransaction(text))(s.t)
 		_, err := s.k.Check(plan, s.sign(tx))
 		return err
 	}
-	must.Do(t, check(u.Txs[0]))
+	trial.Do(t, check(u.Txs[0]))
 	for name, alter := range alterations() {
 		if err := check(alter(t, u.Txs[0])); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("%s passes: %v", name, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // behind is a claim that needs three headers in the relay before.
@@ -27,7 +27,7 @@ func (l *live) behind() (chains.Escrow, chains.Plan) {
 func (l *live) bounds(plan chains.Plan) (all []wire.Gas) {
 	l.t.Helper()
 	for _, text := range l.build(plan).Txs {
-		tx := must.Get(wire.ParseTransaction(text))(l.t)
+		tx := trial.Must(wire.ParseTransaction(text))(l.t)
 		all = append(all, tx.Bounds.Gas())
 	}
 	return all
@@ -47,8 +47,8 @@ func TestHeadersThatTakeMoreThanTheConstants(t *testing.T) {
 				t.Fatalf("the escrow is %s after %d transactions", got, len(txs))
 			}
 			for i, tx := range txs {
-				parsed := must.Get(wire.ParseTransaction(string(tx.Raw)))(t)
-				id := must.Get(parsed.Hash())(t)
+				parsed := trial.Must(wire.ParseTransaction(string(tx.Raw)))(t)
+				id := trial.Must(parsed.Hash())(t)
 				var used wire.Gas
 				l.Net.Chain().Read(0, func(v *contracts.View) { used = v.Tx(id).Gas })
 				may := parsed.Bounds.Gas()

@@ -7,8 +7,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // An account that is not deployed is deployed by the first transaction of its plan, at
@@ -35,13 +35,13 @@ func TestTheAccountIsNotDeployed(t *testing.T) {
 	_, err = s.k.Check(plan, s.sign(txs[0]))
 	wants(t, "a deployment alone", err, "missing")
 	_, err = s.k.Check(plan, s.sign(txs[1]))
-	must.Do(t, err) // it may have been deployed meanwhile
+	trial.Do(t, err) // it may have been deployed meanwhile
 	_, err = s.k.Check(plan, s.sign(txs[1], txs[0]))
 	wants(t, "the deployment at last", err, "signedTxs[1]")
 	stranger := contracts.KeyOf("stranger")
 	other := *txs[0]
 	other.Sender = stranger.Address()
-	must.Do(t, stranger.SignTransaction(&other))
+	trial.Do(t, stranger.SignTransaction(&other))
 	_, err = s.k.Check(plan, []string{other.String(), s.sign(txs[1])[0]})
 	wants(t, "the deployment of another account", err, "signedTxs[0]")
 	mine := *txs[0]
@@ -72,7 +72,7 @@ func TestADeploymentThatWaits(t *testing.T) {
 	s := newScene(t)
 	s.node.absent[wire.Hex64(s.user.Address())] = true
 	plan := s.opening(s.in(1))
-	must.Do(t, s.chain.Send(t.Context(), s.ready(plan)[0]))
+	trial.Do(t, s.chain.Send(t.Context(), s.ready(plan)[0]))
 	other := s.opening(s.in(2))
 	other.SwapID = "other"
 	if txs := s.build(other); len(txs) != 1 || txs[0].Nonce != 1 {
@@ -108,7 +108,7 @@ func TestTheReserveCoversTheBounds(t *testing.T) {
 	e := s.escrow(1, func(spec *chains.Spec) { spec.PayIn, spec.SecurityDeposit = true, big.NewInt(700) }) // two approvals
 	for _, absent := range []bool{false, true} {
 		s.node.absent[user] = absent
-		reserve := must.Get(s.k.Estimate(t.Context(), chains.Cost{Kind: chains.StepInit, Token: wbtc, Payer: user}, someRate))(t)
+		reserve := trial.Must(s.k.Estimate(t.Context(), chains.Cost{Kind: chains.StepInit, Token: wbtc, Payer: user}, someRate))(t)
 		most := new(big.Int)
 		for _, tx := range s.build(s.opening(e)) {
 			most.Add(most, tx.Bounds.MaxFee())
@@ -132,11 +132,11 @@ func TestNoncesOfSeveralSwaps(t *testing.T) {
 	if n := s.build(two)[0].Nonce; n != 7 || first[0].Nonce != 7 {
 		t.Errorf("before anything is sent: %d and %d", first[0].Nonce, n)
 	}
-	must.Do(t, s.chain.Send(t.Context(), first[0]))
+	trial.Do(t, s.chain.Send(t.Context(), first[0]))
 	if n := s.build(two)[0].Nonce; n != 8 {
 		t.Errorf("after a transaction with the nonce 7: %d", n)
 	}
-	must.Do(t, s.chain.Send(t.Context(), s.ready(two)[0]))
+	trial.Do(t, s.chain.Send(t.Context(), s.ready(two)[0]))
 	if n := s.build(one)[0].Nonce; n != 7 {
 		t.Errorf("of the first again: %d", n)
 	}
@@ -160,15 +160,15 @@ func TestAResubmissionReplacesTheFirst(t *testing.T) {
 	s.node.mined[wire.Hex64(s.user.Address())] = 7
 	plan := s.opening(s.in(1))
 	first := s.ready(plan)
-	must.Do(t, s.chain.Send(t.Context(), first[0]))
+	trial.Do(t, s.chain.Send(t.Context(), first[0]))
 	plan.Replaces = first
 	again := s.build(plan)
-	old := must.Get(wire.ParseTransaction(string(first[0].Raw)))(s.t)
+	old := trial.Must(wire.ParseTransaction(string(first[0].Raw)))(s.t)
 	if again[0].Nonce != 7 || again[0].Bounds.L2.MaxPrice.Cmp(new(big.Int).Div(new(big.Int).Mul(old.Bounds.L2.MaxPrice, big.NewInt(11)), big.NewInt(10))) < 0 {
 		t.Fatalf("nonce %d at %s", again[0].Nonce, again[0].Bounds.L2.MaxPrice)
 	}
 	_, err := s.k.Check(plan, s.sign(again...))
-	must.Do(t, err)
+	trial.Do(t, err)
 	same := *again[0]
 	same.Bounds = old.Bounds
 	_, err = s.k.Check(plan, s.sign(&same))
@@ -184,7 +184,7 @@ func TestAResubmissionReplacesTheFirst(t *testing.T) {
 
 	tipped := *again[0]
 	tipped.Tip = 1000
-	old = must.Get(wire.ParseTransaction(s.sign(&tipped)[0]))(t)
+	old = trial.Must(wire.ParseTransaction(s.sign(&tipped)[0]))(t)
 	plan.Replaces = []chains.Signed{{ID: "0x1", Raw: []byte(old.String()), From: plan.Signer, Nonce: 7}}
 	if tx := s.build(plan)[0]; tx.Tip < 1100 {
 		t.Errorf("a tip of %d in the place of 1000", tx.Tip)
@@ -198,7 +198,7 @@ func TestAClaimPassesWhatHangs(t *testing.T) {
 	s.node.mined[wire.Hex64(s.user.Address())] = 7
 	hangs := s.opening(s.in(1))
 	hangs.SwapID = "hangs"
-	must.Do(t, s.chain.Send(t.Context(), s.ready(hangs)[0]))
+	trial.Do(t, s.chain.Send(t.Context(), s.ready(hangs)[0]))
 	e := s.out(2)
 	s.setState(e, chains.EscrowOpen)
 	claim := s.claim(e, 2)
@@ -212,7 +212,7 @@ func TestAClaimPassesWhatHangs(t *testing.T) {
 		t.Errorf("nonce %d at %s", txs[0].Nonce, txs[0].Bounds.L2.MaxPrice)
 	}
 	_, err := s.k.Check(claim, s.sign(txs...))
-	must.Do(t, err)
+	trial.Do(t, err)
 }
 
 // What the contract is bound to refuse is not handed out.

@@ -18,13 +18,12 @@ import (
 	"github.com/swapper-go/swapper/chains/chaintest"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/depth"
 	bitcoinnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -62,24 +61,24 @@ var (
 
 func newNet(t *testing.T, o devnet.Options) *localNet {
 	t.Helper()
-	n := must.Get(devnet.Start(o))(t)
+	n := trial.Must(devnet.Start(o))(t)
 	l := &localNet{Net: n, Ground: bitcoinnet.NewGround(t, n.Bitcoin(), n.Time), t: t, opened: map[string]wire.Vault{}, counts: map[string]uint32{}}
 	t.Cleanup(func() {
 		if c, ok := l.chain.(interface{ Close() error }); ok {
-			must.Do(t, c.Close())
+			trial.Do(t, c.Close())
 		}
-		must.Do(t, n.Close())
+		trial.Do(t, n.Close())
 	})
-	second := must.Get(n.Serve(""))(t)
+	second := trial.Must(n.Serve(""))(t)
 	l.nodes = nodes{n.Server(), second}
-	l.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
+	l.backend = trial.Must(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin().Network(), URLs: []string{n.Bitcoin().URL()}, TipAge: -1}))(t)
 	l.chain = l.open(t, nil, l.nodes[0].URL(), l.nodes[1].URL())
-	if !depth.Full() {
+	if !trial.Full() {
 		starknet.Hasten(l.chain)
 	}
 	l.lp = account{l, n.LP}
 	for token, amount := range map[wire.Felt]*big.Int{wire.STRK: devnet.STRK(1000), devnet.WBTC: big.NewInt(1e14)} {
-		must.Do(t, n.Deposit(t.Context(), n.LP, token, amount))
+		trial.Do(t, n.Deposit(t.Context(), n.LP, token, amount))
 	}
 	return l
 }
@@ -104,7 +103,7 @@ func (l *localNet) network() starknet.Network {
 func (l *localNet) Listening(t *testing.T) chains.Chain {
 	t.Helper()
 	c := l.open(t, []string{l.nodes[1].SocketURL()}, l.nodes[0].URL(), l.nodes[1].URL())
-	t.Cleanup(func() { must.Do(t, c.(io.Closer).Close()) })
+	t.Cleanup(func() { trial.Do(t, c.(io.Closer).Close()) })
 	return c
 }
 
@@ -116,7 +115,7 @@ func (l *localNet) open(t *testing.T, sockets []string, urls ...string) chains.C
 		{Chain: starknet.ChainID, Ticker: "STRK", Decimals: 18, DisplayDecimals: 9, Address: wire.Hex64(wire.STRK)},
 		{Chain: starknet.ChainID, Ticker: "WBTC", Decimals: 8, DisplayDecimals: 8, Address: wire.Hex64(devnet.WBTC)},
 	}
-	c := must.Get(starknet.Custom(starknet.Options{RPC: urls, WebSocket: sockets, Network: &n, Tokens: known}).Open(t.Context(), chains.Env{Network: n.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
+	c := trial.Must(starknet.Custom(starknet.Options{RPC: urls, WebSocket: sockets, Network: &n, Tokens: known}).Open(t.Context(), chains.Env{Network: n.Bitcoin, Bitcoin: l.backend, Now: l.Time, Rand: rand.Reader,
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: noNotes{}}))(t)
 	return c
 }
@@ -134,29 +133,29 @@ func (l *localNet) Account(t *testing.T) chaintest.Account {
 		defer l.Net.Hold(true)
 	}
 	a := l.NewAccount()
-	must.Do(t, l.Fund(t.Context(), a.Address, devnet.STRK(1000)))
-	must.Do(t, a.Deploy(t.Context()))
-	must.Do(t, l.Mint(t.Context(), devnet.WBTC, a.Address, big.NewInt(1e12)))
+	trial.Do(t, l.Fund(t.Context(), a.Address, devnet.STRK(1000)))
+	trial.Do(t, a.Deploy(t.Context()))
+	trial.Do(t, l.Mint(t.Context(), devnet.WBTC, a.Address, big.NewInt(1e12)))
 	return account{l, a}
 }
 
 func (l *localNet) Advance(_ *testing.T, d time.Duration) { l.Net.Advance(d) }
 func (l *localNet) Mine(_ *testing.T, blocks int)         { l.Net.Mine(blocks) }
-func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); must.Do(l.t, l.Net.Reorg(blocks)) }
+func (l *localNet) Reorg(_ *testing.T, blocks int)        { l.t.Helper(); trial.Do(l.t, l.Net.Reorg(blocks)) }
 func (l *localNet) Hold(_ *testing.T, on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = on
 	l.Net.Hold(on)
 }
-func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); must.Do(t, l.Net.SyncRelay(t.Context())) }
+func (l *localNet) SyncRelay(t *testing.T) { l.t.Helper(); trial.Do(t, l.Net.SyncRelay(t.Context())) }
 
 // Spoil uses the transaction's nonce for another one.
 func (l *localNet) Spoil(t *testing.T, by chaintest.Account, _ chains.Signed) {
 	t.Helper()
-	call := must.Get(wire.Transfer(wire.STRK, l.Net.LP.Address, big.NewInt(1)))(l.t)
+	call := trial.Must(wire.Transfer(wire.STRK, l.Net.LP.Address, big.NewInt(1)))(l.t)
 	_, err := by.(account).Account.Send(t.Context(), call)
-	must.Do(t, err)
+	trial.Do(t, err)
 }
 
 func (l *localNet) Misbehave(t *testing.T, node int, with chaintest.Trouble) {
@@ -207,7 +206,7 @@ func (l *localNet) OpenVault(t *testing.T, raw [2]uint64, confirmations int) cha
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	number := big.NewInt(int64(len(l.opened) + 1))
-	v := must.Get(l.Party(l.Net.LP).OpenVault(t.Context(), number, [2]wire.Felt{devnet.WBTC, wire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1_000_000)}, uint8(confirmations), utxo, raw))(t)
+	v := trial.Must(l.Party(l.Net.LP).OpenVault(t.Context(), number, [2]wire.Felt{devnet.WBTC, wire.STRK}, [2]*big.Int{big.NewInt(10), big.NewInt(1_000_000)}, uint8(confirmations), utxo, raw))(t)
 	l.opened[number.String()] = v
 	return chains.VaultID{Owner: wire.Hex64(v.Owner), ID: number}
 }
@@ -229,11 +228,11 @@ func (l *localNet) Front(t *testing.T, id chains.VaultID, tx bitcoin.Hash) {
 	l.mu.Lock()
 	v, count := l.opened[id.ID.String()], l.counts[id.ID.String()]
 	l.mu.Unlock()
-	found := must.Get(single.Tx(t.Context(), l.backend, tx))(l.t)
-	w := must.Get(wire.ParseWithdrawal(found.Msg))(t)
-	calls := must.Get(contracts.FrontVault(l.Deployment(), v, w, count-1))(t)
+	found := trial.Must(single.Tx(t.Context(), l.backend, tx))(l.t)
+	w := trial.Must(wire.ParseWithdrawal(found.Msg))(t)
+	calls := trial.Must(contracts.FrontVault(l.Deployment(), v, w, count-1))(t)
 	_, err := l.Net.LP.Send(t.Context(), calls...)
-	must.Do(t, err)
+	trial.Do(t, err)
 }
 
 // account is a key as the suite wants it.
@@ -249,9 +248,9 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 	t.Helper()
 	out := make([]string, len(u.Txs))
 	for i, text := range u.Txs {
-		tx := must.Get(wire.ParseTransaction(text))(t)
+		tx := trial.Must(wire.ParseTransaction(text))(t)
 		tx.Sender = a.Account.Address
-		must.Do(t, a.Key.SignTransaction(tx))
+		trial.Do(t, a.Key.SignTransaction(tx))
 		out[i] = tx.String()
 	}
 	return out
@@ -259,14 +258,14 @@ func (a account) Sign(t *testing.T, u chains.Unsigned) []string {
 
 func (a account) message(m wire.TypedData, err error) string {
 	a.net.t.Helper()
-	must.Do(a.net.t, err)
-	signature := must.Get(a.Key.SignMessage(m))(a.net.t)
+	trial.Do(a.net.t, err)
+	signature := trial.Must(a.Key.SignMessage(m))(a.net.t)
 	return signature
 }
 
 func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until time.Time) chains.Auth {
 	t.Helper()
-	s := must.Get(wire.SwapDataOf(e))(t)
+	s := trial.Must(wire.SwapDataOf(e))(t)
 	auth := chains.Auth{Prefix: "initialize", Timeout: until.Unix()}
 	if e.PayIn {
 		auth.Prefix = "claim_initialize"
@@ -277,8 +276,8 @@ func (a account) AuthorizeInit(t *testing.T, e chains.Escrow, _, _ string, until
 
 func (a account) AuthorizeRefund(t *testing.T, e chains.Escrow, until time.Time) chains.Auth {
 	t.Helper()
-	s := must.Get(wire.SwapDataOf(e))(t)
-	hash := must.Get(s.EscrowHash())(t)
+	s := trial.Must(wire.SwapDataOf(e))(t)
+	hash := trial.Must(s.EscrowHash())(t)
 	return chains.Auth{Prefix: "refund", Timeout: until.Unix(), Signature: a.message(a.net.Network().RefundMessage(hash, until.Unix()))}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -218,7 +218,7 @@ func newScene(t *testing.T) *scene {
 
 func (s *scene) open(f chains.Factory) chains.Chain {
 	s.t.Helper()
-	c := must.Get(f.Open(s.t.Context(), s.env()))(s.t)
+	c := trial.Must(f.Open(s.t.Context(), s.env()))(s.t)
 	return c
 }
 
@@ -260,18 +260,18 @@ func (s *scene) escrow(n int64, change func(*chains.Spec)) chains.Escrow {
 	spec := chains.Spec{Kind: chains.HTLC, Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256(secret[:])}, Offerer: wire.Hex64(s.user.Address()), Claimer: wire.Hex64(s.lp.Address()),
 		Token: wbtc, Amount: big.NewInt(50_000), Sequence: big.NewInt(s.n), Expiry: s.now().Add(5 * 24 * time.Hour).Unix()}
 	change(&spec)
-	e := must.Get(s.k.Expect(spec))(s.t)
+	e := trial.Must(s.k.Expect(spec))(s.t)
 	return e
 }
 
 // auth is the LP's authorisation to open an escrow.
 func (s *scene) auth(e chains.Escrow) chains.Auth {
 	s.t.Helper()
-	d := must.Get(wire.SwapDataOf(e))(s.t)
+	d := trial.Must(wire.SwapDataOf(e))(s.t)
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
 	until := s.now().Add(10 * time.Minute).Unix()
-	m := must.Get(n.InitMessage(d, until))(s.t)
-	signature := must.Get(s.lp.SignMessage(m))(s.t)
+	m := trial.Must(n.InitMessage(d, until))(s.t)
+	signature := trial.Must(s.lp.SignMessage(m))(s.t)
 	return chains.Auth{Prefix: map[bool]string{true: "claim_initialize", false: "initialize"}[e.PayIn], Timeout: until, Signature: signature}
 }
 
@@ -291,10 +291,10 @@ func (s *scene) claim(e chains.Escrow, n int64) chains.Plan {
 
 func (s *scene) build(plan chains.Plan) []*wire.Transaction {
 	s.t.Helper()
-	u := must.Get(s.k.Build(s.t.Context(), plan))(s.t)
+	u := trial.Must(s.k.Build(s.t.Context(), plan))(s.t)
 	all := make([]*wire.Transaction, len(u.Txs))
 	for i, text := range u.Txs {
-		all[i] = must.Get(wire.ParseTransaction(text))(s.t)
+		all[i] = trial.Must(wire.ParseTransaction(text))(s.t)
 	}
 	return all
 }
@@ -304,14 +304,14 @@ func (s *scene) sign(txs ...*wire.Transaction) []string {
 	s.t.Helper()
 	all := make([]string, len(txs))
 	for i, tx := range txs {
-		must.Do(s.t, s.user.SignTransaction(tx))
+		trial.Do(s.t, s.user.SignTransaction(tx))
 		all[i] = tx.String()
 		_, _, body, err := tx.Broadcast()
-		must.Do(s.t, err)
+		trial.Do(s.t, err)
 		var canonical any
-		must.Do(s.t, json.Unmarshal(body, &canonical))
-		body = must.Get(json.Marshal(canonical))(s.t)
-		h := must.Get(tx.Hash())(s.t)
+		trial.Do(s.t, json.Unmarshal(body, &canonical))
+		body = trial.Must(json.Marshal(canonical))(s.t)
+		h := trial.Must(tx.Hash())(s.t)
 		s.node.mu.Lock()
 		s.node.ids[sha256.Sum256(body)] = wire.Hex64(h)
 		s.node.mu.Unlock()
@@ -322,7 +322,7 @@ func (s *scene) sign(txs ...*wire.Transaction) []string {
 // ready builds, signs and checks a plan.
 func (s *scene) ready(plan chains.Plan) []chains.Signed {
 	s.t.Helper()
-	txs := must.Get(s.k.Check(plan, s.sign(s.build(plan)...)))(s.t)
+	txs := trial.Must(s.k.Check(plan, s.sign(s.build(plan)...)))(s.t)
 	return txs
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // live is the private network with a contract and a user.
@@ -49,7 +49,7 @@ func (l *live) escrow(c chains.Condition, change func(*chains.Spec)) chains.Escr
 	spec := chains.Spec{Kind: c.Kind, Condition: c, Offerer: l.user.Address(), Claimer: l.lp.Address(), Token: wire.Hex64(devnet.WBTC), Amount: big.NewInt(50_000),
 		Sequence: big.NewInt(l.n), Expiry: l.Time().Add(5 * 24 * time.Hour).Unix(), PayIn: true}
 	change(&spec)
-	e := must.Get(l.k.Expect(spec))(l.t)
+	e := trial.Must(l.k.Expect(spec))(l.t)
 	return e
 }
 
@@ -71,14 +71,14 @@ func (l *live) opening(by account, e chains.Escrow) chains.Plan {
 
 func (l *live) build(plan chains.Plan) chains.Unsigned {
 	l.t.Helper()
-	u := must.Get(l.k.Build(l.t.Context(), plan))(l.t)
+	u := trial.Must(l.k.Build(l.t.Context(), plan))(l.t)
 	return u
 }
 
 func (l *live) ready(by account, plan chains.Plan) []chains.Signed {
 	l.t.Helper()
 	plan.Signer = by.Address()
-	txs := must.Get(l.k.Check(plan, by.Sign(l.t, l.build(plan))))(l.t)
+	txs := trial.Must(l.k.Check(plan, by.Sign(l.t, l.build(plan))))(l.t)
 	return txs
 }
 
@@ -87,9 +87,9 @@ func (l *live) run(by account, plan chains.Plan) []chains.Signed {
 	l.t.Helper()
 	txs := l.ready(by, plan)
 	plan.Signer = by.Address()
-	must.Do(l.t, l.k.Admit(l.t.Context(), plan, txs))
+	trial.Do(l.t, l.k.Admit(l.t.Context(), plan, txs))
 	for _, tx := range txs {
-		must.Do(l.t, l.chain.Send(l.t.Context(), tx))
+		trial.Do(l.t, l.chain.Send(l.t.Context(), tx))
 		if s := l.status(tx); s.State != chains.TxConfirmed {
 			l.t.Fatalf("%+v", s)
 		}
@@ -99,14 +99,14 @@ func (l *live) run(by account, plan chains.Plan) []chains.Signed {
 
 func (l *live) status(tx chains.Signed) chains.TxStatus {
 	l.t.Helper()
-	all := must.Get(l.chain.Status(l.t.Context(), []chains.Signed{tx}))(l.t)
+	all := trial.Must(l.chain.Status(l.t.Context(), []chains.Signed{tx}))(l.t)
 	return all[0]
 }
 
 func (l *live) state(e chains.Escrow) chains.EscrowState {
 	l.t.Helper()
-	facts := must.Get(l.k.Escrows(l.t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(l.t)
-	must.Do(l.t, facts[0].Err)
+	facts := trial.Must(l.k.Escrows(l.t.Context(), []chains.EscrowQuery{{Escrow: &e}}))(l.t)
+	trial.Do(l.t, facts[0].Err)
 	return facts[0].State
 }
 
@@ -116,15 +116,15 @@ func TestTheFirstTransactionOfAnAccount(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, devnet.Options{})
 	fresh := account{l.localNet, l.NewAccount()}
-	must.Do(t, l.Fund(t.Context(), fresh.Account.Address, devnet.STRK(1000)))
-	must.Do(t, l.Mint(t.Context(), devnet.WBTC, fresh.Account.Address, big.NewInt(1e9)))
+	trial.Do(t, l.Fund(t.Context(), fresh.Account.Address, devnet.STRK(1000)))
+	trial.Do(t, l.Mint(t.Context(), devnet.WBTC, fresh.Account.Address, big.NewInt(1e9)))
 	e := l.escrow(lock(1), func(s *chains.Spec) { s.Offerer = fresh.Address() })
 	plan := l.opening(fresh, e)
 	u := l.build(plan)
 	if len(u.Txs) != 2 {
 		t.Fatalf("%d transactions", len(u.Txs))
 	}
-	bare := must.Get(l.k.Check(plan, fresh.Sign(t, u)[1:]))(t)
+	bare := trial.Must(l.k.Check(plan, fresh.Sign(t, u)[1:]))(t)
 	wants(t, "the opening without the deployment", l.k.Admit(t.Context(), plan, bare), "signedTxs[0]", "account's transactions from nonce 0 on are missing")
 	txs := l.run(fresh, plan)
 	if len(txs) != 2 || l.state(e) != chains.EscrowOpen {
@@ -143,16 +143,16 @@ func TestAnLPWithAnArgentAccount(t *testing.T) {
 	owner := l.lp.Key
 	args := []wire.Felt{{}, owner.Public(), wire.FeltOf(1)} // a Stark key, and no guardian
 	deploy := wire.Deploy{ClassHash: contracts.ClassArgent, Salt: owner.Public(), ConstructorCalldata: args}
-	must.Do(t, l.Net.Chain().Place(deploy.Address(), contracts.ClassArgent, args...))
+	trial.Do(t, l.Net.Chain().Place(deploy.Address(), contracts.ClassArgent, args...))
 	at := wire.Hex64(deploy.Address())
 	data := []byte("x")
 	sign := func(by account) string {
-		h := must.Get(l.Network().DataMessage(data).Hash(deploy.Address()))(t)
-		s := must.Get(by.Key.Sign(h))(t)
+		h := trial.Must(l.Network().DataMessage(data).Hash(deploy.Address()))(t)
+		s := trial.Must(by.Key.Sign(h))(t)
 		return wire.FormatSignature(s)
 	}
 	l.Mine(t, 1)
-	must.Do(t, l.chain.VerifyData(t.Context(), at, data, sign(l.lp)))
+	trial.Do(t, l.chain.VerifyData(t.Context(), at, data, sign(l.lp)))
 	for name, text := range map[string]string{"a stranger's": sign(l.user), "one felt": `["0x1"]`, "many felts": `["0x1","0x2","0x3","0x4","0x5","0x6","0x7"]`} {
 		if _, ok := errors.AsType[*chains.AuthError](l.chain.VerifyData(t.Context(), at, data, text)); !ok {
 			t.Errorf("%s: %v", name, l.chain.VerifyData(t.Context(), at, data, text))
@@ -169,9 +169,9 @@ func TestASignatureThatIsNotTheAccounts(t *testing.T) {
 	plan := l.opening(l.user, e)
 	u := l.build(plan)
 	signed := l.user.Sign(t, u)
-	tx := must.Get(wire.ParseTransaction(signed[0]))(t)
+	tx := trial.Must(wire.ParseTransaction(signed[0]))(t)
 	tx.Bounds.L2.MaxAmount++ // whatever the wallet may change, it must have signed
-	altered := must.Get(l.k.Check(plan, []string{tx.String()}))(t)
+	altered := trial.Must(l.k.Check(plan, []string{tx.String()}))(t)
 	wants(t, "what was altered after it was signed", l.k.Admit(t.Context(), plan, altered), "signedTxs[0]")
 	if err := l.chain.Send(t.Context(), altered[0]); fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("sent: %v", err)
@@ -210,8 +210,8 @@ func TestTheRelayMovesBetweenTwoPolls(t *testing.T) {
 
 func (l *live) payment(op bitcoin.OutPoint, c chains.Condition) *chains.Payment {
 	l.t.Helper()
-	tx := must.Get(single.Tx(l.t.Context(), l.backend, op.Hash))(l.t)
-	raw := must.Get(rawtx.Encode(tx.Msg))(l.t)
+	tx := trial.Must(single.Tx(l.t.Context(), l.backend, op.Hash))(l.t)
+	raw := trial.Must(rawtx.Encode(tx.Msg))(l.t)
 	return &chains.Payment{Raw: raw, TxID: tx.ID, Vout: op.Index, Block: tx.BlockHash, Height: tx.Height, Confirmations: c.Confirmations, Condition: c}
 }
 
@@ -232,8 +232,8 @@ func TestALongForkOfTheRelay(t *testing.T) {
 	if len(txs) < 3 || l.state(e) != chains.EscrowClaimed {
 		t.Errorf("%d transactions, the escrow is %s", len(txs), l.state(e))
 	}
-	fork := must.Get(wire.ParseTransaction(string(txs[0].Raw)))(t)
-	calls := must.Get(wire.ParseExecuteCalldata(fork.Calldata))(t)
+	fork := trial.Must(wire.ParseTransaction(string(txs[0].Raw)))(t)
+	calls := trial.Must(wire.ParseExecuteCalldata(fork.Calldata))(t)
 	if len(calls) != 1 || calls[0].Calldata[0].IsZero() {
 		t.Error("the fork has no number")
 	}
@@ -246,7 +246,7 @@ func TestManyWithdrawals(t *testing.T) {
 	id := l.OpenVault(t, [2]uint64{1_000_000, 0}, 1)
 	var last bitcoin.Hash
 	for i := range wire.MaxVaultClaims + 2 {
-		data := must.Get(l.k.WithdrawalData(l.user.Address(), [2]uint64{uint64(1000 + i), 0}))(t)
+		data := trial.Must(l.k.WithdrawalData(l.user.Address(), [2]uint64{uint64(1000 + i), 0}))(t)
 		last = l.Withdraw(t, id, data, bitcoin.FeeShares{})
 	}
 	l.MineBitcoin(t, 1)
@@ -257,12 +257,12 @@ func TestManyWithdrawals(t *testing.T) {
 		t.Errorf("%d transactions", len(txs))
 	}
 	for i, s := range txs {
-		tx := must.Get(wire.ParseTransaction(string(s.Raw)))(t)
+		tx := trial.Must(wire.ParseTransaction(string(s.Raw)))(t)
 		if tx.Bounds.L2.MaxAmount > 1_210_000_000 { // what public sequencers refuse
 			t.Errorf("transaction %d asks for %d L2 gas", i, tx.Bounds.L2.MaxAmount)
 		}
 	}
-	facts := must.Get(l.k.Vaults(t.Context(), []chains.VaultID{id}))(t)
+	facts := trial.Must(l.k.Vaults(t.Context(), []chains.VaultID{id}))(t)
 	if facts[0].Vault.Withdrawals != wire.MaxVaultClaims+2 || facts[0].Vault.UTXO.Hash != last {
 		t.Errorf("%+v", facts[0].Vault)
 	}
@@ -277,7 +277,7 @@ func TestAPreConfirmedTransactionVanishes(t *testing.T) {
 	plan := l.opening(l.user, e)
 	txs := l.ready(l.user, plan)
 	l.SetMining(false)
-	must.Do(t, l.chain.Send(t.Context(), txs[0]))
+	trial.Do(t, l.chain.Send(t.Context(), txs[0]))
 	if s := l.status(txs[0]); s.State != chains.TxPending || s.Final || s.Block.Height != 0 {
 		t.Errorf("pre-confirmed: %+v", s)
 	}
@@ -292,7 +292,7 @@ func TestAPreConfirmedTransactionVanishes(t *testing.T) {
 		t.Errorf("after it vanished: %+v", s)
 	}
 	l.SetMining(true)
-	must.Do(t, l.chain.Send(t.Context(), txs[0])) // the same one again
+	trial.Do(t, l.chain.Send(t.Context(), txs[0])) // the same one again
 	if l.status(txs[0]).State != chains.TxConfirmed || l.state(e) != chains.EscrowOpen {
 		t.Error("it is not there")
 	}
@@ -319,13 +319,13 @@ func TestAWalletSpendsAllButTheReserve(t *testing.T) {
 	l := newLive(t, devnet.Options{})
 	for _, deployed := range []bool{true, false} {
 		poor := account{l.localNet, l.NewAccount()}
-		must.Do(t, l.Fund(t.Context(), poor.Account.Address, devnet.STRK(100)))
+		trial.Do(t, l.Fund(t.Context(), poor.Account.Address, devnet.STRK(100)))
 		if deployed {
-			must.Do(t, poor.Deploy(t.Context()))
+			trial.Do(t, poor.Deploy(t.Context()))
 		}
 		strk := wire.Hex64(wire.STRK)
-		balance := must.Get(l.chain.Balance(t.Context(), poor.Address(), strk))(t)
-		reserve := must.Get(l.k.Estimate(t.Context(), chains.Cost{Kind: chains.StepInit, Token: strk, Payer: poor.Address()}, ""))(t)
+		balance := trial.Must(l.chain.Balance(t.Context(), poor.Address(), strk))(t)
+		reserve := trial.Must(l.k.Estimate(t.Context(), chains.Cost{Kind: chains.StepInit, Token: strk, Payer: poor.Address()}, ""))(t)
 		e := l.escrow(lock(1), func(s *chains.Spec) {
 			s.Offerer, s.Token, s.Amount = poor.Address(), strk, new(big.Int).Sub(balance, reserve)
 		})
@@ -376,17 +376,17 @@ func TestOutbiddingAWaitingTransaction(t *testing.T) {
 	plan := l.opening(l.user, e)
 	first := l.ready(l.user, plan)
 	l.Hold(t, true)
-	must.Do(t, l.chain.Send(t.Context(), first[0]))
-	tx := must.Get(wire.ParseTransaction(l.build(plan).Txs[0]))(t)
-	old := must.Get(wire.ParseTransaction(string(first[0].Raw)))(t)
+	trial.Do(t, l.chain.Send(t.Context(), first[0]))
+	tx := trial.Must(wire.ParseTransaction(l.build(plan).Txs[0]))(t)
+	old := trial.Must(wire.ParseTransaction(string(first[0].Raw)))(t)
 	tx.Bounds.L2.MaxPrice = new(big.Int).Add(old.Bounds.L2.MaxPrice, big.NewInt(1))
-	low := must.Get(l.k.Check(plan, l.user.Sign(t, chains.Unsigned{Txs: []string{tx.String()}})))(t)
+	low := trial.Must(l.k.Check(plan, l.user.Sign(t, chains.Unsigned{Txs: []string{tx.String()}})))(t)
 	if err := l.chain.Send(t.Context(), low[0]); fault.CodeOf(err) != fault.InvalidState {
 		t.Errorf("a little more: %v", err)
 	}
 	plan.Replaces = first
 	second := l.ready(l.user, plan)
-	must.Do(t, l.chain.Send(t.Context(), second[0]))
+	trial.Do(t, l.chain.Send(t.Context(), second[0]))
 	l.Hold(t, false)
 	l.Mine(t, 1)
 	if s := l.status(second[0]); s.State != chains.TxConfirmed {
@@ -405,17 +405,17 @@ func TestAWithdrawalBehindOneWithACall(t *testing.T) {
 	id := l.OpenVault(t, [2]uint64{1_000_000, 500_000}, 1)
 	other := l.Account(t).(account)
 	hash := wire.Poseidon(wire.FeltOf(1))
-	call := must.Get(wire.WithdrawalData(other.Address(), [2]uint64{20_000, 0}, &hash))(t)
+	call := trial.Must(wire.WithdrawalData(other.Address(), [2]uint64{20_000, 0}, &hash))(t)
 	first := l.Withdraw(t, id, call, bitcoin.FeeShares{Execution: 100})
-	advanced := must.Get(l.k.WithdrawalData(other.Address(), [2]uint64{30_000, 0}))(t)
+	advanced := trial.Must(l.k.WithdrawalData(other.Address(), [2]uint64{30_000, 0}))(t)
 	second := l.Withdraw(t, id, advanced, bitcoin.FeeShares{Fronting: 50})
 	l.Front(t, id, second)
 	own, err := l.k.WithdrawalData(l.user.Address(), [2]uint64{40_000, 1000}) // with a gas drop
-	must.Do(t, err)
+	trial.Do(t, err)
 	third := l.Withdraw(t, id, own, bitcoin.FeeShares{Caller: 100})
 	l.MineBitcoin(t, 1)
 	l.run(l.user, chains.Plan{SwapID: "call", Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: id.Owner, ID: id.ID, TxID: third}}}})
-	facts := must.Get(l.k.Withdrawals(t.Context(), []chains.WithdrawalQuery{{Vault: id, Recipient: other.Address(), TxID: first}, {Vault: id, Recipient: other.Address(), TxID: second},
+	facts := trial.Must(l.k.Withdrawals(t.Context(), []chains.WithdrawalQuery{{Vault: id, Recipient: other.Address(), TxID: first}, {Vault: id, Recipient: other.Address(), TxID: second},
 		{Vault: id, Recipient: l.user.Address(), TxID: third}}))(t)
 	for i, f := range facts {
 		if f.Err != nil || f.State != chains.WithdrawalClaimed || (f.FrontTx != "") != (i == 1) {
@@ -431,7 +431,7 @@ func TestAWithdrawalThatWouldCloseTheVault(t *testing.T) {
 	l := newLive(t, devnet.Options{})
 	id := l.OpenVault(t, [2]uint64{1_000_000, 0}, 1)
 	l.Withdraw(t, id, []byte("no withdrawal"), bitcoin.FeeShares{})
-	own := must.Get(l.k.WithdrawalData(l.user.Address(), [2]uint64{40_000, 0}))(l.t)
+	own := trial.Must(l.k.WithdrawalData(l.user.Address(), [2]uint64{40_000, 0}))(l.t)
 	tx := l.Withdraw(t, id, own, bitcoin.FeeShares{})
 	l.MineBitcoin(t, 1)
 	_, err := l.k.Build(t.Context(), chains.Plan{SwapID: "close", Signer: l.user.Address(),
@@ -452,9 +452,9 @@ func TestBoundsThatAreTooLow(t *testing.T) {
 		"no L2 gas":     func(b *wire.Bounds) { b.L2.MaxAmount = 1000 },
 		"some data gas": func(b *wire.Bounds) { b.L1Data.MaxAmount = 200 },
 	} {
-		tx := must.Get(wire.ParseTransaction(u.Txs[0]))(l.t)
+		tx := trial.Must(wire.ParseTransaction(u.Txs[0]))(l.t)
 		lower(&tx.Bounds)
-		txs := must.Get(l.k.Check(plan, l.user.Sign(t, chains.Unsigned{Txs: []string{tx.String()}})))(t)
+		txs := trial.Must(l.k.Check(plan, l.user.Sign(t, chains.Unsigned{Txs: []string{tx.String()}})))(t)
 		err := l.k.Admit(t.Context(), plan, txs)
 		wants(t, what, err, "signedTxs[0]")
 		if fault.CodeOf(err) != fault.InvalidInput {

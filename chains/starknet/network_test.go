@@ -8,8 +8,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -39,7 +39,7 @@ func TestPresets(t *testing.T) {
 func TestNetworksWithGaps(t *testing.T) {
 	t.Parallel()
 	preset := func() starknet.Network {
-		return must.Get(starknet.Preset(bitcoin.Mainnet))(t)
+		return trial.Must(starknet.Preset(bitcoin.Mainnet))(t)
 	}
 	for name, spoil := range map[string]func(*starknet.Network){
 		"chainId":                       func(n *starknet.Network) { n.ChainID = "" },
@@ -74,7 +74,7 @@ func TestOpening(t *testing.T) {
 	open := func(f chains.Factory, env chains.Env) error {
 		c, err := f.Open(t.Context(), env)
 		if err == nil {
-			must.Do(t, c.(interface{ Close() error }).Close())
+			trial.Do(t, c.(interface{ Close() error }).Close())
 		}
 		return err
 	}

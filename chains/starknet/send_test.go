@@ -6,8 +6,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What a node says of a transaction that it has already, or whose nonce it finds used
@@ -70,7 +70,7 @@ func TestAPreimageInVain(t *testing.T) {
 		t.Errorf("of what is executed: sent %d times, %v", len(s.node.sent), err)
 	}
 	s.node.known, s.node.mined[user] = map[string]string{}, 0
-	must.Do(t, s.chain.Send(t.Context(), tx))
+	trial.Do(t, s.chain.Send(t.Context(), tx))
 	s.node.mu.Lock()
 	defer s.node.mu.Unlock()
 	if slices.Contains(s.node.calls, "starknet_simulateTransactions") || slices.Contains(s.node.calls, "starknet_estimateFee") {
@@ -85,7 +85,7 @@ func TestANonceThatIsAhead(t *testing.T) {
 	plan := s.opening(s.in(1))
 	tx := s.build(plan)[0]
 	tx.Nonce = 5
-	signed := must.Get(s.k.Check(plan, s.sign(tx)))(t)
+	signed := trial.Must(s.k.Check(plan, s.sign(tx)))(t)
 	if err := s.chain.Send(t.Context(), signed[0]); fault.CodeOf(err) != fault.Upstream {
 		t.Errorf("at first: %v", err)
 	}
@@ -127,8 +127,8 @@ func TestAdmission(t *testing.T) {
 		s.node.mu.Unlock()
 		return s.k.Admit(t.Context(), plan, tx)
 	}
-	must.Do(t, admit(outcome("")))
-	must.Do(t, admit(refusal{-32601, nil})) // a node that tries nothing
+	trial.Do(t, admit(outcome("")))
+	trial.Do(t, admit(refusal{-32601, nil})) // a node that tries nothing
 	wants(t, "a signature that is not the account's", admit(refusal{41, map[string]any{"transaction_index": 0, "execution_error": "0x617267656e742f696e76616c69642d7369676e6174757265"}}), "signedTxs[0]", "not signed by its account")
 	wants(t, "a balance that is too low", admit(refusal{54, nil}), "signedTxs[0]")
 	if err := admit(outcome("init: _verify_sig")); fault.CodeOf(err) != fault.InvalidState {
@@ -137,9 +137,9 @@ func TestAdmission(t *testing.T) {
 	bare := s.build(plan)[0]
 	bare.Calls = bare.Calls[1:]
 	whole := tx
-	tx = must.Get(s.k.Check(plan, s.sign(bare)))(t)
+	tx = trial.Must(s.k.Check(plan, s.sign(bare)))(t)
 	wants(t, "an opening without its approval", admit(outcome("ERC20: insufficient allowance")), "signedTxs[0]", "approval")
-	must.Do(t, admit(outcome(""))) // there may be one from before
+	trial.Do(t, admit(outcome(""))) // there may be one from before
 	tx = whole
 
 	s.node.prices = [3]int64{1000, 2501, 3000}
@@ -147,7 +147,7 @@ func TestAdmission(t *testing.T) {
 	s.node.prices = [3]int64{1000, 2000, 3751}
 	wants(t, "prices below the block's", admit(outcome("")), "signedTxs[0]", "L1 data gas")
 	s.node.prices = [3]int64{9000, 2000, 3000} // of which it may use none
-	must.Do(t, admit(outcome("")))
+	trial.Do(t, admit(outcome("")))
 	has := s.node.balance
 	s.node.balance = wire.Number(wire.FeltOf(1000))
 	wants(t, "bounds beyond the balance", admit(outcome("")), "signedTxs[0]", "the account has 1000")
@@ -156,14 +156,14 @@ func TestAdmission(t *testing.T) {
 	s.node.mined[user] = 2
 	wants(t, "a used nonce", admit(outcome("")), "signedTxs[0]", "next nonce is 2")
 	s.node.known[full(tx[0].ID)] = "ACCEPTED_ON_L2"
-	must.Do(t, admit(outcome("no"))) // it is there
+	trial.Do(t, admit(outcome("no"))) // it is there
 	s.node.known, s.node.mined = map[string]string{}, map[string]uint64{}
 
 	s.node.absent[user] = true
 	wants(t, "an account that is not deployed", admit(outcome("")), "signedTxs[0]", "not deployed")
 	both := s.ready(plan)
 	tx = both
-	must.Do(t, admit(outcome("", "")))
+	trial.Do(t, admit(outcome("", "")))
 	wants(t, "the second of two that its account refuses", admit(refusal{41, map[string]any{"transaction_index": 1, "execution_error": "out of gas"}}), "signedTxs[1]")
-	must.Do(t, s.k.Admit(t.Context(), plan, nil))
+	trial.Do(t, s.k.Admit(t.Context(), plan, nil))
 }

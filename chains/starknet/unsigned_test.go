@@ -7,8 +7,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What is handed out can be signed with the library's public functions alone, and comes
@@ -18,11 +18,11 @@ func TestSigningWithThePublicFunctions(t *testing.T) {
 	s := newScene(t)
 	s.node.absent[wire.Hex64(s.user.Address())] = true
 	plan := s.opening(s.in(1))
-	u := must.Get(s.k.Build(t.Context(), plan))(t)
+	u := trial.Must(s.k.Build(t.Context(), plan))(t)
 	var texts []string
 	for i, text := range u.Txs {
 		tx, err := starknet.UnsignedTransaction(text)
-		must.Do(t, err)
+		trial.Do(t, err)
 		if (tx.Deploy != nil) != (i == 0) || (tx.Invoke != nil) != (i == 1) || *tx.Sender != s.user.Address() || *tx.ChainID != wire.ShortString("SN_MAIN") {
 			t.Fatalf("%+v", tx)
 		}
@@ -36,11 +36,11 @@ func TestSigningWithThePublicFunctions(t *testing.T) {
 			wants(t, "a deployment that makes another account", err, "must make")
 			tx.Deploy.ContractAddressSalt = &d.Salt
 		}
-		hash := must.Get(tx.Hash())(t)
-		signature := must.Get(s.user.Sign(*hash))(t)
+		hash := trial.Must(tx.Hash())(t)
+		signature := trial.Must(s.user.Sign(*hash))(t)
 		_, err = tx.Sign()
 		wants(t, "no signature", err, "signature")
-		signed := must.Get(tx.Sign(&signature[0], &signature[1]))(t)
+		signed := trial.Must(tx.Sign(&signature[0], &signature[1]))(t)
 		texts = append(texts, signed)
 	}
 	txs, err := s.k.Check(plan, texts)

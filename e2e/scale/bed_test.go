@@ -23,8 +23,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -173,7 +173,7 @@ func (b *bed) reach(at func(url string) string) {
 // keep opens a store and a client on it.
 func (b *bed) keep() {
 	tb := b.tb
-	b.store = must.Get(bolt.Open(tb.Context(), filepath.Join(tb.TempDir(), "swaps.db"), bolt.Options{}))(tb)
+	b.store = trial.Must(bolt.Open(tb.Context(), filepath.Join(tb.TempDir(), "swaps.db"), bolt.Options{}))(tb)
 	tb.Cleanup(func() { b.store.Close() })
 	b.open()
 	tb.Cleanup(b.close)

@@ -15,8 +15,8 @@ import (
 
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/events"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -62,7 +62,7 @@ func BenchmarkHistory(t *testing.B) {
 		if answer.StatusCode != http.StatusOK || answer.Header.Get("Link") == "" {
 			t.Fatalf("%s, %q", answer.Status, answer.Header.Get("Link"))
 		}
-		bytes = must.Get(io.Copy(io.Discard, answer.Body))(t)
+		bytes = trial.Must(io.Copy(io.Discard, answer.Body))(t)
 		return bytes
 	}
 	t.Run("page", func(t *testing.B) {
@@ -109,9 +109,9 @@ func BenchmarkHistory(t *testing.B) {
 	t.Run("since", func(t *testing.B) {
 		before, n := processor(), 0
 		for t.Loop() {
-			answer := must.Get(http.Get(server.URL + "/api/subscribe?signer=" + url.QueryEscape(b.address()) + fmt.Sprintf("&lastEventId=%d.1.0123456789abcdef", changed)))(t)
+			answer := trial.Must(http.Get(server.URL + "/api/subscribe?signer=" + url.QueryEscape(b.address()) + fmt.Sprintf("&lastEventId=%d.1.0123456789abcdef", changed)))(t)
 			for lines := bufio.NewReader(answer.Body); ; {
-				line := must.Get(lines.ReadString('\n'))(t)
+				line := trial.Must(lines.ReadString('\n'))(t)
 				if line == "event: reset\n" {
 					break
 				}

@@ -16,12 +16,11 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/fleet"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/postgres"
 )
 
@@ -35,7 +34,7 @@ const lease = fleet.DefaultTTL
 // process, and no swap is left unwatched for longer than a lease and its rhythm.
 func TestChaos(t *testing.T) {
 	if *scale == "small" {
-		depth.OnlyFull(t)
+		trial.OnlyFull(t)
 	}
 	beside(t)
 	server := pgtest.Start(t)
@@ -102,7 +101,7 @@ func TestChaos(t *testing.T) {
 func newDriver(t testing.TB, g *ground, c *cluster, accounts int) *driver {
 	t.Helper()
 	d := &driver{ground: g, cluster: c, tracker: c.tracker, logf: t.Logf, accounts: map[string]chan *account{}}
-	d.paidTo = must.Get(g.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
+	d.paidTo = trial.Must(g.Bitcoin.NewWallet(bitcoin.P2WPKH))(t)
 	var all sync.WaitGroup
 	for i := range g.lands {
 		l := &g.lands[i]
@@ -441,7 +440,7 @@ func newCluster(t testing.TB, g *ground, server *pgtest.Server, processes int) *
 		told.Name, told.Schema = fmt.Sprintf("process %d", i), schema
 		told.DSN = fmt.Sprintf("host=127.0.0.1 port=%d user=test dbname=postgres sslmode=disable connect_timeout=5", w.port())
 		m := &member{told: told, wire: w}
-		m.process = must.Get(spawn(t.Context(), told, c.tracker.looked, nil))(t)
+		m.process = trial.Must(spawn(t.Context(), told, c.tracker.looked, nil))(t)
 		c.members = append(c.members, m)
 	}
 	t.Cleanup(c.stop)

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // once is what must not be done twice: a call to somebody outside, by what it is about.
@@ -40,7 +40,7 @@ type counter struct {
 // before returns the URL of a proxy that stands before a server.
 func (c *counter) before(t testing.TB, base string) string {
 	t.Helper()
-	u := must.Get(url.Parse(base))(t)
+	u := trial.Must(url.Parse(base))(t)
 	proxy := httputil.NewSingleHostReverseProxy(u)
 	proxy.FlushInterval = -1
 	transport := http.DefaultTransport.(*http.Transport).Clone()

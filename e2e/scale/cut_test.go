@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // cable is what lies between a process and the database: a TCP proxy that can be cut.
@@ -27,7 +27,7 @@ type cable struct {
 // newCable lays one to a server. It ends with the test.
 func newCable(t testing.TB, network, address string) *cable {
 	t.Helper()
-	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	listener := trial.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	w := &cable{network: network, address: address, listener: listener, open: map[net.Conn]struct{}{}, whole: make(chan struct{}), ended: make(chan struct{})}
 	close(w.whole)
 	w.all.Go(w.accept)

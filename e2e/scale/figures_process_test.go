@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -37,16 +37,16 @@ func BenchmarkProcess(t *testing.B) {
 	}{{"empty", 0, true}, {"waiting=1000", 1_000, true}, {"over=10000", 10_000, false}, {"waiting=100000", 100_000, true}} {
 		t.Run(c.name, func(t *testing.B) {
 			dir := t.TempDir()
-			store := must.Get(bolt.Open(t.Context(), filepath.Join(dir, "swaps.db"), bolt.Options{}))(t)
+			store := trial.Must(bolt.Open(t.Context(), filepath.Join(dir, "swaps.db"), bolt.Options{}))(t)
 			copies(t, store, models, 0, c.swaps, func(int) bool { return c.waiting })
-			must.Do(t, store.Close())
+			trial.Do(t, store.Close())
 			b.process(t, program, dir, c.swaps)
 		})
 	}
 }
 
 func (b *bed) process(t *testing.B, program, dir string, swaps int) {
-	address := must.Get(loopback.FreeAddress())(t)
+	address := trial.Must(loopback.FreeAddress())(t)
 	for name, v := range map[string]any{"local.json": b.net.Describe(), "config.yaml": map[string]any{"listen": address, "local": "local.json", "logLevel": "ERROR",
 		"auth": []any{map[string]any{"type": "none", "name": "public"}}, "rateLimit": map[string]int{"windowMs": 1000, "maxRequests": 1_000_000}, "limits": map[string]int{"requests": 10_000, "perSender": 10_000}}} {
 		text, err := json.Marshal(v)
@@ -61,7 +61,7 @@ func (b *bed) process(t *testing.B, program, dir string, swaps int) {
 	var log bytes.Buffer
 	server.Stderr = &log
 	began := time.Now()
-	must.Do(t, server.Start())
+	trial.Do(t, server.Start())
 	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
 	c := &caller{"http://" + address + "/api", &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}}
 	for c.get("/getSupportedTokens", url.Values{"side": {"INPUT"}}) != nil {
@@ -79,7 +79,7 @@ func (b *bed) process(t *testing.B, program, dir string, swaps int) {
 	t.ReportMetric(own, "rest_own_MiB")
 	t.ReportMetric(resident(t, server.Process.Pid, "VmRSS:"), "load_MiB")
 	if swaps > 0 && swaps <= 10_000 {
-		must.Do(t, c.get("/listSwaps", url.Values{"signer": {b.address()}}))
+		trial.Do(t, c.get("/listSwaps", url.Values{"signer": {b.address()}}))
 		t.ReportMetric(resident(t, server.Process.Pid, "VmRSS:"), "listed_MiB")
 	}
 	t.ReportMetric(0, "ns/op")
@@ -95,7 +95,7 @@ func resident(t *testing.B, pid int, field string) float64 {
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if rest, ok := strings.CutPrefix(lines.Text(), field); ok {
-			kb := must.Get(strconv.Atoi(strings.Fields(rest)[0]))(t)
+			kb := trial.Must(strconv.Atoi(strings.Fields(rest)[0]))(t)
 			return float64(kb) / 1024
 		}
 	}

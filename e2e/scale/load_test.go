@@ -15,7 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // connections is how many callers there are at once.
@@ -165,7 +165,7 @@ func BenchmarkLoadCreate(t *testing.B) {
 			bodies := make([][]byte, t.N)
 			for i := range bodies {
 				in := b.request(typ)
-				text := must.Get(json.Marshal(map[string]string{"srcToken": in.SrcToken, "dstToken": in.DstToken, "amount": in.Amount.String(),
+				text := trial.Must(json.Marshal(map[string]string{"srcToken": in.SrcToken, "dstToken": in.DstToken, "amount": in.Amount.String(),
 					"amountType": string(in.AmountType), "srcAddress": in.SrcAddress, "dstAddress": in.DstAddress}))(t)
 				bodies[i] = text
 			}

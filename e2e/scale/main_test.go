@@ -11,8 +11,8 @@ import (
 
 	"math/big"
 
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/engine"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/price"
 )
 
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	depth.SideBySide()
+	trial.SideBySide()
 	os.Exit(m.Run())
 }
 

@@ -24,9 +24,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What each account begins with, in base units of WBTC, and those who pay over Lightning, in sats.
@@ -88,7 +88,7 @@ func newGround(t testing.TB, providers, vaults int, all, paced bool, delay time.
 	if all {
 		o.Solana, o.Starknet = solwire.V1, true // of which users open the escrows that the LPs pay out
 	}
-	g.Net = must.Get(devnet.Start(t.Context(), o))(t)
+	g.Net = trial.Must(devnet.Start(t.Context(), o))(t)
 	t.Cleanup(func() { _ = g.Close() })
 	behind.Store(0)
 	if paced {
@@ -102,11 +102,11 @@ func newGround(t testing.TB, providers, vaults int, all, paced bool, delay time.
 		if of == &g.payee {
 			sats = 0
 		}
-		*of = must.Get(g.Lightning.NewNode(name, sats))(t)
+		*of = trial.Must(g.Lightning.NewNode(name, sats))(t)
 	}
-	g.shop = must.Get(lightning.StartLNURL(lightning.LNURLOptions{Node: g.voucher, Now: g.Clock.Now}))(t)
+	g.shop = trial.Must(lightning.StartLNURL(lightning.LNURLOptions{Node: g.voucher, Now: g.Clock.Now}))(t)
 	t.Cleanup(func() { _ = g.shop.Close() })
-	links := must.Get(g.shop.AddPay(lightning.Pay{Name: "scale", MinMsat: 1000, MaxMsat: 1_000_000_000}))(t)
+	links := trial.Must(g.shop.AddPay(lightning.Pay{Name: "scale", MinMsat: 1000, MaxMsat: 1_000_000_000}))(t)
 	g.till = links.LNURL
 	g.link = g.counter.before(t, g.shop.URL())
 	g.listen(t)
@@ -170,8 +170,8 @@ func (g *ground) listen(t testing.TB) {
 	if !*hearing {
 		return
 	}
-	evm := must.Get(g.EVM.Serve(""))(t)
-	bitcoin := must.Get(g.Bitcoin.Serve(""))(t)
+	evm := trial.Must(g.EVM.Serve(""))(t)
+	bitcoin := trial.Must(g.Bitcoin.Serve(""))(t)
 	g.tellsEVM, g.tellsBitcoin = []string{evm.SocketURL()}, []string{bitcoin.SocketURL()}
 	n := 0
 	ofEVM := []devevm.Fault{{}, {NoSockets: true}, {}, {Silent: true}, {Behind: 40}, {}, {Down: true}, {Delay: 3 * time.Second}}

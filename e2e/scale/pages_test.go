@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/postgres"
@@ -30,14 +30,14 @@ func TestPages(t *testing.T) {
 	beside(t)
 	t.Run("bolt", func(t *testing.T) {
 		beside(t)
-		s := must.Get(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))(t)
+		s := trial.Must(bolt.Open(t.Context(), filepath.Join(t.TempDir(), "swaps.db"), bolt.Options{}))(t)
 		defer s.Close()
 		pages(t, s, 5*time.Millisecond)
 	})
 	t.Run("postgres", func(t *testing.T) {
 		beside(t)
 		dsn := pgtest.DSN(t)
-		s := must.Get(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))(t)
+		s := trial.Must(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))(t)
 		defer s.Close()
 		pages(t, s, 10*time.Millisecond)
 	})
@@ -191,7 +191,7 @@ func (b *bench) old(t testing.TB, m *model, i int, signer string, created time.T
 		}
 	}
 	e := storage.Entry{ID: id}
-	e.Body = must.Get(r.Encode())(t)
+	e.Body = trial.Must(r.Encode())(t)
 	for _, k := range r.Keys(row) {
 		e.Keys = append(e.Keys, storage.Key(k))
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -135,9 +135,9 @@ func (b *bed) apart() string {
 // spentBy is the processor time of the service at a base URL.
 func spentBy(tb testing.TB, base string) time.Duration {
 	tb.Helper()
-	resp := must.Get(http.Get(base + "/processor"))(tb)
+	resp := trial.Must(http.Get(base + "/processor"))(tb)
 	defer resp.Body.Close()
-	text := must.Get(io.ReadAll(resp.Body))(tb)
-	us := must.Get(strconv.ParseInt(string(text), 10, 64))(tb)
+	text := trial.Must(io.ReadAll(resp.Body))(tb)
+	us := trial.Must(strconv.ParseInt(string(text), 10, 64))(tb)
 	return time.Duration(us) * time.Microsecond
 }

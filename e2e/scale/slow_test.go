@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // trip is how long a request takes at least while the network is slow.
@@ -26,7 +26,7 @@ type distance struct {
 // base URL.
 func (d *distance) before(tb testing.TB, base string) string {
 	tb.Helper()
-	u := must.Get(url.Parse(base))(tb)
+	u := trial.Must(url.Parse(base))(tb)
 	proxy := httputil.NewSingleHostReverseProxy(u)
 	proxy.FlushInterval = -1
 	transport := http.DefaultTransport.(*http.Transport).Clone()

@@ -24,9 +24,9 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/postgres"
@@ -42,7 +42,7 @@ func TestSoak(t *testing.T) {
 		beside(t)
 		path := filepath.Join(t.TempDir(), "swaps.db")
 		soak(t, child{Bolt: path}, func() (storage.Store, func() error) {
-			s := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
+			s := trial.Must(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 			return s, s.Close
 		})
 	})
@@ -51,7 +51,7 @@ func TestSoak(t *testing.T) {
 		dsn := pgtest.DSN(t)
 		schema := pgtest.Schema(t, dsn)
 		soak(t, child{DSN: dsn, Schema: schema}, func() (storage.Store, func() error) {
-			s := must.Get(postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema}))(t)
+			s := trial.Must(postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema}))(t)
 			return s, s.Close
 		})
 	})
@@ -63,7 +63,7 @@ func soak(t *testing.T, told child, open func() (storage.Store, func() error)) {
 	store, closeStore := open()
 	began := time.Now()
 	made := b.fill(t, store, n, sized(t, time.Minute, 24*time.Hour))
-	must.Do(t, closeStore())
+	trial.Do(t, closeStore())
 	t.Logf("%d swaps are stored after %s", n, time.Since(began).Round(time.Millisecond))
 
 	told.Name, told.REST, told.Relay, told.LPs = "soak", b.bitcoinURL, b.net.Nostr.URL(), b.lpURLs
@@ -76,7 +76,7 @@ func soak(t *testing.T, told child, open func() (storage.Store, func() error)) {
 	w := newWatch(made)
 	b.bitcoin.told, b.evm.told = w.looked, w.looked
 	b.failing.Store(true)
-	p := must.Get(spawn(t.Context(), told, func(string) { w.passes.Add(1) }, w.remembered))(t)
+	p := trial.Must(spawn(t.Context(), told, func(string) { w.passes.Add(1) }, w.remembered))(t)
 	defer func() {
 		if err := p.stop(); err != nil {
 			t.Error(err)
@@ -129,10 +129,10 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{}
 	var err error
-	b.net = must.Get(devnet.Start(t.Context(), devnet.Options{}))(t)
+	b.net = trial.Must(devnet.Start(t.Context(), devnet.Options{}))(t)
 	t.Cleanup(func() { _ = b.net.Close() })
 	path := filepath.Join(t.TempDir(), "models.db")
-	store := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
+	store := trial.Must(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 	defer store.Close()
 	o := child{Name: "models", Quiet: true, REST: b.net.Bitcoin.URL(), Relay: b.net.Nostr.URL(), LPs: b.net.LPURLs(),
 		EVM: node[evmNetwork]{b.net.EVM.URL(), b.net.EVM.Config(), b.net.Tokens()}}
@@ -144,7 +144,7 @@ func newBench(t *testing.T) *bench {
 	b.net.LPs[0].Misbehave(lp.Fault{NeverPay: true})
 	user := &control.Wallet{Swaps: client, EVM: b.net.EVM.User, Bitcoin: b.net.Wallet, Lightning: b.net.Payer, Poll: 50 * time.Millisecond}
 	preimage, _ := lightning.Preimage(rand.Text())
-	invoice := must.Get(b.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000, Expiry: 24 * time.Hour}))(t)
+	invoice := trial.Must(b.net.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000, Expiry: 24 * time.Hour}))(t)
 	me := b.net.EVM.User.Address.Hex()
 	for _, c := range []struct {
 		state string
@@ -165,11 +165,11 @@ func newBench(t *testing.T) *bench {
 			t.Fatalf("%s: %v", c.in.DstToken, err)
 		}
 		m := &model{}
-		m.entry = must.Get(store.Get(t.Context(), s.SwapID))(t)
+		m.entry = trial.Must(store.Get(t.Context(), s.SwapID))(t)
 		b.models = append(b.models, m)
 	}
 	for _, m := range b.models {
-		r := must.Get(swap.Decode(m.entry.ID, m.entry.Version, m.entry.Body))(t)
+		r := trial.Must(swap.Decode(m.entry.ID, m.entry.Version, m.entry.Body))(t)
 		m.row = rowOf(t, r)
 		if r.Type == swap.SPVFromBTC {
 			tx, ok := b.net.Bitcoin.Tx(r.Bitcoin.TxID)
@@ -301,7 +301,7 @@ func (b *bench) copy(t testing.TB, m *model, i int, created time.Time) storage.E
 		}
 		r.Escrow.Real = &real
 		if r.Type == swap.ToBTCLN {
-			raw := must.Get(hex.DecodeString(r.Lightning.Hash))(t)
+			raw := trial.Must(hex.DecodeString(r.Lightning.Hash))(t)
 			r.Lightning.Hash = hexOf(copyOf(raw, i))
 			if r.Lightning.EndsAt != 0 {
 				r.Lightning.EndsAt += age
@@ -310,7 +310,7 @@ func (b *bench) copy(t testing.TB, m *model, i int, created time.Time) storage.E
 	}
 	r.Due = r.NextMoment(time.Now())
 	e := storage.Entry{ID: id}
-	e.Body = must.Get(r.Encode())(t)
+	e.Body = trial.Must(r.Encode())(t)
 	for _, k := range r.Keys(m.row) {
 		e.Keys = append(e.Keys, storage.Key(k))
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -111,7 +111,7 @@ func BenchmarkLists(t *testing.B) {
 				before := processor()
 				n := 0
 				for t.Loop() {
-					must.Do(t, l.do())
+					trial.Do(t, l.do())
 					n++
 				}
 				t.ReportMetric(float64(processor()-before)/float64(n)/1e6, "cpu_ms/op")

@@ -20,7 +20,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Figures of the reference implementation on a comparable machine and network, two
@@ -71,7 +71,7 @@ func statusRequest(id string) []byte {
 }
 
 func createRequest(tb testing.TB, in swapper.CreateSwapInput) []byte {
-	body := must.Get(json.Marshal(map[string]string{"srcToken": in.SrcToken, "dstToken": in.DstToken, "amount": in.Amount.String(),
+	body := trial.Must(json.Marshal(map[string]string{"srcToken": in.SrcToken, "dstToken": in.DstToken, "amount": in.Amount.String(),
 		"amountType": string(in.AmountType), "srcAddress": in.SrcAddress, "dstAddress": in.DstAddress}))(tb)
 	return fmt.Appendf(nil, "POST /createSwap HTTP/1.1\r\nHost: service\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
@@ -82,7 +82,7 @@ func drive(b *testing.B, base string, requests [][]byte) (perSecond, all, servic
 	b.Helper()
 	if dir := os.Getenv(profilesEnv); dir != "" {
 		profile := func(file string) {
-			resp := must.Get(http.Get(base + "/profile?" + url.Values{"file": {file}}.Encode()))(b)
+			resp := trial.Must(http.Get(base + "/profile?" + url.Values{"file": {file}}.Encode()))(b)
 			resp.Body.Close()
 		}
 		profile(filepath.Join(dir, strings.ReplaceAll(b.Name(), "/", "_")))
@@ -90,7 +90,7 @@ func drive(b *testing.B, base string, requests [][]byte) (perSecond, all, servic
 	}
 	lines := make([]*connection, connections)
 	for i := range lines {
-		c := must.Get(dial(base))(b)
+		c := trial.Must(dial(base))(b)
 		defer c.Close()
 		lines[i] = c
 	}
@@ -221,7 +221,7 @@ func (b *bed) manyApart(t *testing.B, n, atOnce int, one func() (string, error))
 			return err
 		})
 	}
-	must.Do(t, all.Wait())
+	trial.Do(t, all.Wait())
 	return ids
 }
 

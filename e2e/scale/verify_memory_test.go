@@ -17,7 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -34,7 +34,7 @@ func BenchmarkMemoryVerified(t *testing.B) {
 				o.Starknet.On = true
 			}
 			n := swappertest.Start(t, o)
-			client := must.Get(swapper.Open(t.Context(), n.Config()))(t)
+			client := trial.Must(swapper.Open(t.Context(), n.Config()))(t)
 			defer client.Close()
 			service := httptest.NewServer(httpapi.New(client, httpapi.Options{}))
 			defer service.Close()
@@ -49,7 +49,7 @@ func BenchmarkMemoryVerified(t *testing.B) {
 					if strings.HasPrefix(side.src, on.chain) {
 						in.SrcAddress = n.User.Address(on.chain)
 					}
-					s := must.Get(w.CreateSwap(t.Context(), in))(t)
+					s := trial.Must(w.CreateSwap(t.Context(), in))(t)
 					most := w.sample(t, "")
 					end, err := n.User.FinishUntil(t.Context(), w, s.SwapID, func(s *swapper.GetSwapStatusOutput) bool {
 						for i, now := range w.sample(t, "") {
@@ -83,19 +83,19 @@ func startWallet(t *testing.B, n *swappertest.Network, service, family string) *
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var network bytes.Buffer
-	must.Do(t, n.Describe(&network))
+	trial.Do(t, n.Describe(&network))
 	text, err := json.Marshal(map[string]any{"Service": service, "Network": json.RawMessage(network.Bytes()), "Ahead": time.Until(n.Now()), "Prices": prices.Prices})
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := exec.Command(program)
 	run.Stdin, run.Stderr = bytes.NewReader(text), os.Stderr
-	out := must.Get(run.StdoutPipe())(t)
-	must.Do(t, run.Start())
+	out := trial.Must(run.StdoutPipe())(t)
+	trial.Do(t, run.Start())
 	t.Cleanup(func() { _ = run.Process.Kill(); _ = run.Wait() })
-	url := must.Get(bufio.NewReader(out).ReadString('\n'))(t)
+	url := trial.Must(bufio.NewReader(out).ReadString('\n'))(t)
 	w := &ownProcess{url: strings.TrimSpace(url), pid: run.Process.Pid}
-	w.Service = must.Get(httpapi.NewClient(w.url, httpapi.ClientOptions{}))(t)
+	w.Service = trial.Must(httpapi.NewClient(w.url, httpapi.ClientOptions{}))(t)
 	return w
 }
 
@@ -103,7 +103,7 @@ func startWallet(t *testing.B, n *swappertest.Network, service, family string) *
 // "?live" what is in use alone.
 func (w *ownProcess) sample(t *testing.B, query string) [3]float64 {
 	t.Helper()
-	answer := must.Get(http.Get(w.url + "/memory" + query))(t)
+	answer := trial.Must(http.Get(w.url + "/memory" + query))(t)
 	defer answer.Body.Close()
 	var heap float64
 	if _, err := fmt.Fscan(answer.Body, &heap); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
 )
@@ -60,7 +60,7 @@ func startVerified(tb testing.TB, version string) *verified {
 	b.keep()
 	b.reach(func(url string) string { return b.far.before(tb, url) })
 	backend, chain := b.nodes()
-	w := must.Get(verify.Wrap(lateService{b.client, b.far}, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: new(storage.Memory), Bitcoin: backend, Prices: prices, Now: b.net.Clock.Now}))(tb)
+	w := trial.Must(verify.Wrap(lateService{b.client, b.far}, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{chain}, Store: new(storage.Memory), Bitcoin: backend, Prices: prices, Now: b.net.Clock.Now}))(tb)
 	b.user.Swaps = w
 	return &verified{b, w}
 }
@@ -76,16 +76,16 @@ func (v *verified) create(t *testing.B, typ swapper.SwapType) string {
 
 func (v *verified) status(t *testing.B, id string) *swapper.GetSwapStatusOutput {
 	t.Helper()
-	return must.Get(v.wallet.GetSwapStatus(t.Context(), v.ask(id)))(t)
+	return trial.Must(v.wallet.GetSwapStatus(t.Context(), v.ask(id)))(t)
 }
 
 // delivered returns a swap from Lightning whose secret the service waits for.
 func (v *verified) delivered(t *testing.B) string {
 	t.Helper()
 	id := v.create(t, swapper.SwapFromBTCLNAuto)
-	must.Do(t, v.user.Do(t.Context(), id, v.status(t, id).CurrentAction))
+	trial.Do(t, v.user.Do(t.Context(), id, v.status(t, id).CurrentAction))
 	for {
-		s := must.Get(v.client.GetSwapStatus(t.Context(), v.ask(id)))(t)
+		s := trial.Must(v.client.GetSwapStatus(t.Context(), v.ask(id)))(t)
 		if s.RequiresSecretReveal != nil && *s.RequiresSecretReveal {
 			return id
 		}

@@ -15,8 +15,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/core"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/watchtower"
 )
 
@@ -57,7 +56,7 @@ func simulate(t *testing.T, p plan) (r result) {
 	t.Run(fmt.Sprint(seed), func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, seed)
 		synctest.Test(t, func(t *testing.T) {
-			w := must.Get(newWorld(t.Context(), r.plan))(t)
+			w := trial.Must(newWorld(t.Context(), r.plan))(t)
 			w.live()
 			if err := w.close(); err != nil {
 				t.Error(err)
@@ -252,7 +251,7 @@ func TestSimulate(t *testing.T) {
 
 // few is how many seeds are run, and not to their whole length, where no flag says for how long.
 func few() uint64 {
-	if depth.Full() {
+	if trial.Full() {
 		return 2
 	}
 	return 1
@@ -262,7 +261,7 @@ func few() uint64 {
 // done at one moment is done in the order of the scheduler, so that the moments of what
 // the faults lead to may differ.
 func TestReplay(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	const seed = 3
 	once := simulate(t, newPlan(seed).brief(10*time.Minute, 3))
 	again := simulate(t, newPlan(seed).brief(10*time.Minute, 3))
@@ -281,13 +280,13 @@ func TestReplay(t *testing.T) {
 // family, with both versions of Solana's program.
 func TestCollusion(t *testing.T) {
 	var told collusions
-	for i, land := range depth.Of(1, []string{citrea, solanaV1, starknet, solanaV2}) {
+	for i, land := range trial.Of(1, []string{citrea, solanaV1, starknet, solanaV2}) {
 		p := newPlan(uint64(700 + i)).only(land)
-		if !depth.Full() {
+		if !trial.Full() {
 			p = newPlan(805).only(land) // where believing the first node loses money on each chain
 		}
 		p.collude()
-		if !depth.Full() {
+		if !trial.Full() {
 			p.collusion.liar = 0
 			p = p.brief(20*time.Minute, 4)
 			for i := range p.orders { // an escrow that a node has invented is looked for for two weeks, which takes minutes
@@ -310,7 +309,7 @@ func TestCollusion(t *testing.T) {
 
 // With no fault at all each kind of swap succeeds.
 func TestFairWeather(t *testing.T) {
-	for i, lands := range depth.Of(1, [][]string{{citrea, solanaV1}, {solanaV2, starknet}}) {
+	for i, lands := range trial.Of(1, [][]string{{citrea, solanaV1}, {solanaV2, starknet}}) {
 		p := quiet(lands...)
 		p.told = i == 0
 		r := simulate(t, p)

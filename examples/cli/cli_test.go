@@ -20,12 +20,12 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
 func TestMain(m *testing.M) {
-	depth.SideBySide()
+	trial.SideBySide()
 	m.Run()
 }
 
@@ -113,7 +113,7 @@ func TestSwapFromTheCommandLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer depth.Hasten(t, b.network)()
+			defer trial.Hasten(t, b.network)()
 			if out, err := b.run(t, strings.Join(signed, "\n")+"\n", "submit", s.SwapID); err != nil || strings.Count(out, "0x") != len(signed) {
 				t.Fatalf("submit: %s%v", out, err)
 			}

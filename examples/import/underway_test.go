@@ -15,8 +15,8 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/flowtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -53,9 +53,9 @@ func TestUnderWay(t *testing.T) {
 	config, store := n.Config(), filepath.Join(dir, "swaps.db")
 	theirs, closeTheirs := opened(t, config)
 	quotes := make(map[string]*swapper.CreateSwapOutput)
-	for _, c := range depth.Of(1, onTheWay) {
+	for _, c := range trial.Of(1, onTheWay) {
 		all := make(map[string]json.RawMessage)
-		for _, s := range depth.Of(2, c.swaps) {
+		for _, s := range trial.Of(2, c.swaps) {
 			in := swapper.CreateSwapInput{SrcToken: s.from, DstToken: s.to, Amount: big.NewInt(200_000), AmountType: swapper.ExactIn, DstAddress: n.User.Address(c.chain)}
 			switch s.to {
 			case "LIGHTNING-BTC":
@@ -87,11 +87,11 @@ func TestUnderWay(t *testing.T) {
 	}
 	closeTheirs()
 
-	for _, c := range depth.Of(1, onTheWay) {
+	for _, c := range trial.Of(1, onTheWay) {
 		var out bytes.Buffer
 		file := filepath.Join(dir, "CHAIN_atomiqsdk-"+strconv.Itoa(int(bitcoin.Regtest))+"-"+c.chain+".sqlite3")
 		err := run(t.Context(), []string{"-store", store, "-contracts", printed, "-lp", config.LPs.URLs[0], file}, &out)
-		if want := fmt.Sprintf("%d imported, 0 already present, 0 refused\n", len(depth.Of(2, c.swaps))); err != nil || !strings.HasSuffix(out.String(), want) {
+		if want := fmt.Sprintf("%d imported, 0 already present, 0 refused\n", len(trial.Of(2, c.swaps))); err != nil || !strings.HasSuffix(out.String(), want) {
 			t.Fatalf("%s: %v\n%s", c.chain, err, out.String())
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Every direction settles; short of full depth the first three are tried.
@@ -13,7 +13,7 @@ func TestEveryDirectionSettles(t *testing.T) {
 	var out bytes.Buffer
 	err := run(t.Context(), &out, func(t *tour) ([]direction, error) {
 		all, err := t.directions()
-		all = depth.Of(3, all)
+		all = trial.Of(3, all)
 		want = len(all)
 		return all, err
 	})

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // attacked is a server, and the address that strangers reach it by.
@@ -148,7 +148,7 @@ func TestAttacks(t *testing.T) {
 	})
 
 	try("headers and bodies that come slowly", func() {
-		if !depth.Full() { // it takes as long as headers may; serve.TestSlowRequestsAreCut has the rule
+		if !trial.Full() { // it takes as long as headers may; serve.TestSlowRequestsAreCut has the rule
 			return
 		}
 		var dripping sync.WaitGroup

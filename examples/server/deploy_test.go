@@ -17,8 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // shippedEnvironment is what the unit or the image sets, in folders of a test.
@@ -80,7 +80,7 @@ func TestShippedEnvironments(t *testing.T) {
 		if i%2 == 1 {
 			slices.Reverse(both)
 		}
-		for _, shipped := range depth.Of(1, both) {
+		for _, shipped := range trial.Of(1, both) {
 			t.Run(name+", "+shipped, func(t *testing.T) {
 				v.T = t
 				defer func() { v.T = whole }()

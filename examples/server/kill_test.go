@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -247,7 +247,7 @@ func (r *reader) last(id string) (data string, streams, resumed int) {
 // all, and the endpoint gets the message whose answer never came again, the same, and
 // those after it in order.
 func TestKilled(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	told := &shop{T: t, held: make(chan delivery, 100)}

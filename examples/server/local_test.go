@@ -17,7 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -186,7 +186,7 @@ func (v *town) finish(id string, done func(*swapper.GetSwapStatusOutput) bool) *
 	if done == nil {
 		done = func(s *swapper.GetSwapStatusOutput) bool { return s.IsFinished }
 	}
-	defer depth.Hasten(v, v.net)()
+	defer trial.Hasten(v, v.net)()
 	s, err := v.net.User.FinishUntil(v.Context(), v.swaps, id, done)
 	if err != nil {
 		text, _ := json.Marshal(s)

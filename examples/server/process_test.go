@@ -25,7 +25,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/swappertest"
 )
@@ -173,7 +173,7 @@ func TestSecretsStayInside(t *testing.T) {
 // What ends in the middle of swaps and requests goes on after the next start, from the
 // store itself or from a copy that was made while it was used.
 func TestEndInTheMiddle(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	admin := free(t)
@@ -316,7 +316,7 @@ func (v *town) hears(messages <-chan string, id, what string) {
 // At its limits the service keeps answering, refuses politely what is too much, and takes
 // no more memory for it; its own checks are answered all the time.
 func TestLoadAtTheLimits(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	v.serve(map[string]any{"local": "local.json", "trustedProxies": []string{"127.0.0.0/8"}, "limits": map[string]int{"requests": 8, "perSender": 4},

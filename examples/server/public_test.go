@@ -25,8 +25,8 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -113,7 +113,7 @@ func hidden(name string) string { return name + "-0123456789abcdef" }
 // A caller learns nothing of where the swaps are kept, which nodes are asked and by which
 // keys, and what they say, whatever goes wrong. The log has what was said, and no key.
 func TestBackendsStayInside(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	database := pgtest.Start(t)
 	v := newTownWith(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
 	var how atomic.Value

@@ -14,8 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -42,7 +42,7 @@ func (v *town) becomes(what string, status int, missing string) {
 // A server is ready while it can make and move some swaps: what all servers lack alike is
 // named, and turns no caller away.
 func TestReadyWithoutProvidersOrBitcoin(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	v.net.Misbehave(swappertest.LPFault{Down: true})
@@ -63,7 +63,7 @@ func TestReadyWithoutProvidersOrBitcoin(t *testing.T) {
 // A store on a disk that is full reads as well as ever. Whoever gets callers for it
 // answers 500 to each that makes a swap.
 func TestNotReadyWithAFullDisk(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))
 	path := v.write("config.yaml", map[string]any{"local": "local.json", "logLevel": "error",
@@ -111,7 +111,7 @@ func TestNotReadyWithAFullDisk(t *testing.T) {
 // So does a database that has become a standby, or was set to be read only; and one that is
 // away says nothing.
 func TestNotReadyWithADatabaseThatCannotWrite(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	server := pgtest.Start(t)
 	v := newTown(t)
 	v.write("local.json", json.RawMessage(v.text))

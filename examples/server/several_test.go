@@ -20,8 +20,8 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/postgres"
 )
 
@@ -154,7 +154,7 @@ func TestSeveralServers(t *testing.T) {
 	}
 	v.until("the webhook", func() bool { return shop.last(first.SwapID).id != "" })
 
-	if !depth.Full() { // leases last long
+	if !trial.Full() { // leases last long
 		return
 	}
 

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/swappertest"
@@ -68,7 +68,7 @@ func (v *town) leaves(in swapper.CreateSwapInput, n int) (id string) {
 // claimed waits for the success of a swap whose user is away.
 func (v *town) claimed(id string) {
 	v.Helper()
-	defer depth.Hasten(v, v.net)()
+	defer trial.Hasten(v, v.net)()
 	v.until("claimed", func() bool {
 		end, err := v.swaps.GetSwapStatus(v.Context(), swapper.GetSwapStatusInput{SwapID: id})
 		if err != nil {

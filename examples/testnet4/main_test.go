@@ -3,11 +3,11 @@ package main
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestMain(m *testing.M) {
-	depth.SideBySide()
+	trial.SideBySide()
 	m.Run()
 }
 
@@ -21,7 +21,7 @@ func TestToBTC(t *testing.T) {
 func TestToLightning(t *testing.T) {
 	t.Parallel()
 	settles(t, toLightning, "CREATED", "COMMITED")
-	if depth.Full() {
+	if trial.Full() {
 		varied(t, toLightning)
 		comesBack(t, toLightning)
 	}
@@ -30,7 +30,7 @@ func TestToLightning(t *testing.T) {
 func TestFromBTC(t *testing.T) {
 	t.Parallel()
 	settles(t, fromBTC, "CREATED", "BROADCASTED", "BTC_TX_CONFIRMED")
-	if depth.Full() {
+	if trial.Full() {
 		varied(t, fromBTC)
 	}
 	t.Run("by hand", func(t *testing.T) { settlesByHand(t, fromBTC) })

@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/examples/testnet4/console"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -59,7 +59,7 @@ func (p *place) Run(t *testing.T, typed string, flags ...string) (string, error)
 // settles has the program swap on a chain, at full depth on each, then interrupts one in the
 // first of the given states, at full depth in each, and has another run go on with it.
 func settles(t *testing.T, program console.Program, interrupts ...string) {
-	for _, chain := range depth.Of(1, []string{"CITREA", "SOLANA", "STARKNET"}) {
+	for _, chain := range trial.Of(1, []string{"CITREA", "SOLANA", "STARKNET"}) {
 		t.Run(chain, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, program)
@@ -83,7 +83,7 @@ func settles(t *testing.T, program console.Program, interrupts ...string) {
 		if err != nil || !strings.Contains(out, "has not ended") || !strings.Contains(out, "\nDone: ") {
 			t.Errorf("another run did not go on: %v", err)
 		}
-		if depth.Full() {
+		if trial.Full() {
 			for _, chain := range []string{"SOLANA", "STARKNET"} {
 				if out, err := p.Run(t, "", "-yes", "-chain", chain, "-sats", "100000"); err != nil || !strings.Contains(out, "\nDone: ") {
 					t.Errorf("%s: the swap did not settle: %v", chain, err)
@@ -91,7 +91,7 @@ func settles(t *testing.T, program console.Program, interrupts ...string) {
 			}
 		}
 	})
-	for _, at := range depth.Of(1, interrupts) {
+	for _, at := range trial.Of(1, interrupts) {
 		t.Run("interrupted in "+at, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, program)
@@ -182,7 +182,7 @@ func (p *place) reach(t *testing.T, state string) {
 // make, and gets the money back with -refund: after the store was lost, and from what it
 // keeps, on a network of this process and of another, and through somebody's service.
 func comesBack(t *testing.T, program console.Program) {
-	for _, test := range depth.Of(1, []struct{ lost, elsewhere, service bool }{{true, true, false}, {true, false, false}, {false, true, false}, {false, false, false}, {false, false, true}}) {
+	for _, test := range trial.Of(1, []struct{ lost, elsewhere, service bool }{{true, true, false}, {true, false, false}, {false, true, false}, {false, false, false}, {false, false, true}}) {
 		t.Run(fmt.Sprintf("refunded, store lost %v, network of another process %v, through a service %v", test.lost, test.elsewhere, test.service), func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, program)

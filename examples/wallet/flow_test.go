@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // onlyBitcoin lets one swap at a time pay with the user's bitcoin: two would choose the same coins.
@@ -29,7 +29,7 @@ func TestEveryDirection(t *testing.T) {
 				{"BITCOIN-BTC", chain + "-WBTC", "pay", "0.002"},
 				{chain + "-USDC", "BITCOIN-BTC", "receive", "0.002"},
 			}
-			if !depth.Full() {
+			if !trial.Full() {
 				directions = directions[i : i+1]
 			}
 			for _, d := range directions {

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What the states of the page are looked at with.
@@ -220,7 +220,7 @@ func TestScreens(t *testing.T) {
 	p.do(chromedp.Evaluate(`document.getElementById('s-fees').open = true`, nil))
 	p.look("fees")
 	p.finish()
-	if seen() || depth.Full() {
+	if seen() || trial.Full() {
 		p.key("go")
 		onlyBitcoin.Lock()
 		defer onlyBitcoin.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // address is the shop's Lightning address, as a direction of a swap.
@@ -27,7 +27,7 @@ const address = "a Lightning address"
 func TestVerified(t *testing.T) {
 	t.Parallel()
 	chromium(t)
-	for _, c := range depth.Of(5, []struct {
+	for _, c := range trial.Of(5, []struct {
 		from, to, field string
 		says            []string // one for each thing that is signed or paid; R is the recipient, U the user
 	}{ // first each type of swap once
@@ -149,7 +149,7 @@ func TestTamperedIsRefused(t *testing.T) {
 	replaced := func(from, to string) func(string) string {
 		return func(text string) string { return strings.ReplaceAll(text, from, to) }
 	}
-	for _, c := range depth.Of(10, []struct {
+	for _, c := range trial.Of(10, []struct {
 		name, from, to string
 		// tamper says what passes becomes: mine is the recipient that the user wants, and theirs another one.
 		tamper func(m *meddler, mine, theirs string)

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -164,7 +164,7 @@ func TestWalk(t *testing.T) {
 		}
 		return w, err
 	})
-	for _, d := range depth.Of(1, directions()) {
+	for _, d := range trial.Of(1, directions()) {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
 			n := everyChain(t)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	depth.SideBySide()
+	trial.SideBySide()
 	m.Run()
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // source is a store of swaps that tests change.
@@ -227,11 +227,11 @@ type sse struct {
 // ask asks for a stream with a header, if it has a value.
 func ask(t testing.TB, url, header, value string) *http.Response {
 	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
+	request := trial.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	if value != "" {
 		request.Header.Set(header, value)
 	}
-	response := must.Get(http.DefaultClient.Do(request))(t)
+	response := trial.Must(http.DefaultClient.Do(request))(t)
 	t.Cleanup(func() { _ = response.Body.Close() })
 	return response
 }

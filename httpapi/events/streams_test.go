@@ -24,7 +24,7 @@ import (
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/httpapi/limit"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // serve serves streams on a socket, as they are mounted beside the operations.
@@ -299,8 +299,8 @@ func TestRefusals(t *testing.T) {
 		{"POST", "swapId=one", 405, "unsupported", "method"},
 		{"HEAD", "swapId=one", 405, "", ""},
 	} {
-		request := must.Get(http.NewRequest(tt.method, url+tt.query, nil))(t)
-		response := must.Get(http.DefaultClient.Do(request))(t)
+		request := trial.Must(http.NewRequest(tt.method, url+tt.query, nil))(t)
+		response := trial.Must(http.DefaultClient.Do(request))(t)
 		body, _ := io.ReadAll(response.Body)
 		response.Body.Close()
 		var e struct{ Error, Code, Field string }
@@ -407,9 +407,9 @@ func TestLifetime(t *testing.T) {
 func slowReader(t *testing.T, url string) net.Conn {
 	t.Helper()
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
-	slow := must.Get(net.Dial("tcp", address))(t)
+	slow := trial.Must(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { _ = slow.Close() })
-	must.Get(io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
+	trial.Must(io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
 	return slow
 }
 
@@ -480,7 +480,7 @@ func TestShutdown(t *testing.T) {
 	r := connect(t, url+"swapId=one", "")
 	r.want("one", "CREATED")
 	started := time.Now()
-	must.Do(t, config.Shutdown(t.Context()))
+	trial.Do(t, config.Shutdown(t.Context()))
 	if took := time.Since(started); took > 5*time.Second {
 		t.Errorf("the shutdown took %s", took)
 	}
@@ -502,11 +502,11 @@ func gone(t *testing.T) context.Context {
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	url, streams := serve(t, newSource(), events.Options{})
-	response := must.Get(http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json"))(t)
+	response := trial.Must(http.Get(strings.TrimSuffix(url, "subscribe?") + "openapi.json"))(t)
 	defer response.Body.Close()
-	text := must.Get(io.ReadAll(response.Body))(t)
-	doc := must.Get(openapi3.NewLoader().LoadFromData(text))(t)
-	must.Do(t, doc.Validate(t.Context()))
+	text := trial.Must(io.ReadAll(response.Body))(t)
+	doc := trial.Must(openapi3.NewLoader().LoadFromData(text))(t)
+	trial.Do(t, doc.Validate(t.Context()))
 	get := doc.Paths.Find("/subscribe").Get
 	if get.OperationID != "subscribe" || get.Responses.Status(200).Value.Content["text/event-stream"] == nil || len(get.Parameters) != 3 {
 		t.Errorf("%+v", get)

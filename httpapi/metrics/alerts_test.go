@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/swapper-go/swapper"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // names returns the metrics that are made, each once.
@@ -27,7 +27,7 @@ func names(t *testing.T) []string {
 	m.seconds.WithLabelValues(other)
 	m.upstream.WithLabelValues("a", "b", "200")
 	m.waited.WithLabelValues("a", "b")
-	families := must.Get(m.o.Registry.Gather())(t)
+	families := trial.Must(m.o.Registry.Gather())(t)
 	var out []string
 	for _, f := range families {
 		if strings.HasPrefix(f.GetName(), "swapper_") {
@@ -43,7 +43,7 @@ var word = regexp.MustCompile(`swapper_[a-z_]+`)
 // docs/operate.md says what to do about each and what each metric is.
 func TestAlertsAndMetricsAreDescribed(t *testing.T) {
 	made := names(t)
-	operate := must.Get(os.ReadFile("../../docs/operate.md"))(t)
+	operate := trial.Must(os.ReadFile("../../docs/operate.md"))(t)
 	described := word.FindAllString(string(operate), -1)
 	for _, name := range made {
 		if !slices.Contains(described, name) {
@@ -55,7 +55,7 @@ func TestAlertsAndMetricsAreDescribed(t *testing.T) {
 			t.Errorf("docs/operate.md describes %s, which does not exist", name)
 		}
 	}
-	text := must.Get(os.ReadFile("../../docs/alerts.yaml"))(t)
+	text := trial.Must(os.ReadFile("../../docs/alerts.yaml"))(t)
 	var file struct {
 		Groups []struct {
 			Name  string
@@ -68,7 +68,7 @@ func TestAlertsAndMetricsAreDescribed(t *testing.T) {
 	}
 	d := yaml.NewDecoder(strings.NewReader(string(text)))
 	d.KnownFields(true)
-	must.Do(t, d.Decode(&file))
+	trial.Do(t, d.Decode(&file))
 	rules, alerts := 0, map[string]bool{}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {

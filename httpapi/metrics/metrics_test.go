@@ -18,7 +18,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // source says what it is told to.
@@ -73,7 +73,7 @@ func scrape(t *testing.T, m *Metrics) string {
 // part does not respond.
 func TestSnapshot(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "swaps.db")
-	must.Do(t, os.WriteFile(store, make([]byte, 4096), 0o600))
+	trial.Do(t, os.WriteFile(store, make([]byte, 4096), 0o600))
 	s := &source{stats: full()}
 	m := New(Options{Client: s, Store: store})
 	text := scrape(t, m)
@@ -112,7 +112,7 @@ func TestLint(t *testing.T) {
 	m.Webhooks(someEndpoints())
 	m.Observe(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 	_ = m.Follow(t.Context())
-	problems := must.Get(testutil.GatherAndLint(registry))(t)
+	problems := trial.Must(testutil.GatherAndLint(registry))(t)
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
@@ -179,7 +179,7 @@ func TestTransport(t *testing.T) {
 	defer server.Close()
 	m := New(Options{Registry: prometheus.NewRegistry()})
 	client := &http.Client{Transport: m.Transport("chains", nil)}
-	answer := must.Get(client.Get(server.URL + "/v2/0123456789abcdef?key=fedcba"))(t)
+	answer := trial.Must(client.Get(server.URL + "/v2/0123456789abcdef?key=fedcba"))(t)
 	answer.Body.Close()
 	server.Close()
 	if _, err := client.Get(server.URL); err == nil {

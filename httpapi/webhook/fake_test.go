@@ -18,7 +18,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -176,7 +176,7 @@ func receive(t testing.TB, secrets ...string) *receiver {
 	t.Helper()
 	r := &receiver{t: t, all: make(chan got, 10_000), open: map[string]int{}}
 	for _, s := range secrets {
-		h := must.Get(standardwebhooks.NewWebhook(s))(t)
+		h := trial.Must(standardwebhooks.NewWebhook(s))(t)
 		r.hooks = append(r.hooks, h)
 	}
 	r.server = httptest.NewServer(r)
@@ -267,7 +267,7 @@ func send(t testing.TB, s *source, store storage.Store, edit func(*webhook.Optio
 	if edit != nil {
 		edit(&o)
 	}
-	sender = must.Get(webhook.New(s, o))(t)
+	sender = trial.Must(webhook.New(s, o))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- sender.Run(ctx) }()

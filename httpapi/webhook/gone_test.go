@@ -10,7 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -18,7 +18,7 @@ import (
 func state(t *testing.T, s *webhook.Sender, what string, is func(webhook.State) bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		states := must.Get(s.States(t.Context()))(t)
+		states := trial.Must(s.States(t.Context()))(t)
 		if is(states[0]) {
 			return
 		}
@@ -84,7 +84,7 @@ func makeGone(t *testing.T, s *source, sender *webhook.Sender, r *receiver) {
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
 		s.advance(20 * time.Minute)
 		time.Sleep(60 * time.Millisecond)
-		states := must.Get(sender.States(t.Context()))(t)
+		states := trial.Must(sender.States(t.Context()))(t)
 		if states[0].Gone {
 			return
 		}
@@ -122,7 +122,7 @@ func TestGone(t *testing.T) {
 	sender, stop = send(t, s, store, nil, r.endpoint("shop", secret)) // it is remembered
 	s.put("a", "CLAIMED")
 	r.silent(100 * time.Millisecond)
-	must.Do(t, sender.Enable(t.Context(), "shop"))
+	trial.Do(t, sender.Enable(t.Context(), "shop"))
 	r.told(map[string]string{"a": "CLAIMED", "b": "CREATED", "c": "CREATED"})
 	state(t, sender, "nothing waits", func(s webhook.State) bool { return !s.Gone && s.Waiting == 0 && s.Failures == 0 })
 	if err := sender.Enable(t.Context(), "nobody"); fault.CodeOf(err) != fault.NotFound {
@@ -157,7 +157,7 @@ func TestGoneForLong(t *testing.T) {
 		<-r.all
 	}
 	r.answers(nil)
-	must.Do(t, sender.Enable(t.Context(), "shop"))
+	trial.Do(t, sender.Enable(t.Context(), "shop"))
 	r.want("new", "CREATED")
 	r.silent(200 * time.Millisecond)
 }
@@ -175,7 +175,7 @@ func TestEnableAtOnce(t *testing.T) {
 	state(t, sender, "it has failed", func(s webhook.State) bool { return s.Failures == 1 && s.Waiting == 1 })
 	r.answers(nil)
 	r.silent(100 * time.Millisecond) // and the outcome is stored
-	must.Do(t, sender.Enable(t.Context(), "shop"))
+	trial.Do(t, sender.Enable(t.Context(), "shop"))
 	if again := r.want("a", "CREATED"); again.id != first.id {
 		t.Errorf("%s, not %s again", again.id, first.id)
 	}

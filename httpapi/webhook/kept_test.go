@@ -19,7 +19,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -58,7 +58,7 @@ type keptRecord struct {
 
 func (e keptEntry) record(t testing.TB) (r keptRecord) {
 	t.Helper()
-	must.Do(t, json.Unmarshal(e.Body, &r))
+	trial.Do(t, json.Unmarshal(e.Body, &r))
 	return r
 }
 
@@ -193,9 +193,9 @@ func TestKeptMessages(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			text := must.Get(os.ReadFile(file))(t)
+			text := trial.Must(os.ReadFile(file))(t)
 			var all kept
-			must.Do(t, json.Unmarshal(text, &all))
+			trial.Do(t, json.Unmarshal(text, &all))
 			sent, silent, known := 0, 0, 0
 			for _, e := range all.Entries {
 				r := e.record(t)
@@ -230,10 +230,10 @@ func (all kept) goesOn(t *testing.T, e keptEntry, state string, tells bool) {
 	store := new(storage.Memory)
 	for _, n := range all.Notes {
 		for v := range n.Version {
-			must.Do(t, store.SetNote(t.Context(), n.Name, n.Data, v))
+			trial.Do(t, store.SetNote(t.Context(), n.Name, n.Data, v))
 		}
 	}
-	must.Do(t, store.Create(t.Context(), storage.Entry{ID: e.ID, Version: e.Version - 1, Keys: e.Keys, Body: e.Body}))
+	trial.Do(t, store.Create(t.Context(), storage.Entry{ID: e.ID, Version: e.Version - 1, Keys: e.Keys, Body: e.Body}))
 	r, s, secret := e.record(t), newSource(), webhook.NewSecret()
 	s.ahead = time.Until(time.UnixMilli(max(r.Next, r.Busy, r.Done))) + time.Second
 	s.put(r.Swap, state)
@@ -277,7 +277,7 @@ func TestNewerMessagesAreLeftAlone(t *testing.T) {
 	}
 	newer.Body = []byte(`{"schema":1000,"swap":["in another form"]}`)
 	newer.Keys = []storage.Key{{Index: "webhook/due", Value: "shop", Order: 1}}
-	must.Do(t, store.Update(t.Context(), newer))
+	trial.Do(t, store.Update(t.Context(), newer))
 	var log bytes.Buffer
 	_, stop = send(t, s, store, func(o *webhook.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, shop.endpoint("shop", secret))
 	s.put("newer", "COMMITED")

@@ -22,8 +22,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -129,7 +128,7 @@ func TestKilledProcess(t *testing.T) {
 		t.Skip("TestKilled runs it, as a process of its own")
 	}
 	ctx := t.Context()
-	store := must.Get(bolt.Open(ctx, file, bolt.Options{}))(t)
+	store := trial.Must(bolt.Open(ctx, file, bolt.Options{}))(t)
 	d := &durable{store: store}
 	sender, err := webhook.New(d, webhook.Options{Store: store, AllowLocal: true, Poll: 50 * time.Millisecond, Now: func() time.Time {
 		if os.Getenv(killQuiet) == "quiet" { // a minute later: what a killed process held is free
@@ -150,11 +149,11 @@ func TestKilledProcess(t *testing.T) {
 	}
 	time.Sleep(2 * time.Millisecond)
 	if os.Getenv(killQuiet) == "once" {
-		must.Get(d.move(ctx, "swap 0"))(t)
+		trial.Must(d.move(ctx, "swap 0"))(t)
 	}
 	for os.Getenv(killQuiet) == "" {
 		id := fmt.Sprint("swap ", rand.N(killSwaps))
-		state := must.Get(d.move(ctx, id))(t)
+		state := trial.Must(d.move(ctx, id))(t)
 		fmt.Printf("\ndurable %s %d\n", strings.TrimPrefix(id, "swap "), state)
 		time.Sleep(time.Duration(rand.N(20)) * time.Millisecond)
 	}
@@ -165,7 +164,7 @@ func TestKilledProcess(t *testing.T) {
 // message of a swap after the one before, and a message that comes twice is the same.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	depth.OnlyFull(t) // it starts and kills ten processes
+	trial.OnlyFull(t) // it starts and kills ten processes
 	secret := webhook.NewSecret()
 	r := receive(t, secret)
 	r.mu.Lock()
@@ -213,7 +212,7 @@ func TestKilled(t *testing.T) {
 		select {
 		case g := <-r.all:
 			var m struct{ Data swapper.GetSwapStatusOutput }
-			must.Do(t, json.Unmarshal([]byte(g.body), &m))
+			trial.Do(t, json.Unmarshal([]byte(g.body), &m))
 			if before, ok := bodies[g.id]; ok && before != g.body {
 				t.Errorf("%s: two bodies", g.id)
 			}
@@ -235,9 +234,9 @@ func process(t *testing.T, r *receiver, file, secret, quiet string) (*exec.Cmd, 
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
 	cmd.Env = append(os.Environ(), killFile+"="+file, killURL+"="+r.server.URL, killSecret+"="+secret, killQuiet+"="+quiet)
-	out := must.Get(cmd.StdoutPipe())(t)
+	out := trial.Must(cmd.StdoutPipe())(t)
 	cmd.Stderr = io.Discard
-	must.Do(t, cmd.Start())
+	trial.Do(t, cmd.Start())
 	return cmd, bufio.NewScanner(out)
 }
 

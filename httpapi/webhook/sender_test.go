@@ -14,7 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi/webhook"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -168,7 +168,7 @@ func TestOrder(t *testing.T) {
 		select {
 		case g := <-r.all:
 			var i int
-			must.Get(fmt.Sscan(g.state, &i))(t)
+			trial.Must(fmt.Sscan(g.state, &i))(t)
 			if i < seen[g.swap] {
 				t.Errorf("%s: %d after %d", g.swap, i, seen[g.swap])
 			}
@@ -245,7 +245,7 @@ func TestPrivateHosts(t *testing.T) {
 		}, webhook.Endpoint{Name: "shop", URL: "https://" + host + ":" + port + "/hidden", Secrets: []string{webhook.NewSecret()}})
 		s.put("a", "CREATED")
 		for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			states := must.Get(sender.States(t.Context()))(t)
+			states := trial.Must(sender.States(t.Context()))(t)
 			if states[0].Problem != "" {
 				if host != "2130706433" && host != "localhost" && states[0].Problem != "the host is not public" {
 					t.Errorf("%s: %s", host, states[0].Problem)

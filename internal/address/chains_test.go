@@ -5,9 +5,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // ruleOnly is a smart chain of which only the address rule is there.
@@ -36,6 +36,6 @@ func chainsNamed(ids ...string) []Chain {
 
 func parser(t testing.TB, network string, chains ...string) *Parser {
 	t.Helper()
-	n := must.Get(bitcoin.ParseNetwork(network))(t)
-	return must.Get(New(Config{Network: n, Chains: chainsNamed(chains...)}))(t)
+	n := trial.Must(bitcoin.ParseNetwork(network))(t)
+	return trial.Must(New(Config{Network: n, Chains: chainsNamed(chains...)}))(t)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lnurl"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -81,8 +81,8 @@ func (c *canned) tagOf() string {
 
 func fetching(t testing.TB, network string, transport http.RoundTripper, chains ...string) *Parser {
 	t.Helper()
-	n := must.Get(bitcoin.ParseNetwork(network))(t)
-	p := must.Get(New(Config{Network: n, Chains: chainsNamed(chains...),
+	n := trial.Must(bitcoin.ParseNetwork(network))(t)
+	p := trial.Must(New(Config{Network: n, Chains: chainsNamed(chains...),
 		LNURL: lnurl.New(lnurl.Config{Network: n, Transport: transport})}))(t)
 	return p
 }
@@ -98,7 +98,7 @@ func TestVectorsParseAddress(t *testing.T) {
 		c.Input(t, &answers)
 		transport := &canned{}
 		if answers.HTTP != nil {
-			must.Do(t, json.Unmarshal(answers.HTTP, &transport.answers))
+			trial.Do(t, json.Unmarshal(answers.HTTP, &transport.answers))
 		}
 		p := fetching(t, in.Network, transport, in.Chains...)
 		got, err := p.Parse(t.Context(), in.Address)
@@ -190,7 +190,7 @@ func TestVectorsLNURLFetchAddress(t *testing.T) {
 		}
 		// Members of a service's answer that nobody has documented are not handed on.
 		var want map[string]any
-		must.Do(t, json.Unmarshal(says.ParseAddress, &want))
+		trial.Do(t, json.Unmarshal(says.ParseAddress, &want))
 		params := want["lnurl"].(map[string]any)["params"].(map[string]any)
 		for name := range params {
 			if !slices.Contains(documented, name) {
@@ -244,7 +244,7 @@ func detailsByAnotherLink(t *testing.T, network string, service *canned, theirs 
 		Address string
 		LNURL   *struct{ Params struct{ URL string } }
 	}
-	must.Do(t, json.Unmarshal(theirs, &says))
+	trial.Do(t, json.Unmarshal(theirs, &says))
 	if says.LNURL == nil {
 		return
 	}
@@ -252,7 +252,7 @@ func detailsByAnotherLink(t *testing.T, network string, service *canned, theirs 
 	if service.tagOf() == "withdrawRequest" {
 		scheme = "lnurlw"
 	}
-	got := must.Get(fetching(t, network, &canned{answers: service.answers}).Parse(t.Context(), scheme+"://service.example/x"))(t)
+	got := trial.Must(fetching(t, network, &canned{answers: service.answers}).Parse(t.Context(), scheme+"://service.example/x"))(t)
 	if says.LNURL.Params.URL != says.Address {
 		t.Errorf("the reference asks %q for %q", says.LNURL.Params.URL, says.Address)
 	}
@@ -304,7 +304,7 @@ func checkRecognised(t *testing.T, c *vectors.Case, p *Parser, text string, want
 	}
 	r, err := p.Recognise(text)
 	var whole struct{ Type string }
-	must.Do(t, json.Unmarshal(want, &whole))
+	trial.Do(t, json.Unmarshal(want, &whole))
 	if _, refused := refusedByRule(text); (refused || onlyLength(text)) && err != nil || withoutZeros.MatchString(text) && r.Type == "STARKNET" {
 		return
 	}
@@ -336,9 +336,9 @@ func signAmong(sats string) string {
 // utilities.md §16).
 func sameAnswer(t *testing.T, want json.RawMessage, got Result) {
 	t.Helper()
-	text := must.Get(json.Marshal(written(got)))(t)
+	text := trial.Must(json.Marshal(written(got)))(t)
 	var w, g map[string]any
-	must.Do(t, errors.Join(json.Unmarshal(want, &w), json.Unmarshal(text, &g)))
+	trial.Do(t, errors.Join(json.Unmarshal(want, &w), json.Unmarshal(text, &g)))
 	delete(w, "sync")
 	delete(w, "requests")
 	if wl, ok := w["lnurl"].(map[string]any); ok {
@@ -405,7 +405,7 @@ func written(r Result) any {
 func TestLinkOfOneAmount(t *testing.T) {
 	transport := &canned{}
 	body := `{"*":{"body":{"tag":"withdrawRequest","k1":"x","callback":"https://a.example/w","minWithdrawable":20500,"maxWithdrawable":21999}}}`
-	must.Do(t, json.Unmarshal([]byte(body), &transport.answers))
+	trial.Do(t, json.Unmarshal([]byte(body), &transport.answers))
 	r, err := fetching(t, "mainnet", transport).Parse(t.Context(), "lnurlw://a.example/x")
 	if err != nil || r.Min != nil || r.Max != nil || r.Amount == nil || r.Amount.Units() != "21" {
 		t.Errorf("%+v, %v", r, err)

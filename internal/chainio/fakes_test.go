@@ -19,8 +19,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var errSilent = errors.New("no answer")
@@ -217,15 +217,15 @@ func newScene(t *testing.T) *scene {
 	var secret [32]byte
 	secret[31] = 7
 	key, pub := btcec.PrivKeyFromBytes(secret[:])
-	address := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, btcutil.Hash160(pub.SerializeCompressed()), bitcoin.Mainnet))(t)
-	wallet := must.Get(btcpsbt.NewWallet(address, ""))(t)
-	to := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(t)
+	address := trial.Must(bitcoin.NewAddress(bitcoin.P2WPKH, btcutil.Hash160(pub.SerializeCompressed()), bitcoin.Mainnet))(t)
+	wallet := trial.Must(btcpsbt.NewWallet(address, ""))(t)
+	to := trial.Must(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(t)
 	l := &ledger{txs: map[bitcoin.Hash]*bitcoin.Tx{}, cpfp: map[bitcoin.Hash]*bitcoin.CPFP{}, rates: bitcoin.FeeRates{Fastest: 4, Minimum: 1},
 		silent: map[string]bool{}, spent: bitcoin.Unspent}
 	coins := l.pay(&wire.TxOut{Value: 100_000, PkScript: address.Script()})
 	l.utxos = []bitcoin.UTXO{{OutPoint: bitcoin.OutPoint{Hash: coins.ID}, Value: 100_000, Height: 100}}
 
-	vaultAddress := must.Get(bitcoin.NewAddress(bitcoin.P2TR, schnorr.SerializePubKey(pub), bitcoin.Mainnet))(t)
+	vaultAddress := trial.Must(bitcoin.NewAddress(bitcoin.P2TR, schnorr.SerializePubKey(pub), bitcoin.Mainnet))(t)
 	made := l.pay(&wire.TxOut{Value: 600, PkScript: vaultAddress.Script()})
 	k := &vaults{total: 5}
 	k.vault = chains.Vault{Open: true, OurRelay: true}
@@ -244,7 +244,7 @@ func newScene(t *testing.T) *scene {
 // sign adds the user's signatures to a PSBT.
 func (s *scene) sign(t *testing.T, p *btcpsbt.Funded) string {
 	t.Helper()
-	packet := must.Get(psbt.NewFromRawBytes(bytes.NewReader(p.PSBT), false))(t)
+	packet := trial.Must(psbt.NewFromRawBytes(bytes.NewReader(p.PSBT), false))(t)
 	fetcher := txscript.NewMultiPrevOutFetcher(nil)
 	for i, in := range packet.UnsignedTx.TxIn {
 		fetcher.AddPrevOut(in.PreviousOutPoint, packet.Inputs[i].WitnessUtxo)
@@ -252,11 +252,11 @@ func (s *scene) sign(t *testing.T, p *btcpsbt.Funded) string {
 	hashes := txscript.NewTxSigHashes(packet.UnsignedTx, fetcher)
 	for _, i := range p.SignInputs {
 		spent := packet.Inputs[i].WitnessUtxo
-		sig := must.Get(txscript.RawTxInWitnessSignature(packet.UnsignedTx, hashes, i, spent.Value, spent.PkScript, txscript.SigHashAll, s.key))(t)
+		sig := trial.Must(txscript.RawTxInWitnessSignature(packet.UnsignedTx, hashes, i, spent.Value, spent.PkScript, txscript.SigHashAll, s.key))(t)
 		packet.Inputs[i].PartialSigs = []*psbt.PartialSig{{PubKey: s.key.PubKey().SerializeCompressed(), Signature: sig}}
 	}
 	var out bytes.Buffer
-	must.Do(t, packet.Serialize(&out))
+	trial.Do(t, packet.Serialize(&out))
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // rich gives the user one coin of a bitcoin. The vault's data make its transaction 281 vB,
@@ -109,7 +109,7 @@ func TestRatesThatCannotBe(t *testing.T) {
 	} {
 		s := rich(t)
 		s.MaxMinerFeePPM = 1 << 62
-		p := must.Get(s.fund(t, &swap.Fund{}))(t)
+		p := trial.Must(s.fund(t, &swap.Fund{}))(t)
 		signed := s.sign(t, p)
 		s.ledger.rates = rates
 		if p, err := s.fund(t, &swap.Fund{}); fault.CodeOf(err) != fault.Upstream {
@@ -125,7 +125,7 @@ func TestRatesThatCannotBe(t *testing.T) {
 func TestRatesFallWhileTheUserSigns(t *testing.T) {
 	s := rich(t)
 	s.caller.FeeRate = 16
-	p := must.Get(s.fund(t, &swap.Fund{}))(t)
+	p := trial.Must(s.fund(t, &swap.Fund{}))(t)
 	signed := s.sign(t, p)
 	s.ledger.rates.Fastest = 1
 	if in, err := s.Check(t.Context(), s.record, &swap.Fund{}, []string{signed}); fault.CodeOf(err) != fault.InvalidInput {

@@ -10,8 +10,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What is built for a wallet passes the check when it comes back signed, as a plain
@@ -20,12 +20,12 @@ func TestFundedAndSignedIsAccepted(t *testing.T) {
 	for _, vault := range []bool{false, true} {
 		s := newScene(t)
 		a := &swap.Fund{Vault: vault}
-		p := must.Get(s.fund(t, a))(t)
+		p := trial.Must(s.fund(t, a))(t)
 		if p.FeeRate != 5 { // a quarter above the fastest
 			t.Errorf("vault %v: built at %v sat/vB", vault, p.FeeRate)
 		}
-		in := must.Get(s.Check(t.Context(), s.record, a, []string{s.sign(t, p)}))(t)
-		tx := must.Get(rawtx.Decode(in.PSBT.Tx))(t)
+		in := trial.Must(s.Check(t.Context(), s.record, a, []string{s.sign(t, p)}))(t)
+		tx := trial.Must(rawtx.Decode(in.PSBT.Tx))(t)
 		if in.Action != swap.ActionFund || len(in.Txs) != 0 || in.PSBT.TxID != tx.TxHash() || (len(in.PSBT.Posted) > 0) != vault {
 			t.Errorf("vault %v: %+v", vault, in)
 		}
@@ -52,7 +52,7 @@ func TestRawTemplateNamesTheLeastRate(t *testing.T) {
 	} {
 		s.record.Gas = c.gas
 		a := &swap.Fund{Vault: c.vault}
-		todo := must.Get(s.BuildAction(t.Context(), s.record, a, s.caller))(t)
+		todo := trial.Must(s.BuildAction(t.Context(), s.record, a, s.caller))(t)
 		if todo.Action != a || todo.Funded != nil || todo.Raw == nil || todo.Raw.FeeRate != c.least || len(todo.Raw.PSBT) == 0 {
 			t.Errorf("%s: %+v", name, todo)
 		}
@@ -86,7 +86,7 @@ func TestPaymentIsFundedForAWallet(t *testing.T) {
 		if !c.wallet {
 			caller.Wallet = nil
 		}
-		todo := must.Get(s.BuildAction(t.Context(), s.record, c.a, caller))(t)
+		todo := trial.Must(s.BuildAction(t.Context(), s.record, c.a, caller))(t)
 		if (todo.Funded != nil) != c.funded {
 			t.Errorf("%s: %+v", name, todo)
 		}
@@ -137,8 +137,8 @@ func TestNothingIsFundedOnWhatIsNotKnown(t *testing.T) {
 // legacy gives the user a wallet whose inputs need the transactions that they spend.
 func (s *scene) legacy(t *testing.T) {
 	t.Helper()
-	a := must.Get(bitcoin.ParseAddress("1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", bitcoin.Mainnet))(t)
-	w := must.Get(psbt.NewWallet(a, ""))(t)
+	a := trial.Must(bitcoin.ParseAddress("1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", bitcoin.Mainnet))(t)
+	w := trial.Must(psbt.NewWallet(a, ""))(t)
 	s.caller.Wallet = &w
 	tx := s.ledger.pay(&wire.TxOut{Value: 90_000, PkScript: a.Script()})
 	s.ledger.utxos = []bitcoin.UTXO{{OutPoint: bitcoin.OutPoint{Hash: tx.ID}, Value: 90_000, Height: 100}}
@@ -156,8 +156,8 @@ func TestLegacyWalletIsFundedWithItsParents(t *testing.T) {
 // which it is.
 func TestFundNamesTheField(t *testing.T) {
 	wallet := func(t *testing.T, address string) *psbt.Wallet {
-		a := must.Get(bitcoin.ParseAddress(address, bitcoin.Mainnet))(t)
-		w := must.Get(psbt.NewWallet(a, ""))(t)
+		a := trial.Must(bitcoin.ParseAddress(address, bitcoin.Mainnet))(t)
+		w := trial.Must(psbt.NewWallet(a, ""))(t)
 		return &w
 	}
 	for name, c := range map[string]struct {
@@ -219,7 +219,7 @@ func TestNothingIsAcceptedOnWhatIsNotKnown(t *testing.T) {
 			}
 			s := newScene(t)
 			a := &swap.Fund{Vault: vault}
-			p := must.Get(s.fund(t, a))(t)
+			p := trial.Must(s.fund(t, a))(t)
 			signed := s.sign(t, p)
 			c.change(s)
 			in, err := s.Check(t.Context(), s.record, a, []string{signed})
@@ -235,7 +235,7 @@ func TestNothingIsAcceptedOnWhatIsNotKnown(t *testing.T) {
 func TestUnconfirmedParentsCount(t *testing.T) {
 	s := newScene(t)
 	a := &swap.Fund{Vault: true}
-	p := must.Get(s.fund(t, a))(t)
+	p := trial.Must(s.fund(t, a))(t)
 	signed := s.sign(t, p)
 	parent := s.ledger.utxos[0].Hash
 	for name, c := range map[string]struct {
@@ -259,7 +259,7 @@ func TestUnconfirmedParentsCount(t *testing.T) {
 func TestWhatIsHandedInMustBeExpected(t *testing.T) {
 	s := newScene(t)
 	a := &swap.Fund{}
-	p := must.Get(s.fund(t, a))(t)
+	p := trial.Must(s.fund(t, a))(t)
 	signed := s.sign(t, p)
 	for name, c := range map[string]struct {
 		a      swap.Action

@@ -21,8 +21,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // conditions is a contract set that proves and reads escrows.
@@ -57,7 +57,7 @@ func TestPayoutIsProven(t *testing.T) {
 	k := &conditions{}
 	s.Chains["PROOF"] = &book{contract: k}
 	hash := func(c chains.Condition) []byte {
-		return must.Get(k.ClaimHash(c))(t)
+		return trial.Must(k.ClaimHash(c))(t)
 	}
 	secret := [32]byte{7}
 	htlc := chains.Escrow{Kind: chains.HTLC, ClaimHash: hash(chains.Condition{Kind: chains.HTLC, PaymentHash: sha256.Sum256(secret[:])})}
@@ -67,7 +67,7 @@ func TestPayoutIsProven(t *testing.T) {
 		return chains.Escrow{Kind: chains.OnchainNonced, ClaimHash: hash(chains.Condition{Kind: chains.OnchainNonced, Script: script, Sats: 7, Nonce: 9, Confirmations: 3})}
 	}
 	pays := onchain(s.script)
-	address := must.Get(bitcoin.AddressFromScript(s.script, bitcoin.Mainnet))(t)
+	address := trial.Must(bitcoin.AddressFromScript(s.script, bitcoin.Mainnet))(t)
 	exchanged := bitcoin.Hash{7} // for which the backend has another transaction
 	s.ledger.txs[exchanged] = odd
 	// What is false whatever a node says. A transaction that is not the one named proves nothing.
@@ -185,7 +185,7 @@ func (l *listing) AddressTxs(context.Context, bitcoin.Address) iter.Seq2[*bitcoi
 func TestReceived(t *testing.T) {
 	s := newScene(t)
 	to := s.record.Bitcoin.Address
-	a := must.Get(bitcoin.ParseAddress(to, bitcoin.Mainnet))(t)
+	a := trial.Must(bitcoin.ParseAddress(to, bitcoin.Mainnet))(t)
 	pays, other := s.ledger.pay(&wire.TxOut{Value: 5, PkScript: a.Script()}), s.ledger.pay(&wire.TxOut{Value: 5, PkScript: s.script})
 	l := &listing{ledger: s.ledger, all: []*bitcoin.Tx{other, pays, other}}
 	s.Bitcoin = l
@@ -267,9 +267,9 @@ func TestVaultFactsNeedAnswers(t *testing.T) {
 	}
 	// A withdrawal before ours is read, and handed to the contract with ours.
 	fund := &swap.Fund{Vault: true}
-	p := must.Get(s.fund(t, fund))(t)
-	in := must.Get(s.Check(t.Context(), s.record, fund, []string{s.sign(t, p)}))(t)
-	msg := must.Get(rawtx.Decode(in.PSBT.Tx))(t)
+	p := trial.Must(s.fund(t, fund))(t)
+	in := trial.Must(s.Check(t.Context(), s.record, fund, []string{s.sign(t, p)}))(t)
+	msg := trial.Must(rawtx.Decode(in.PSBT.Tx))(t)
 	before := &bitcoin.Tx{ID: msg.TxHash(), Msg: msg}
 	s.ledger.txs[before.ID] = before
 	s.vaults.dry = 0

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The transaction that a caller completes is the same for the same terms, and another one
@@ -14,7 +14,7 @@ func TestRawTransactionsFollowTheirTerms(t *testing.T) {
 	s := newScene(t)
 	ask := func() swap.BuiltAction {
 		t.Helper()
-		return must.Get(s.BuildAction(t.Context(), s.record, &swap.Fund{Vault: true}, swap.Caller{}))(t)
+		return trial.Must(s.BuildAction(t.Context(), s.record, &swap.Fund{Vault: true}, swap.Caller{}))(t)
 	}
 	first := ask()
 	if again := ask(); !bytes.Equal(first.Raw.PSBT, again.Raw.PSBT) || again.Raw == first.Raw {

@@ -9,8 +9,8 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // crowd is a backend on which many transactions pay to one address.
@@ -36,7 +36,7 @@ func (b *crowd) AddressTxs(context.Context, bitcoin.Address) iter.Seq2[*bitcoin.
 // and makes nobody read without end.
 func TestDustHidesNoPayment(t *testing.T) {
 	const to = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"
-	a := must.Get(bitcoin.ParseAddress(to, bitcoin.Testnet4))(t)
+	a := trial.Must(bitcoin.ParseAddress(to, bitcoin.Testnet4))(t)
 	pays := func(n uint32, sats ...int64) *bitcoin.Tx {
 		tx := wire.NewMsgTx(2)
 		tx.LockTime = n

@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Transactions are built for the swap's own signer, or for whoever calls where
@@ -36,7 +36,7 @@ func TestWhoSigns(t *testing.T) {
 	} {
 		s := newScene(t)
 		a := &swap.Sign{Name: "Claim", Plan: chains.Plan{Signer: "owner"}, AnySigner: c.any, Waiting: c.waiting}
-		todo := must.Get(s.BuildAction(t.Context(), s.record, a, swap.Caller{Signer: c.caller}))(t)
+		todo := trial.Must(s.BuildAction(t.Context(), s.record, a, swap.Caller{Signer: c.caller}))(t)
 		if c.signer == "" {
 			if !reflect.DeepEqual(todo, swap.BuiltAction{}) {
 				t.Errorf("%s: %+v", name, todo)
@@ -112,9 +112,9 @@ func TestHandedInIsComparedWithThePlan(t *testing.T) {
 // Swaps from bitcoin and gas take PSBTs beside the chain's transactions; others do not.
 func TestIDsOfWhatIsHandedIn(t *testing.T) {
 	s := newScene(t)
-	p := must.Get(s.fund(t, &swap.Fund{}))(t)
+	p := trial.Must(s.fund(t, &swap.Fund{}))(t)
 	signed := s.sign(t, p)
-	in := must.Get(s.Check(t.Context(), s.record, &swap.Fund{}, []string{signed}))(t)
+	in := trial.Must(s.Check(t.Context(), s.record, &swap.Fund{}, []string{signed}))(t)
 	id := in.PSBT.TxID.String()
 	vault := s.record.Vault
 	for name, c := range map[string]struct {
@@ -245,7 +245,7 @@ func second[T any](_ T, err error) error { return err }
 // What went to the refund address, or anywhere where none is known.
 func TestRefundedSats(t *testing.T) {
 	s := newScene(t)
-	a := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(t)
+	a := trial.Must(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(t)
 	tx := s.ledger.pay(&wire.TxOut{Value: 5, PkScript: a.Script()}, &wire.TxOut{Value: 7, PkScript: s.script}, &wire.TxOut{Value: 11, PkScript: a.Script()})
 	for name, c := range map[string]struct {
 		q    swap.RefundedAsk

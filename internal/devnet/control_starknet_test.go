@@ -9,12 +9,12 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/control"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestStarknetIsControlled(t *testing.T) {
-	n := must.Get(devnet.Start(t.Context(), devnet.Options{Starknet: true}))(t)
+	n := trial.Must(devnet.Start(t.Context(), devnet.Options{Starknet: true}))(t)
 	defer n.Close()
 	h := control.Handler(n)
 	post := func(path string) (answer struct{ Block uint64 }, status int) {

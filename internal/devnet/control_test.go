@@ -8,12 +8,12 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/control"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Who asks the control address without a call learns of all calls, each of which exists.
 func TestCallsAreListed(t *testing.T) {
-	n := must.Get(devnet.Start(t.Context(), devnet.Options{Starknet: true, Solana: "v1"}))(t)
+	n := trial.Must(devnet.Start(t.Context(), devnet.Options{Starknet: true, Solana: "v1"}))(t)
 	defer n.Close()
 	mux := control.Handler(n).(*http.ServeMux)
 	ask := func(method, path string) *httptest.ResponseRecorder {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // An LP that has double spent opens another vault, so that it can be tried again
@@ -16,8 +16,8 @@ func TestNewVaultAfterDoubleSpend(t *testing.T) {
 	to := k.recipient().Address.Hex()
 	for round := range 2 {
 		k.lp().Misbehave(lp.Fault{DoubleSpend: true})
-		q := must.Get(k.client.SPV(k.ctx, k.url, k.spv(to)))(t)
-		must.Get(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to)))(t)
+		q := trial.Must(k.client.SPV(k.ctx, k.url, k.spv(to)))(t)
+		trial.Must(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to)))(t)
 		k.ok(k.Mine(1))
 		k.lp().Misbehave(lp.Fault{})
 		var next lpwire.SPVQuote
@@ -31,7 +31,7 @@ func TestNewVaultAfterDoubleSpend(t *testing.T) {
 			t.Errorf("round %d: the vault that was lost is offered", round)
 		}
 		if round == 1 {
-			must.Get(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, next.QuoteID, k.withdrawal(next, to)))(t)
+			trial.Must(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, next.QuoteID, k.withdrawal(next, to)))(t)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // kit is a network and a user who knows nothing but the library.
@@ -61,15 +61,15 @@ func newKit(t *testing.T, o Options) *kit {
 // kitOf is newKit with LPs of the version that o names.
 func kitOf(t *testing.T, o Options) *kit {
 	t.Helper()
-	n := must.Get(Start(t.Context(), o))(t)
+	n := trial.Must(Start(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	k := &kit{T: t, Net: n, ctx: t.Context(), url: n.LPs[0].URL(), user: n.EVM.User.Address.Hex()}
-	k.backend = must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
-	k.chain = must.Get(n.Chain().Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
+	k.backend = trial.Must(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
+	k.chain = trial.Must(n.Chain().Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: k.backend, Now: n.Clock.Now, Rand: rand.Reader,
 		HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: notes{}}))(t)
 	contract, _ := k.chain.Contract("")
 	k.contract = contract.(chains.VaultContract)
@@ -84,12 +84,12 @@ func (k *kit) lp() *lp.LP { return k.LPs[0] }
 func (k *kit) do(steps ...chains.Step) {
 	k.Helper()
 	plan := chains.Plan{SwapID: k.Name(), Signer: k.user, Steps: steps}
-	u := must.Get(k.contract.Build(k.ctx, plan))(k.T)
-	signed := must.Get(k.contract.Check(plan, k.sign(u.Txs)))(k.T)
+	u := trial.Must(k.contract.Build(k.ctx, plan))(k.T)
+	signed := trial.Must(k.contract.Check(plan, k.sign(u.Txs)))(k.T)
 	for _, tx := range signed {
 		k.ok(k.chain.Send(k.ctx, tx))
 		k.eventually("transaction mined", func() bool {
-			status := must.Get(k.chain.Status(k.ctx, []chains.Signed{tx}))(k.T)[0]
+			status := trial.Must(k.chain.Status(k.ctx, []chains.Signed{tx}))(k.T)[0]
 			if status.State == chains.TxReverted {
 				k.Fatalf("reverted: %s", status.Reason)
 			}
@@ -102,10 +102,10 @@ func (k *kit) sign(unsigned []string) []string {
 	k.Helper()
 	var signed []string
 	for _, text := range unsigned {
-		p := must.Get(wire.ParseTransaction(text))(k.T)
+		p := trial.Must(wire.ParseTransaction(text))(k.T)
 		tx := types.NewTx(&types.DynamicFeeTx{ChainID: p.ChainID, Nonce: p.Nonce, GasTipCap: p.TipCap, GasFeeCap: p.FeeCap, Gas: p.Gas, To: p.To, Value: p.Value, Data: p.Data})
-		tx = must.Get(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), k.EVM.User.Key))(k.T)
-		signed = append(signed, hexutil.Encode(must.Get(tx.MarshalBinary())(k.T)))
+		tx = trial.Must(types.SignTx(tx, types.LatestSignerForChainID(p.ChainID), k.EVM.User.Key))(k.T)
+		signed = append(signed, hexutil.Encode(trial.Must(tx.MarshalBinary())(k.T)))
 	}
 	return signed
 }
@@ -124,25 +124,25 @@ func (k *kit) eventually(what string, is func() bool) {
 // escrow is what the library reads from an LP's escrow.
 func (k *kit) escrow(data []byte) chains.Escrow {
 	k.Helper()
-	return must.Get(k.contract.Decode(data))(k.T)
+	return trial.Must(k.contract.Decode(data))(k.T)
 }
 
 func (k *kit) fact(e chains.Escrow) chains.EscrowFact {
 	k.Helper()
-	f := must.Get(k.contract.Escrows(k.ctx, []chains.EscrowQuery{{Escrow: &e}}))(k.T)[0]
+	f := trial.Must(k.contract.Escrows(k.ctx, []chains.EscrowQuery{{Escrow: &e}}))(k.T)[0]
 	k.ok(f.Err)
 	return f
 }
 
 func (k *kit) balance(of common.Address, token common.Address) *big.Int {
 	k.Helper()
-	return must.Get(k.chain.Balance(k.ctx, of.Hex(), token.Hex()))(k.T)
+	return trial.Must(k.chain.Balance(k.ctx, of.Hex(), token.Hex()))(k.T)
 }
 
 // funds is what the LP has in the escrow contract.
 func (k *kit) funds(token common.Address) *big.Int {
 	k.Helper()
-	return must.Get(k.contract.Liquidity(k.ctx, k.lp().Account().Address.Hex(), token.Hex()))(k.T).Balance
+	return trial.Must(k.contract.Liquidity(k.ctx, k.lp().Account().Address.Hex(), token.Hex()))(k.T).Balance
 }
 
 // gained is how much more there is than there was.
@@ -150,11 +150,11 @@ func gained(now, before *big.Int) int64 { return new(big.Int).Sub(now, before).I
 
 func (k *kit) status(service lpwire.Service, endpoint, id string, sequence *big.Int) lpwire.Status {
 	k.Helper()
-	return must.Get(k.client.Status(k.ctx, lpwire.StatusQuery{URL: k.url + service.Path(), Endpoint: endpoint, ID: id, Sequence: sequence}))(k.T)
+	return trial.Must(k.client.Status(k.ctx, lpwire.StatusQuery{URL: k.url + service.Path(), Endpoint: endpoint, ID: id, Sequence: sequence}))(k.T)
 }
 
 // An account of its own for whoever receives.
 func (k *kit) recipient() *evm.Account {
 	k.Helper()
-	return must.Get(k.EVM.NewAccount())(k.T)
+	return trial.Must(k.EVM.NewAccount())(k.T)
 }

@@ -14,18 +14,17 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // each runs a test with LPs that announce the legacy types: of the newer version, at full
 // depth of both.
 func each(t *testing.T, run func(t *testing.T, k *kit)) {
-	for _, v := range depth.Of(1, []Version{Newer, Older}) {
+	for _, v := range trial.Of(1, []Version{Newer, Older}) {
 		t.Run(v.String(), func(t *testing.T) {
 			run(t, kitOf(t, Options{Version: v, LP: func(_ int, o *lp.Options) { o.Legacy = true }}))
 		})
@@ -49,17 +48,17 @@ func (k *kit) fromBTC(sequence uint64) (lpwire.FromBTCQuote, verify.Accepted) {
 	want := k.agreed(200_000)
 	r := lpwire.FromBTCRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, Claimer: k.user, Amount: want.Amount, Token: want.Token.Address,
 		Sequence: sequence, Bounty: async.Known(&bounty), FeeRate: async.Known("1,2")}
-	q := must.Get(k.client.FromBTC(k.ctx, k.url, r, lpwire.Early{}))(k.T)
+	q := trial.Must(k.client.FromBTC(k.ctx, k.url, r, lpwire.Early{}))(k.T)
 	until, err := k.contract.VerifyInit(k.ctx, k.escrow(q.Escrow), q.Auth, "1,2", k.user)
-	funds := must.Get(k.contract.Liquidity(k.ctx, want.LP, want.Token.Address))(k.T).Balance
-	return q, must.Get(verify.FromBTC(verify.FromBTCExpected{Agreed: want, Network: btc.Regtest, Sequence: sequence, Bounty: bounty}, q,
+	funds := trial.Must(k.contract.Liquidity(k.ctx, want.LP, want.Token.Address))(k.T).Balance
+	return q, trial.Must(verify.FromBTC(verify.FromBTCExpected{Agreed: want, Network: btc.Regtest, Sequence: sequence, Bounty: bounty}, q,
 		verify.Authorized{Until: until, Err: err}, funds))(k.T)
 }
 
 // wbtc is what the user has of it.
 func (k *kit) wbtc() *big.Int {
 	k.Helper()
-	return must.Get(k.chain.Balance(k.ctx, k.user, k.Tokens()[1].Address))(k.T)
+	return trial.Must(k.chain.Balance(k.ctx, k.user, k.Tokens()[1].Address))(k.T)
 }
 
 func TestFromBTC(t *testing.T) {
@@ -71,13 +70,13 @@ func TestFromBTC(t *testing.T) {
 		}
 		before := k.wbtc()
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: *a.Escrow, Auth: q.Auth})
-		tx := must.Get(k.Wallet.Pay(2, wire.NewTxOut(a.Payment.Sats, a.Payment.Script)))(t)
+		tx := trial.Must(k.Wallet.Pay(2, wire.NewTxOut(a.Payment.Sats, a.Payment.Script)))(t)
 		k.ok(k.Mine(2))
 		id := tx.TxHash()
 		_, merkle, err := k.Bitcoin.Proof(id)
 		k.ok(err)
-		found := must.Get(single.Tx(k.ctx, k.backend, id))(t)
-		raw := must.Get(rawtx.Strip(found.Msg))(t)
+		found := trial.Must(single.Tx(k.ctx, k.backend, id))(t)
+		raw := trial.Must(rawtx.Strip(found.Msg))(t)
 		k.do(chains.Step{Kind: chains.StepClaimBitcoin, Escrow: *a.Escrow, Payment: &chains.Payment{Raw: raw, TxID: id, Block: found.BlockHash, Height: merkle.Height,
 			Confirmations: a.Payment.Confirmations, Condition: chains.Condition{Kind: chains.Onchain, Script: a.Payment.Script, Sats: uint64(a.Payment.Sats), Confirmations: 2}}})
 		if now := k.wbtc(); gained(now, before) != q.Total.Int64() {
@@ -122,8 +121,8 @@ func (k *kit) fromBTCLN(name string) (lpwire.FromBTCLNQuote, verify.Accepted, [3
 	want.BaseFee = big.NewInt(10)
 	r := lpwire.FromBTCLNRequest{Chain: want.Token.Chain, DepositToken: want.Native.Address, PaymentHash: hex.EncodeToString(hash[:]), Amount: want.Amount, Claimer: k.user,
 		Token: want.Token.Address, Description: "for me", FeeRate: async.Known("1,2")}
-	q := must.Get(k.client.FromBTCLN(k.ctx, k.url, r, lpwire.Early{}))(k.T)
-	return q, must.Get(verify.FromBTCLN(verify.FromBTCLNExpected{Agreed: want,
+	q := trial.Must(k.client.FromBTCLN(k.ctx, k.url, r, lpwire.Early{}))(k.T)
+	return q, trial.Must(verify.FromBTCLN(verify.FromBTCLNExpected{Agreed: want,
 		InvoiceExpected: verify.InvoiceExpected{Network: btc.Regtest, PaymentHash: hash, Description: "for me"}}, q, k.funds(k.EVM.Contracts().Token),
 		verify.NodeFact{}))(k.T), preimage
 }
@@ -137,8 +136,8 @@ func (k *kit) heldAt(a verify.Accepted, endpoint string) lpwire.Status {
 func (k *kit) promised(a verify.Accepted) (e chains.Escrow, s lpwire.Status) {
 	k.Helper()
 	k.eventually("authorised", func() bool { s = k.heldAt(a, lpwire.GetInvoicePaymentAuth); return s.Code == lpwire.CodeDone })
-	e = must.Get(verify.Delivered(k.contract, *a.Escrow, s.Escrow, true))(k.T)
-	must.Get(k.contract.VerifyInit(k.ctx, e, *s.Auth, "1,2", k.user))(k.T)
+	e = trial.Must(verify.Delivered(k.contract, *a.Escrow, s.Escrow, true))(k.T)
+	trial.Must(k.contract.VerifyInit(k.ctx, e, *s.Auth, "1,2", k.user))(k.T)
 	return e, s
 }
 

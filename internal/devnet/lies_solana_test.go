@@ -12,14 +12,14 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // solanaRequests are one swap of each type that v1 of the program has.
 func solanaRequests(t *testing.T, n *devnet.Net) map[string]swapper.CreateSwapInput {
 	t.Helper()
-	invoice := must.Get(n.Recipient.NewInvoice(lightning.InvoiceOptions{Hash: [32]byte{byte(n.Clock.Now().UnixNano()), byte(n.Clock.Now().UnixNano() >> 8), byte(n.Clock.Now().UnixNano() >> 16)}, AmountMsat: 50_000_000}))(t)
+	invoice := trial.Must(n.Recipient.NewInvoice(lightning.InvoiceOptions{Hash: [32]byte{byte(n.Clock.Now().UnixNano()), byte(n.Clock.Now().UnixNano() >> 8), byte(n.Clock.Now().UnixNano() >> 16)}, AmountMsat: 50_000_000}))(t)
 	user := n.Solana.User.Address.String()
 	in := func(from, to string, sats int64, typ swapper.AmountType, src, dst string) swapper.CreateSwapInput {
 		return swapper.CreateSwapInput{SrcToken: from, DstToken: to, Amount: big.NewInt(sats), AmountType: typ, SrcAddress: src, DstAddress: dst}

@@ -12,14 +12,14 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // starknetRequests are one swap of each type on Starknet.
 func starknetRequests(t *testing.T, n *devnet.Net) map[string]swapper.CreateSwapInput {
 	t.Helper()
-	invoice := must.Get(n.Recipient.NewInvoice(lightning.InvoiceOptions{Hash: [32]byte{1, byte(n.Clock.Now().UnixNano()), byte(n.Clock.Now().UnixNano() >> 8), byte(n.Clock.Now().UnixNano() >> 16)}, AmountMsat: 50_000_000}))(t)
+	invoice := trial.Must(n.Recipient.NewInvoice(lightning.InvoiceOptions{Hash: [32]byte{1, byte(n.Clock.Now().UnixNano()), byte(n.Clock.Now().UnixNano() >> 8), byte(n.Clock.Now().UnixNano() >> 16)}, AmountMsat: 50_000_000}))(t)
 	user := wire.Hex64(n.Starknet.User.Address)
 	in := func(from, to string, sats int64, typ swapper.AmountType, src, dst string) swapper.CreateSwapInput {
 		return swapper.CreateSwapInput{SrcToken: from, DstToken: to, Amount: big.NewInt(sats), AmountType: typ, SrcAddress: src, DstAddress: dst}

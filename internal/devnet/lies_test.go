@@ -20,7 +20,6 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
@@ -29,15 +28,15 @@ import (
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
 // open opens a client of the network that has met none of its LPs before.
 func open(t *testing.T, n *devnet.Net) *swapper.Client {
 	t.Helper()
-	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
-	c := must.Get(swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: new(storage.Memory), Chains: n.Chains(),
+	backend := trial.Must(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
+	c := trial.Must(swapper.Open(t.Context(), swapper.Config{Network: n.Bitcoin.Network(), Store: new(storage.Memory), Chains: n.Chains(),
 		LPs: swapper.LPs{URLs: n.LPURLs()}, LNURL: swapper.LNURLOptions{AllowLocal: true}, Bitcoin: backend, Prices: n.Prices.Market(), Now: n.Clock.Now}))(t)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
@@ -52,7 +51,7 @@ func open(t *testing.T, n *devnet.Net) *swapper.Client {
 func requests(t *testing.T, n *devnet.Net) map[string]swapper.CreateSwapInput {
 	t.Helper()
 	preimage, _ := lightning.Preimage(t.Name() + n.Clock.Now().String())
-	invoice := must.Get(n.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
+	invoice := trial.Must(n.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
 	user := n.EVM.User.Address.Hex()
 	return map[string]swapper.CreateSwapInput{
 		"TO_BTC": {SrcToken: "CITREA-WBTC", DstToken: "BITCOIN-BTC", Amount: big.NewInt(100_000), AmountType: swapper.ExactOut, SrcAddress: user, DstAddress: n.Taproot.Address.String()},
@@ -85,7 +84,7 @@ func TestQuotesOfEachTypeAreAccepted(t *testing.T) {
 
 func start(t *testing.T, o devnet.Options) *devnet.Net {
 	t.Helper()
-	n := must.Get(devnet.Start(t.Context(), o))(t)
+	n := trial.Must(devnet.Start(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
@@ -142,10 +141,10 @@ func TestEveryLieIsNamed(t *testing.T) {
 // allChecks are the words of the checks, from where they are declared.
 func allChecks(t *testing.T) (all []lpwire.Check) {
 	t.Helper()
-	file := must.Get(parser.ParseFile(token.NewFileSet(), "../lp/check.go", nil, 0))(t)
+	file := trial.Must(parser.ParseFile(token.NewFileSet(), "../lp/check.go", nil, 0))(t)
 	ast.Inspect(file, func(node ast.Node) bool {
 		if spec, ok := node.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Check") {
-			word := must.Get(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
+			word := trial.Must(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
 			all = append(all, lpwire.Check(word))
 		}
 		return true
@@ -165,8 +164,8 @@ func liesOfQuotes(t *testing.T) {
 	set := func(on, field string, v any) lp.Fault { return lp.Fault{Answer: lp.Lie(on, "data."+field, v)} }
 	escrow := func(change func(s *wire.SwapData)) lp.Fault { return lp.Fault{Escrow: lp.EscrowLie{EVM: change}} }
 	vault := n.LPs[0].VaultAddress()
-	out := must.Get(n.Bitcoin.Faucet(vault, 600))(t)
-	must.Do(t, n.Mine(1))
+	out := trial.Must(n.Bitcoin.Faucet(vault, 600))(t)
+	trial.Do(t, n.Mine(1))
 	unrelated := out.String() // the vault's script, but not its output
 	const toBTC, toBTCLN, auto, spv = "/tobtc/", "/tobtcln/", "/frombtcln_auto/", "/frombtc_spv/"
 	tests := []struct {
@@ -272,7 +271,7 @@ func TestStrangersSignatureIsNoLP(t *testing.T) {
 
 // LPs that fail, in whatever way, cost nothing but themselves.
 func TestBadCompanyDelaysNobody(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	t.Parallel()
 	faults := []lp.Fault{{Down: true}, {Status: 502}, {Stall: time.Hour}, {StallWithin: time.Hour}, {CutWithin: true}, {Garbage: true}, {Endless: true}}
 	n := start(t, devnet.Options{LPs: 1 + len(faults)})
@@ -354,7 +353,7 @@ func liesOfGas(t *testing.T) {
 func liesOfNodes(t *testing.T) {
 	n := start(t, devnet.Options{})
 	c := lphttp.NewClient(lphttp.Options{Now: n.Clock.Now, AllowLocal: true})
-	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
+	backend := trial.Must(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
 	asked := 0
 	ask := func(f lp.Fault) error {
 		n.LPs[0].Misbehave(f)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -14,7 +14,7 @@ import (
 // that goes by the market refuses other quotes.
 func TestProvidersGoByTheMarket(t *testing.T) {
 	t.Parallel()
-	market := must.Get(devnet.StartPrices(""))(t)
+	market := trial.Must(devnet.StartPrices(""))(t)
 	defer market.Close()
 	for chain, all := range map[string][]lp.Token{"SOLANA": lp.SolanaTokens(), "STARKNET": lp.StarknetTokens()} {
 		if len(all) != 3 {

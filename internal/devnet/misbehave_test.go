@@ -14,13 +14,13 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // opened is a swap to Bitcoin whose escrow is open.
 func (k *kit) opened() (chains.Escrow, func() lpwire.Status) {
 	k.Helper()
-	q := must.Get(k.client.ToBTC(k.ctx, k.url, k.toBTC(), lpwire.Early{}))(k.T)
+	q := trial.Must(k.client.ToBTC(k.ctx, k.url, k.toBTC(), lpwire.Early{}))(k.T)
 	e := k.escrow(q.Escrow)
 	k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
 	return e, func() lpwire.Status {
@@ -78,8 +78,8 @@ func TestPayoutSurvivesReorganisation(t *testing.T) {
 	k.eventually("paid", func() bool { return status().Code == lpwire.CodePaid })
 	k.ok(k.Mine(1))
 	k.ok(k.Bitcoin.Reorg(1))
-	k.Bitcoin.Evict(must.Get(btc.ParseHash(status().TxID))(t))
-	k.eventually("sent again", func() bool { return k.Bitcoin.InMempool(must.Get(btc.ParseHash(status().TxID))(t)) })
+	k.Bitcoin.Evict(trial.Must(btc.ParseHash(status().TxID))(t))
+	k.eventually("sent again", func() bool { return k.Bitcoin.InMempool(trial.Must(btc.ParseHash(status().TxID))(t)) })
 	k.ok(k.Mine(2))
 	k.eventually("claimed", func() bool { return k.fact(e).State == chains.EscrowClaimed })
 }
@@ -88,9 +88,9 @@ func TestPayoutSurvivesReorganisation(t *testing.T) {
 func (k *kit) held(name string) (chains.Preimage, [32]byte, func() lpwire.Status) {
 	k.Helper()
 	r, secret := k.auto(name, k.user)
-	q := must.Get(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))(k.T)
+	q := trial.Must(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))(k.T)
 	k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
-	hash := [32]byte(must.Get(hex.DecodeString(r.PaymentHash))(k.T))
+	hash := [32]byte(trial.Must(hex.DecodeString(r.PaymentHash))(k.T))
 	return secret, hash, func() lpwire.Status {
 		return k.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, r.PaymentHash, nil)
 	}
@@ -161,13 +161,13 @@ func TestPostedWithdrawalsGoAstray(t *testing.T) {
 			defer func() { k.ok(k.Mine(1)) }()
 			k.lp().Misbehave(test.fault)
 			to := k.recipient().Address.Hex()
-			q := must.Get(k.client.SPV(k.ctx, k.url, k.spv(to)))(t)
+			q := trial.Must(k.client.SPV(k.ctx, k.url, k.spv(to)))(t)
 			_, err := k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to))
 			var refused *lpwire.RequestError
 			if (err == nil) != test.answered || errors.As(err, &refused) != test.fault.RefusePost {
 				t.Errorf("answer %v", err)
 			}
-			utxo := must.Get(btc.ParseOutPoint(q.BTCUTXO))(t)
+			utxo := trial.Must(btc.ParseOutPoint(q.BTCUTXO))(t)
 			_, unspent := k.Bitcoin.Unspent(utxo)
 			if unspent == (test.sent || test.fault.DoubleSpend) {
 				t.Errorf("unspent %v", unspent)
@@ -187,8 +187,8 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, lpwire.Check, error)) {
 		e, status := k.opened()
 		k.eventually("answer", func() bool { return status().Code == lpwire.CodePaid })
 		// The transaction that is named does not exist; one that does pays somebody else.
-		out := must.Get(k.Bitcoin.Faucet(k.Wallet.Address, 100_000))(t)
-		tx := must.Get(single.Tx(k.ctx, k.backend, out.Hash))(t)
+		out := trial.Must(k.Bitcoin.Faucet(k.Wallet.Address, 100_000))(t)
+		tx := trial.Must(single.Tx(k.ctx, k.backend, out.Hash))(t)
 		_, err := verify.PayoutTx(k.contract, e, tx.Msg, 77, 2)
 		told(t, lpwire.CheckPayout, err)
 	})
@@ -198,7 +198,7 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, lpwire.Check, error)) {
 		k.lp().Misbehave(lp.Fault{NeverPay: true, FalsePayment: true})
 		text, hash := k.invoice("false payment", 50_000)
 		r := k.toBTCLN(text)
-		q := must.Get(k.client.ToBTCLN(k.ctx, k.url, r, lpwire.Early{}))(t)
+		q := trial.Must(k.client.ToBTCLN(k.ctx, k.url, r, lpwire.Early{}))(t)
 		e := k.escrow(q.Escrow)
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
 		var s lpwire.Status
@@ -227,13 +227,13 @@ func LiesAfterwards(t *testing.T, told func(*testing.T, lpwire.Check, error)) {
 		secret, hash := lightning.Preimage(t.Name())
 		r, _ := k.auto(t.Name(), k.user)
 		r.PaymentHash = hex.EncodeToString(hash[:])
-		q := must.Get(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))(t)
+		q := trial.Must(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))(t)
 		k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
 		status := func() lpwire.Status {
 			return k.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, r.PaymentHash, nil)
 		}
 		k.eventually("answer", func() bool { return status().Code == lpwire.CodeDone })
-		agreed := must.Get(k.contract.Expect(chains.Spec{Kind: chains.HTLC, Offerer: k.lp().Account().Address.Hex(), Claimer: k.user, Token: r.Token, Amount: q.Total,
+		agreed := trial.Must(k.contract.Expect(chains.Spec{Kind: chains.HTLC, Offerer: k.lp().Account().Address.Hex(), Claimer: k.user, Token: r.Token, Amount: q.Total,
 			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: hash}, PayOut: true, SecurityDeposit: big.NewInt(11e13), ClaimerBounty: big.NewInt(1e13), DepositToken: r.GasToken}))(t)
 		_, err := verify.Delivered(k.contract, agreed, status().Escrow, false)
 		told(t, lpwire.CheckEscrow, err)

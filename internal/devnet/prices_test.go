@@ -12,14 +12,14 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/tokens"
 )
 
 func startPrices(t *testing.T) *devnet.Server {
 	t.Helper()
-	s := must.Get(devnet.StartPrices(""))(t)
+	s := trial.Must(devnet.StartPrices(""))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }

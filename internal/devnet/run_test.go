@@ -21,7 +21,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestNetworkStartsAndCloses(t *testing.T) {
@@ -31,7 +31,7 @@ func TestNetworkStartsAndCloses(t *testing.T) {
 	t.Logf("ready after %v", time.Since(began))
 	infos := map[string]bool{}
 	for _, url := range k.LPURLs() {
-		info := must.Get(k.client.Info(k.ctx, url))(t)
+		info := trial.Must(k.client.Info(k.ctx, url))(t)
 		k.ok(k.chain.VerifyData(k.ctx, info.Chains[0].Address, info.Envelope, info.Chains[0].Signature))
 		infos[info.Chains[0].Address] = true
 	}
@@ -50,7 +50,7 @@ func TestNetworkStartsAndCloses(t *testing.T) {
 
 func (k *kit) toBTC() lpwire.ToBTCRequest {
 	return lpwire.ToBTCRequest{Chain: k.chain.Info().ID, Address: k.Taproot.Address.String(), Amount: big.NewInt(100_000), ConfirmationTarget: 3, Confirmations: 2,
-		Nonce: must.Get(rawtx.NewNonce(k.Clock.Now(), uint32(time.Now().UnixNano())))(k.T), Token: k.EVM.Contracts().Token.Hex(), Offerer: k.user}
+		Nonce: trial.Must(rawtx.NewNonce(k.Clock.Now(), uint32(time.Now().UnixNano())))(k.T), Token: k.EVM.Contracts().Token.Hex(), Offerer: k.user}
 }
 
 func TestToBTC(t *testing.T) {
@@ -59,9 +59,9 @@ func TestToBTC(t *testing.T) {
 	for _, exactIn := range []bool{false, true} {
 		r := k.toBTC()
 		r.ExactIn = exactIn
-		q := must.Get(k.client.ToBTC(k.ctx, k.url, r, lpwire.Early{}))(t)
+		q := trial.Must(k.client.ToBTC(k.ctx, k.url, r, lpwire.Early{}))(t)
 		e := k.escrow(q.Escrow)
-		must.Get(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))(t)
+		trial.Must(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))(t)
 		token := k.EVM.Contracts().Token
 		paid, got, funds := k.balance(k.EVM.User.Address, token), k.Taproot.Balance(), k.funds(token)
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
@@ -70,8 +70,8 @@ func TestToBTC(t *testing.T) {
 		if s.Code != lpwire.CodePaid {
 			t.Errorf("%+v", s)
 		}
-		tx := must.Get(single.Tx(k.ctx, k.backend, must.Get(btc.ParseHash(s.TxID))(t)))(t)
-		if nonce := must.Get(rawtx.TxNonce(tx.Msg, true))(t); nonce != r.Nonce {
+		tx := trial.Must(single.Tx(k.ctx, k.backend, trial.Must(btc.ParseHash(s.TxID))(t)))(t)
+		if nonce := trial.Must(rawtx.TxNonce(tx.Msg, true))(t); nonce != r.Nonce {
 			t.Errorf("nonce %d, want %d", nonce, r.Nonce)
 		}
 		k.ok(k.Mine(1))
@@ -96,7 +96,7 @@ func (k *kit) toBTCLN(text string) lpwire.ToBTCLNRequest {
 func (k *kit) invoice(name string, sats int64) (text string, hash [32]byte) {
 	k.Helper()
 	preimage, hash := lightning.Preimage(k.Name() + name)
-	return must.Get(k.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: sats * 1000}))(k.T), hash
+	return trial.Must(k.Recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: sats * 1000}))(k.T), hash
 }
 
 func TestToBTCLN(t *testing.T) {
@@ -106,7 +106,7 @@ func TestToBTCLN(t *testing.T) {
 	finish := func(q lpwire.ToBTCLNQuote, hash [32]byte, sats int64) {
 		t.Helper()
 		e := k.escrow(q.Escrow)
-		must.Get(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))(t)
+		trial.Must(k.contract.VerifyInit(k.ctx, e, q.Auth, "", k.user))(t)
 		got, node, funds := k.Recipient.BalanceSats(), k.lp().Node().BalanceSats(), k.funds(token)
 		k.do(chains.Step{Kind: chains.StepInit, Escrow: e, Auth: q.Auth})
 		k.eventually("claimed", func() bool { return k.fact(e).State == chains.EscrowClaimed })
@@ -119,13 +119,13 @@ func TestToBTCLN(t *testing.T) {
 		}
 	}
 	text, hash := k.invoice("exact out", 50_000)
-	finish(must.Get(k.client.ToBTCLN(k.ctx, k.url, k.toBTCLN(text), lpwire.Early{}))(t), hash, 50_000)
+	finish(trial.Must(k.client.ToBTCLN(k.ctx, k.url, k.toBTCLN(text), lpwire.Early{}))(t), hash, 50_000)
 
 	dummy, _ := k.invoice("dummy", 10_000)
-	p := must.Get(k.client.PrepareToBTCLN(k.ctx, k.url, lpwire.PrepareToBTCLNRequest{Chain: k.chain.Info().ID, Invoice: dummy,
+	p := trial.Must(k.client.PrepareToBTCLN(k.ctx, k.url, lpwire.PrepareToBTCLNRequest{Chain: k.chain.Info().ID, Invoice: dummy,
 		Amount: big.NewInt(40_000), MaxFee: big.NewInt(200), Expiry: k.Clock.Now().Unix() + 432_000, Token: token.Hex(), Offerer: k.user}, lpwire.Early{}))(t)
 	text, hash = k.invoice("exact in", p.Amount.Int64())
-	q := must.Get(k.client.ToBTCLNExactIn(k.ctx, k.url, lpwire.ToBTCLNExactInRequest{Invoice: text, ReqID: p.ReqID}, lpwire.Early{}))(t)
+	q := trial.Must(k.client.ToBTCLNExactIn(k.ctx, k.url, lpwire.ToBTCLNExactInRequest{Invoice: text, ReqID: p.ReqID}, lpwire.Early{}))(t)
 	if q.Total.Int64() != 40_000 {
 		t.Errorf("total %d", q.Total)
 	}
@@ -143,13 +143,13 @@ func TestCooperativeRefund(t *testing.T) {
 		service, id := lpwire.ToBTC, ""
 		if name == "on-chain" {
 			k.lp().Misbehave(lp.Fault{NotPayable: true})
-			q := must.Get(k.client.ToBTC(k.ctx, k.url, k.toBTC(), lpwire.Early{}))(t)
+			q := trial.Must(k.client.ToBTC(k.ctx, k.url, k.toBTC(), lpwire.Early{}))(t)
 			e, auth = k.escrow(q.Escrow), q.Auth
 			id = k.contract.ClaimHashText(e.ClaimHash)
 		} else {
 			k.lp().Misbehave(lp.Fault{})
 			text, hash := k.invoice("", 20_000)
-			q := must.Get(k.client.ToBTCLN(k.ctx, k.url, k.toBTCLN(text), lpwire.Early{}))(t)
+			q := trial.Must(k.client.ToBTCLN(k.ctx, k.url, k.toBTCLN(text), lpwire.Early{}))(t)
 			e, auth, service, id = k.escrow(q.Escrow), q.Auth, lpwire.ToBTCLN, hex.EncodeToString(hash[:])
 			k.Recipient.SetBehaviour(lightning.Behaviour{Refuse: true})
 		}
@@ -180,7 +180,7 @@ func TestFromBTCLNAuto(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
 	r, secret := k.auto("", k.user)
-	q := must.Get(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))(t)
+	q := trial.Must(k.client.FromBTCLNAuto(k.ctx, k.url, r, lpwire.Early{}))(t)
 	if got := k.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, r.PaymentHash, nil).Code; got != lpwire.CodeUnpaid {
 		t.Errorf("code %d", got)
 	}
@@ -211,7 +211,7 @@ func TestTrustedGasSwap(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
 	to := k.recipient().Address
-	q := must.Get(k.client.TrustedLN(k.ctx, k.url, lpwire.TrustedRequest{Chain: k.chain.Info().ID, Address: to.Hex(), Amount: big.NewInt(1e14), Token: evm.Native.Hex()}))(t)
+	q := trial.Must(k.client.TrustedLN(k.ctx, k.url, lpwire.TrustedRequest{Chain: k.chain.Info().ID, Address: to.Hex(), Amount: big.NewInt(1e14), Token: evm.Native.Hex()}))(t)
 	k.ok(k.Payer.Start(q.Invoice, lightning.Limits{}))
 	k.eventually("paid", func() bool { return k.balance(to, evm.Native).Int64() == 1e14 && q.Total.Int64() == 1e14 })
 }
@@ -224,13 +224,13 @@ func (k *kit) spv(recipient string) lpwire.SPVRequest {
 // withdrawal builds and signs what a quote asks for.
 func (k *kit) withdrawal(q lpwire.SPVQuote, recipient string) []byte {
 	k.Helper()
-	v := must.Get(k.contract.Vaults(k.ctx, []chains.VaultID{{Owner: q.Address, ID: q.VaultID}}))(k.T)[0].Vault
+	v := trial.Must(k.contract.Vaults(k.ctx, []chains.VaultID{{Owner: q.Address, ID: q.VaultID}}))(k.T)[0].Vault
 	raw := [2]uint64{new(big.Int).Quo(q.Total, v.Multipliers[0]).Uint64(), new(big.Int).Quo(q.TotalGas, v.Multipliers[1]).Uint64()}
-	data := must.Get(k.contract.WithdrawalData(recipient, raw))(k.T)
-	script := must.Get(rawtx.OpReturn(data))(k.T)
-	utxo := must.Get(btc.ParseOutPoint(q.BTCUTXO))(k.T)
-	vaultAddress := must.Get(btc.ParseAddress(q.VaultBTCAddress, k.Bitcoin.Network()))(k.T)
-	lpAddress := must.Get(btc.ParseAddress(q.BTCAddress, k.Bitcoin.Network()))(k.T)
+	data := trial.Must(k.contract.WithdrawalData(recipient, raw))(k.T)
+	script := trial.Must(rawtx.OpReturn(data))(k.T)
+	utxo := trial.Must(btc.ParseOutPoint(q.BTCUTXO))(k.T)
+	vaultAddress := trial.Must(btc.ParseAddress(q.VaultBTCAddress, k.Bitcoin.Network()))(k.T)
+	lpAddress := trial.Must(btc.ParseAddress(q.BTCAddress, k.Bitcoin.Network()))(k.T)
 	s0, s1, err := btc.FeeShares{Caller: uint32(q.CallerFeeShare.Uint64())}.Sequences()
 	k.ok(err)
 	coin := k.Wallet.Coins()[0]
@@ -245,7 +245,7 @@ func (k *kit) withdrawal(q lpwire.SPVQuote, recipient string) []byte {
 	k.ok(k.Wallet.Sign(tx))
 	witness := tx.TxIn[1].Witness
 	tx.TxIn[1].Witness = nil
-	p := must.Get(psbt.NewFromUnsignedTx(tx))(k.T)
+	p := trial.Must(psbt.NewFromUnsignedTx(tx))(k.T)
 	p.Inputs[0].WitnessUtxo = wire.NewTxOut(600, vaultAddress.Script())
 	p.Inputs[1].WitnessUtxo = wire.NewTxOut(coin.Value, k.Wallet.Address.Script())
 	var b bytes.Buffer
@@ -263,8 +263,8 @@ func TestSPVFromBTC(t *testing.T) {
 	lpSats := k.lp().Wallet().Balance()
 	for range 2 { // the second one spends what the first one left
 		to := k.recipient().Address
-		q := must.Get(k.client.SPV(k.ctx, k.url, k.spv(to.Hex())))(t)
-		id := must.Get(btc.ParseHash(must.Get(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to.Hex())))(t)))(t)
+		q := trial.Must(k.client.SPV(k.ctx, k.url, k.spv(to.Hex())))(t)
+		id := trial.Must(btc.ParseHash(trial.Must(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to.Hex())))(t)))(t)
 		if _, err := k.client.SPV(k.ctx, k.url, k.spv(to.Hex())); err == nil {
 			t.Error("a vault is offered whose output is in no block")
 		}
@@ -289,8 +289,8 @@ func TestLPClaimsWhenTooMuchWaits(t *testing.T) {
 	to := k.recipient().Address
 	var want int64
 	for range 2 {
-		q := must.Get(k.client.SPV(k.ctx, k.url, k.spv(to.Hex())))(t)
-		must.Get(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to.Hex())))(t)
+		q := trial.Must(k.client.SPV(k.ctx, k.url, k.spv(to.Hex())))(t)
+		trial.Must(k.client.PostSPV(k.ctx, k.url, k.chain.Info().ID, q.QuoteID, k.withdrawal(q, to.Hex())))(t)
 		k.ok(k.Mine(2))
 		want += q.Total.Int64()
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // One LP serves both chains, each by its own key, and the clock moves both.
@@ -19,7 +19,7 @@ func TestSolanaBesideEVM(t *testing.T) {
 		k := newKit(t, Options{Solana: version, LPs: 2, Watchtower: true})
 		t.Logf("ready after %v", time.Since(began))
 		for i, l := range k.LPs {
-			info := must.Get(k.client.Info(k.ctx, l.URL()))(t)
+			info := trial.Must(k.client.Info(k.ctx, l.URL()))(t)
 			if len(info.Chains) != 2 {
 				t.Fatalf("%+v", info.Chains)
 			}
@@ -31,7 +31,7 @@ func TestSolanaBesideEVM(t *testing.T) {
 				if (c.Address == k.Solana.LP.Address.String()) != (i == 0) || c.Version != version {
 					t.Errorf("LP %d: %+v", i, c)
 				}
-				key := must.Get(wire.ParseKey(c.Address))(t)
+				key := trial.Must(wire.ParseKey(c.Address))(t)
 				k.ok(wire.VerifyData(key, info.Envelope, c.Signature))
 			}
 			served := func(s lp.Service) (chains []string) {
@@ -57,7 +57,7 @@ func TestSolanaBesideEVM(t *testing.T) {
 		}
 		k.ok(k.Mine(3))
 		k.ok(k.SyncRelays(k.ctx))
-		if at := must.Get(k.Solana.RelayHeight(version))(t); at != func() uint32 { h, _ := k.Bitcoin.Tip(); return h }() {
+		if at := trial.Must(k.Solana.RelayHeight(version))(t); at != func() uint32 { h, _ := k.Bitcoin.Tip(); return h }() {
 			t.Errorf("the relay is at %d", at)
 		}
 		if d := k.Describe(); d.Solana == nil || d.Solana.Programs[version].Swap == "" || d.Solana.Tokens["WBTC"] != solana.WBTC.String() || d.Users.Solana.Key == "" {

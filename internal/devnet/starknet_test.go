@@ -7,8 +7,8 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // One LP serves all chains, each by its own key, and the clock moves all.
@@ -16,7 +16,7 @@ func TestStarknetBesideEVM(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{Starknet: true, Solana: "v2", LPs: 2, Watchtower: true})
 	for i, l := range k.LPs {
-		info := must.Get(k.client.Info(k.ctx, l.URL()))(t)
+		info := trial.Must(k.client.Info(k.ctx, l.URL()))(t)
 		if len(info.Chains) != 3 {
 			t.Fatalf("%+v", info.Chains)
 		}
@@ -27,9 +27,9 @@ func TestStarknetBesideEVM(t *testing.T) {
 			if (c.Address == wire.Hex64(k.Starknet.LP.Address)) != (i == 0) || c.Version != "v1" {
 				t.Errorf("LP %d: %+v", i, c)
 			}
-			account := must.Get(wire.ParseAddress(c.Address))(t)
-			q := must.Get(k.Starknet.Network().CheckData(account, info.Envelope, c.Signature))(t)
-			if answer := must.Get(k.Starknet.Call(account, "is_valid_signature", q.Calldata()...))(t); !must.Get(wire.ReadSignatureAnswer(answer))(t) {
+			account := trial.Must(wire.ParseAddress(c.Address))(t)
+			q := trial.Must(k.Starknet.Network().CheckData(account, info.Envelope, c.Signature))(t)
+			if answer := trial.Must(k.Starknet.Call(account, "is_valid_signature", q.Calldata()...))(t); !trial.Must(wire.ReadSignatureAnswer(answer))(t) {
 				t.Errorf("LP %d did not sign what it says of itself", i)
 			}
 		}
@@ -46,7 +46,7 @@ func TestStarknetBesideEVM(t *testing.T) {
 	}
 	k.ok(k.Mine(3))
 	k.ok(k.SyncRelays(k.ctx))
-	if at, tip := must.Get(k.Starknet.RelayHeight())(t), func() uint32 { h, _ := k.Bitcoin.Tip(); return h }(); at != tip {
+	if at, tip := trial.Must(k.Starknet.RelayHeight())(t), func() uint32 { h, _ := k.Bitcoin.Tip(); return h }(); at != tip {
 		t.Errorf("the relay is at %d, Bitcoin at %d", at, tip)
 	}
 	d := k.Describe()

@@ -12,8 +12,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // solana is a network with Solana, on which an LP opens escrows.
@@ -27,10 +27,10 @@ type solana struct {
 
 func newSolana(t *testing.T, version string, layout solwire.DataLayout) *solana {
 	t.Helper()
-	n := must.Get(devnet.Start(t.Context(), devnet.Options{Solana: version, Watchtower: true, TowerEvery: 10 * time.Millisecond,
+	n := trial.Must(devnet.Start(t.Context(), devnet.Options{Solana: version, Watchtower: true, TowerEvery: 10 * time.Millisecond,
 		OnSolana: func(o *devsolana.Options) { o.DataV2 = layout }}))(t)
 	t.Cleanup(func() { n.Close() })
-	return &solana{kit: kit{T: t, ctx: t.Context(), tower: n.Tower}, net: n.Solana, programs: must.Get(n.Solana.Network().Version(version))(t), wallet: n.Wallet}
+	return &solana{kit: kit{T: t, ctx: t.Context(), tower: n.Tower}, net: n.Solana, programs: trial.Must(n.Solana.Network().Version(version))(t), wallet: n.Wallet}
 }
 
 func (s *solana) mine(blocks int) {
@@ -46,11 +46,11 @@ func (s *solana) open(spec solwire.Spec) *solwire.SwapData {
 	s.sequence++
 	spec.Offerer, spec.Claimer, spec.Token, spec.DepositToken = s.net.LP.Address, s.net.User.Address, devsolana.WBTC, solwire.WSOL
 	spec.Amount, spec.PayOut, spec.Sequence, spec.Expiry = 50_000, true, s.sequence, uint64(s.net.Time().Add(3*time.Hour).Unix())
-	d := must.Get(s.programs.NewSwapData(spec))(s.T)
-	tx := must.Get(s.programs.InitTx(d, s.net.User.Address, uint64(s.net.Time().Add(time.Minute).Unix()), devsolana.FeeRate))(s.T)
+	d := trial.Must(s.programs.NewSwapData(spec))(s.T)
+	tx := trial.Must(s.programs.InitTx(d, s.net.User.Address, uint64(s.net.Time().Add(time.Minute).Unix()), devsolana.FeeRate))(s.T)
 	tx.Blockhash = s.net.Head().Hash
-	must.Do(s, tx.Sign(s.net.LP.Key))
-	must.Get(s.net.User.SendTx(s.ctx, tx))(s.T)
+	trial.Do(s, tx.Sign(s.net.LP.Key))
+	trial.Must(s.net.User.SendTx(s.ctx, tx))(s.T)
 	return d
 }
 
@@ -79,13 +79,13 @@ func (s *solana) pays(sats int64, bounty uint64) *solwire.SwapData {
 	s.Helper()
 	script := s.wallet.Address.Script()
 	hint := rawtx.TxoHash(sats, script)
-	claim := must.Get(solwire.ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: uint64(sats), Confirmations: 2}))(s.T)
+	claim := trial.Must(solwire.ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: uint64(sats), Confirmations: 2}))(s.T)
 	return s.open(solwire.Spec{Kind: chains.Onchain, Claim: claim, TxoHash: &hint, ClaimerBounty: bounty, SecurityDeposit: 1e6})
 }
 
 func (s *solana) pay(sats int64) {
 	s.Helper()
-	must.Get(s.wallet.Pay(2, wire.NewTxOut(sats, s.wallet.Address.Script())))(s.T)
+	trial.Must(s.wallet.Pay(2, wire.NewTxOut(sats, s.wallet.Address.Script())))(s.T)
 }
 
 func TestClaimsOnSolanaByProof(t *testing.T) {
@@ -119,7 +119,7 @@ func TestClaimsOnSolanaAgain(t *testing.T) {
 	s.never("off, but claimed", func() bool { return len(s.tower.Claims()) > 0 })
 	s.tower.Behave(watchtower.Behaviour{})
 	s.eventually("claimed and noted", func() bool { return s.state(d) == chains.EscrowClaimed && len(s.tower.Claims()) == 1 })
-	must.Do(t, s.net.Forget(1))
+	trial.Do(t, s.net.Forget(1))
 	if err := s.net.Expire(); err != nil { // until then the claim may still be executed
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	pub "github.com/swapper-go/swapper/watchtower"
 )
 
@@ -38,12 +38,12 @@ type kit struct {
 func newKit(t *testing.T) *kit {
 	t.Helper()
 	k := &kit{T: t, ctx: t.Context()}
-	k.Net = must.Get(evm.Start(evm.Options{}))(t)
+	k.Net = trial.Must(evm.Start(evm.Options{}))(t)
 	t.Cleanup(func() { _ = k.Net.Close() })
-	k.relay = must.Get(watchtower.StartRelay(""))(t)
+	k.relay = trial.Must(watchtower.StartRelay(""))(t)
 	t.Cleanup(func() { _ = k.relay.Close() })
 	network := &devnet.Net{Clock: new(devnet.Clock), Bitcoin: k.Net.Bitcoin(), EVM: k.Net}
-	k.tower = must.Get(network.Watch(k.ctx, watchtower.Options{Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))(t)
+	k.tower = trial.Must(network.Watch(k.ctx, watchtower.Options{Relays: []string{k.relay.URL()}, Every: 10 * time.Millisecond}))(t)
 	t.Cleanup(func() { _ = k.tower.Close() })
 	k.messenger = publisher(t, k.relay)
 	return k
@@ -54,7 +54,7 @@ func newKit(t *testing.T) *kit {
 func publisher(t *testing.T, relay *watchtower.Relay) *pub.Nostr {
 	t.Helper()
 	var sent atomic.Int64
-	m := must.Get(pub.NewNostr(pub.NostrOptions{
+	m := trial.Must(pub.NewNostr(pub.NostrOptions{
 		Network: btc.Regtest, Relays: []string{relay.URL()},
 		Now: func() time.Time { return time.Now().Add(time.Duration(sent.Add(1)) * time.Second) },
 	}))(t)
@@ -66,7 +66,7 @@ func publisher(t *testing.T, relay *watchtower.Relay) *pub.Nostr {
 func (k *kit) escrow(secret chains.Preimage) evmwire.SwapData {
 	k.Helper()
 	k.sequence++
-	return must.Get(k.Deployment().NewSwapData(evmwire.Terms{
+	return trial.Must(k.Deployment().NewSwapData(evmwire.Terms{
 		Kind: chains.HTLC, Offerer: k.LP.Address, Claimer: k.User.Address, Token: k.Contracts().Token, Amount: big.NewInt(1e9), PayOut: true,
 		SecurityDeposit: big.NewInt(5e6), ClaimerBounty: big.NewInt(2e6), DepositToken: evm.Native,
 		ClaimData: sha256.Sum256(secret[:]), Sequence: big.NewInt(k.sequence), Expiry: k.Time().Add(time.Hour).Unix(),
@@ -75,11 +75,11 @@ func (k *kit) escrow(secret chains.Preimage) evmwire.SwapData {
 
 func (k *kit) open(s evmwire.SwapData) {
 	k.Helper()
-	must.Do(k, k.Deposit(k.ctx, k.LP, s.Token, s.Amount))
+	trial.Do(k, k.Deposit(k.ctx, k.LP, s.Token, s.Amount))
 	a := chains.Auth{Prefix: "initialize", Timeout: k.Time().Add(10 * time.Minute).Unix()}
-	digest := must.Get(k.Network().InitDigest(k.Deployment(), s, a.Timeout))(k.T)
-	a.Signature = must.Get(k.LP.SignDigest(digest))(k.T)
-	calls := must.Get(k.Deployment().Init(s, k.User.Address, a))(k.T)
+	digest := trial.Must(k.Network().InitDigest(k.Deployment(), s, a.Timeout))(k.T)
+	a.Signature = trial.Must(k.LP.SignDigest(digest))(k.T)
+	calls := trial.Must(k.Deployment().Init(s, k.User.Address, a))(k.T)
 	if _, err := k.User.SendAll(k.ctx, calls); err != nil {
 		k.Fatal(err)
 	}
@@ -87,16 +87,16 @@ func (k *kit) open(s evmwire.SwapData) {
 
 func (k *kit) publish(s evmwire.SwapData, secret chains.Preimage) {
 	k.Helper()
-	data := must.Get(json.Marshal(s))(k.T)
-	must.Do(k, k.messenger.Publish(k.ctx, pub.Message{Chain: "CITREA", Escrow: data, Preimage: secret}))
+	data := trial.Must(json.Marshal(s))(k.T)
+	trial.Do(k, k.messenger.Publish(k.ctx, pub.Message{Chain: "CITREA", Escrow: data, Preimage: secret}))
 }
 
 func (k *kit) state(s evmwire.SwapData) chains.EscrowState {
 	k.Helper()
-	hash := must.Get(s.EscrowHash())(k.T)
-	data := must.Get(evmwire.StateCall([]common.Hash{hash}))(k.T)
-	answer := must.Get(k.Read(k.ctx, k.User.Address, evmwire.Call{To: k.Deployment().EscrowManager.Address, Data: data}))(k.T)
-	return chains.EscrowState(must.Get(evmwire.DecodeStates(answer, 1))(k.T)[0].State)
+	hash := trial.Must(s.EscrowHash())(k.T)
+	data := trial.Must(evmwire.StateCall([]common.Hash{hash}))(k.T)
+	answer := trial.Must(k.Read(k.ctx, k.User.Address, evmwire.Call{To: k.Deployment().EscrowManager.Address, Data: data}))(k.T)
+	return chains.EscrowState(trial.Must(evmwire.DecodeStates(answer, 1))(k.T)[0].State)
 }
 
 func (k *kit) eventually(what string, is func() bool) {
@@ -148,15 +148,15 @@ func TestLazyTowers(t *testing.T) {
 // vault opens a vault and returns what makes withdrawals from it.
 func (k *kit) vault(confirmations int64) (evmwire.Vault, func(v btc.OutPoint, to common.Address) *wire.MsgTx) {
 	k.Helper()
-	lp := must.Get(k.Bitcoin().NewWallet(btc.P2TR))(k.T)
-	user := must.Get(k.Bitcoin().NewWallet(btc.P2WPKH))(k.T)
-	utxo := must.Get(k.Bitcoin().Fund(lp.Address, 1000))(k.T)
-	v := must.Get(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, confirmations), utxo, [2]uint64{1_000_000, 500_000}))(k.T)
+	lp := trial.Must(k.Bitcoin().NewWallet(btc.P2TR))(k.T)
+	user := trial.Must(k.Bitcoin().NewWallet(btc.P2WPKH))(k.T)
+	utxo := trial.Must(k.Bitcoin().Fund(lp.Address, 1000))(k.T)
+	v := trial.Must(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, confirmations), utxo, [2]uint64{1_000_000, 500_000}))(k.T)
 	return v, func(of btc.OutPoint, to common.Address) *wire.MsgTx {
 		k.Helper()
-		paid := must.Get(k.Bitcoin().Fund(user.Address, 50_000))(k.T)
-		data := must.Get(evmwire.WithdrawalData(to.Hex(), [2]uint64{100_000, 20_000}, nil))(k.T)
-		script := must.Get(rawtx.OpReturn(data))(k.T)
+		paid := trial.Must(k.Bitcoin().Fund(user.Address, 50_000))(k.T)
+		data := trial.Must(evmwire.WithdrawalData(to.Hex(), [2]uint64{100_000, 20_000}, nil))(k.T)
+		script := trial.Must(rawtx.OpReturn(data))(k.T)
 		s0, s1, err := btc.FeeShares{Caller: 1000}.Sequences()
 		if err != nil {
 			k.Fatal(err)
@@ -168,9 +168,9 @@ func (k *kit) vault(confirmations int64) (evmwire.Vault, func(v btc.OutPoint, to
 		tx.AddTxOut(wire.NewTxOut(0, script))
 		tx.AddTxOut(wire.NewTxOut(45_000, lp.Address.Script()))
 		for _, w := range []*bitcoin.Wallet{lp, user} {
-			must.Do(k, w.Sign(tx))
+			trial.Do(k, w.Sign(tx))
 		}
-		must.Get(k.Bitcoin().Send(tx))(k.T)
+		trial.Must(k.Bitcoin().Send(tx))(k.T)
 		return tx
 	}
 }
@@ -180,17 +180,17 @@ func TestVaultsCanWait(t *testing.T) {
 	k := newKit(t)
 	k.tower.Behave(watchtower.Behaviour{NoVaults: true})
 	v, withdraw := k.vault(1)
-	to := must.Get(k.NewAccount())(t).Address
+	to := trial.Must(k.NewAccount())(t).Address
 	withdraw(v.UTXO, to)
-	must.Get(k.Bitcoin().Mine(1))(t)
+	trial.Must(k.Bitcoin().Mine(1))(t)
 	k.never("off, but claimed", func() bool { return len(k.tower.Claims()) > 0 })
 	k.tower.Behave(watchtower.Behaviour{Delay: 200 * time.Millisecond})
-	k.eventually("claimed", func() bool { return must.Get(k.ReadVault(k.ctx, v))(t).Withdrawals == 1 })
+	k.eventually("claimed", func() bool { return trial.Must(k.ReadVault(k.ctx, v))(t).Withdrawals == 1 })
 }
 
 func TestNeedsARelay(t *testing.T) {
 	t.Parallel()
-	net := must.Get(evm.Start(evm.Options{}))(t)
+	net := trial.Must(evm.Start(evm.Options{}))(t)
 	defer net.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -12,9 +12,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // calls counts what the background work asks, by whom it asks.
@@ -289,7 +289,7 @@ func TestCallsOfALongWait(t *testing.T) {
 func TestRequestsOfManyLongWaits(t *testing.T) {
 	const number, gather = 10_000, 200 * time.Millisecond
 	start, day := time.Unix(1_700_000_000, 0), 24*time.Hour
-	for _, hears := range depth.Of(1, []bool{true, false}) {
+	for _, hears := range trial.Of(1, []bool{true, false}) {
 		var of [][]question // by type
 		for _, c := range waysOut() {
 			if typ := c.flow.Type; typ == swap.TrustedFromBTCLN || typ == swap.TrustedFromBTC {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -182,7 +182,7 @@ func TestContradictionsAreShown(t *testing.T) {
 		t.Errorf("the status does not say why: %v", v.Blocked)
 	}
 	refused := fault.New(fault.InvalidState, "the escrow is not open") // by the word of one of the nodes
-	s := must.Get(g.Status(t.Context(), failingBuilder{err: refused}, StatusRequest{ID: "a", Caller: anybody}))(t)
+	s := trial.Must(g.Status(t.Context(), failingBuilder{err: refused}, StatusRequest{ID: "a", Caller: anybody}))(t)
 	if _, ok := errors.AsType[*chains.ContradictionError](s.Problem); !ok {
 		t.Errorf("what one node says of the step is told instead: %v", s.Problem)
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -13,8 +13,8 @@ import (
 func TestRecordsAreDecodedOnce(t *testing.T) {
 	_, g := engineOn(t, done)
 	create(t, g, "a")
-	e := must.Get(g.Store.Get(t.Context(), "a"))(t)
-	first := must.Get(g.decodeOnce(e))(t)
+	e := trial.Must(g.Store.Get(t.Context(), "a"))(t)
+	first := trial.Must(g.decodeOnce(e))(t)
 	state := first.State
 	first.State, first.LP.URL = state+100, "changed"
 	again, err := g.decodeOnce(e)

@@ -21,9 +21,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 	"github.com/swapper-go/swapper/storage/postgres"
@@ -48,10 +48,10 @@ func everyVersion(t *testing.T, run func(t *testing.T, folder string)) {
 
 func unpack(t *testing.T, path string) []byte {
 	t.Helper()
-	f := must.Get(os.Open(path))(t)
+	f := trial.Must(os.Open(path))(t)
 	defer f.Close()
-	z := must.Get(gzip.NewReader(f))(t)
-	return must.Get(io.ReadAll(z))(t)
+	z := trial.Must(gzip.NewReader(f))(t)
+	return trial.Must(io.ReadAll(z))(t)
 }
 
 func keptLines[T any](t *testing.T, path string) (all []T) {
@@ -86,8 +86,8 @@ func keptEntries(t *testing.T, folder string) (all []storage.Entry) {
 func keptBolt(t *testing.T, folder string) *bolt.Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "swaps")
-	must.Do(t, os.WriteFile(path, unpack(t, filepath.Join(folder, "store.bolt.gz")), 0o600))
-	s := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
+	trial.Do(t, os.WriteFile(path, unpack(t, filepath.Join(folder, "store.bolt.gz")), 0o600))
+	s := trial.Must(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -96,7 +96,7 @@ func generic(t *testing.T, text []byte) (v map[string]any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	must.Do(t, d.Decode(&v))
+	trial.Do(t, d.Decode(&v))
 	return v
 }
 
@@ -112,8 +112,8 @@ func TestKeptRecordsAreRead(t *testing.T) {
 		}
 		entries := keptEntries(t, folder)
 		for _, e := range entries {
-			r := must.Get(swap.Decode(e.ID, e.Version, e.Body))(t)
-			again := must.Get(r.Encode())(t)
+			r := trial.Must(swap.Decode(e.ID, e.Version, e.Body))(t)
+			again := trial.Must(r.Encode())(t)
 			was, is := generic(t, e.Body), generic(t, again)
 			if was["schema"] == is["schema"] {
 				if d := cmp.Diff(was, is); d != "" {
@@ -152,10 +152,10 @@ func truthsOf(t *testing.T, r *swap.Record) (*swap.Flow, []truth) {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
 	if b := r.Bitcoin; b != nil && len(b.Tx) > 0 {
-		own := must.Get(rawtx.Decode(b.Tx))(t)
+		own := trial.Must(rawtx.Decode(b.Tx))(t)
 		tx = own
 	} else if b != nil && b.Address != "" {
-		to := must.Get(bitcoin.ParseAddress(b.Address, bitcoin.Regtest))(t)
+		to := trial.Must(bitcoin.ParseAddress(b.Address, bitcoin.Regtest))(t)
 		tx.AddTxOut(wire.NewTxOut(int64(b.Sats), to.Script()))
 	}
 	for _, c := range waysOutWith(tx, r.Terms.Output.Raw) {
@@ -195,7 +195,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 	everyVersion(t, func(t *testing.T, folder string) {
 		ends := 0
 		for _, e := range keptEntries(t, folder) {
-			r := must.Get(swap.Decode(e.ID, e.Version, e.Body))(t)
+			r := trial.Must(swap.Decode(e.ID, e.Version, e.Body))(t)
 			flow, truths := truthsOf(t, r)
 			for _, is := range truths {
 				if !canBe(r, is) {
@@ -205,7 +205,7 @@ func TestKeptRecordsMoveOn(t *testing.T) {
 				s := new(storage.Memory)
 				stored := e
 				stored.Version--
-				must.Do(t, s.Create(t.Context(), stored))
+				trial.Do(t, s.Create(t.Context(), stored))
 				g := keptEngine(t, s, w)
 				start := max(r.CreatedAt, r.Changed).Time()
 				path, last := []int{r.State}, r
@@ -250,10 +250,10 @@ func TestNewerRecordsAreLeftAlone(t *testing.T) {
 		signers := map[[2]string]bool{}
 		for _, e := range keptEntries(t, folder) {
 			var members map[string]any
-			must.Do(t, json.Unmarshal(e.Body, &members))
+			trial.Do(t, json.Unmarshal(e.Body, &members))
 			signers[[2]string{members["chain"].(string), members["signer"].(string)}] = true
 			members["schema"], members["terms"] = 1000, []string{"in another form"}
-			e.Body = must.Get(json.Marshal(members))(t)
+			e.Body = trial.Must(json.Marshal(members))(t)
 			e.Version--
 			if err := s.Create(t.Context(), e); errors.Is(err, storage.ErrExists) {
 				continue // an earlier moment of it is there
@@ -360,18 +360,18 @@ func TestKeptStoresGoOn(t *testing.T) {
 		t.Run("bolt", func(t *testing.T) { goesOn(t, keptBolt(t, folder)) })
 		t.Run("PostgreSQL", func(t *testing.T) {
 			dsn := pgtest.DSN(t)
-			s := must.Get(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))(t)
+			s := trial.Must(postgres.Open(t.Context(), dsn, postgres.Options{Schema: pgtest.Schema(t, dsn)}))(t)
 			t.Cleanup(func() { s.Close() })
 			for e, err := range keptBolt(t, folder).Entries(t.Context(), "") {
 				if err != nil {
 					t.Fatal(err)
 				}
 				e.Version--
-				must.Do(t, s.Create(t.Context(), e))
+				trial.Do(t, s.Create(t.Context(), e))
 			}
 			for _, n := range keptLines[storage.Note](t, filepath.Join(folder, "notes.jsonl.gz")) {
 				for v := range n.Version {
-					must.Do(t, s.SetNote(t.Context(), n.Name, n.Data, v))
+					trial.Do(t, s.SetNote(t.Context(), n.Name, n.Data, v))
 				}
 			}
 			goesOn(t, s)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -32,7 +32,7 @@ func TestListsNameWhatCannotBeRead(t *testing.T) {
 		r := newToy(id)
 		r.Settled = settled
 		add(t, g, r)
-		return must.Get(mem.Get(t.Context(), id))(t)
+		return trial.Must(mem.Get(t.Context(), id))(t)
 	}
 	a, b, c := entry("a", false), entry("b", true), entry("c", false)
 	type item struct {
@@ -91,7 +91,7 @@ func TestListGoesOnBehindARecord(t *testing.T) {
 	if len(all) != 4 || all[0] != "d" || all[3] != "a" {
 		t.Fatalf("all: %v", all)
 	}
-	must.Do(t, g.Store.Delete(t.Context(), all[1], records[all[1]].Version))
+	trial.Do(t, g.Store.Delete(t.Context(), all[1], records[all[1]].Version))
 	if rest := list(records[all[1]]); !slices.Equal(rest, all[2:]) {
 		t.Errorf("behind %s: %v, want %v", all[1], rest, all[2:])
 	}
@@ -125,7 +125,7 @@ func TestAPageReadsNoMore(t *testing.T) {
 	s := &scripted{Store: mem}
 	g := toyEngine(t, s, &toyReader{}, &toyExecutor{}, lamp())
 	add(t, g, newToy("a"))
-	e := must.Get(mem.Get(t.Context(), "a"))(t)
+	e := trial.Must(mem.Get(t.Context(), "a"))(t)
 	for _, test := range []struct{ page, take, read int }{{50, 50, 50}, {50, 51, 150}, {1000, 3, maxDecodeBatch}, {0, 3, maxDecodeBatch}} {
 		read := 0
 		s.list = func(yield func(storage.Entry, error) bool) {

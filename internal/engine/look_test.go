@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -64,9 +64,9 @@ func TestHintSurvivesASwapThatCannotBeStored(t *testing.T) {
 			g.Flows[swap.FromBTCLNAuto] = f
 			add(t, g, r)
 		}
-		e := must.Get(store.Get(t.Context(), "newer"))(t)
+		e := trial.Must(store.Get(t.Context(), "newer"))(t)
 		e.Body = []byte(`{"schema":1000000}`)
-		must.Do(t, store.Store.Update(t.Context(), e))
+		trial.Do(t, store.Store.Update(t.Context(), e))
 		store.refuse("bad")
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		if err := g.Look(t.Context(), "CITREA", chains.Hint{ClaimHash: hash}); err != nil {
@@ -109,7 +109,7 @@ func TestHintsAreLookedAtInParallel(t *testing.T) {
 		}
 		w.delay = time.Second
 		began := time.Now()
-		must.Do(t, g.Look(t.Context(), "CITREA", all...))
+		trial.Do(t, g.Look(t.Context(), "CITREA", all...))
 		if took := time.Since(began); took != 3*time.Second {
 			t.Errorf("%d swaps took %v, want three rounds of %d", swaps, took, lookers)
 		}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/bounds"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -59,7 +59,7 @@ func TestMemoryOfWaitingSwaps(t *testing.T) {
 	store := &copies{Memory: new(storage.Memory), count: 5_000, shards: map[string][]int{}}
 	g := newEngine(t, Config{Store: store, Flows: swap.Flows(), Now: sync.OnceValue(time.Now)}) // turns never come
 	for _, e := range keptEntries(t, folders[0]) {
-		r := must.Get(decode(e))(t)
+		r := trial.Must(decode(e))(t)
 		if row, _ := g.Flows[r.Type].State(r.State); row.Watched && !r.Settled {
 			store.models = append(store.models, e)
 		}

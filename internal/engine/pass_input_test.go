@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -110,7 +110,7 @@ func TestMarkIsSeenAtOnce(t *testing.T) {
 	create(t, g, "a")
 	res := advance(t, g, "a", nil)
 	e := swap.Effect{Kind: swap.PostPSBT, Mark: true}
-	must.Get(g.markStarted(t.Context(), res.Record, e))(t)
+	trial.Must(g.markStarted(t.Context(), res.Record, e))(t)
 	if res, err := g.Advance(t.Context(), "a", nil); err != nil || res.Record.Tried[e.Key()].Started == 0 {
 		t.Errorf("%+v, %v; want the effect begun", res.Record.Tried, err)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -261,7 +261,7 @@ func TestRunLooksSoonForHintsAndForProvidersThatAreBack(t *testing.T) {
 		synctest.Wait()
 		w.set(chains.EscrowFact{State: chains.EscrowClaimed}, nil)
 		down.Store(true)
-		must.Do(t, g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash}))
+		trial.Do(t, g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash}))
 		down.Store(false)
 		g.backoffs.startProbing(waits)
 		g.Heard("https://lp/quote")

@@ -14,8 +14,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -139,24 +139,24 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 // add stores a new record.
 func add(t *testing.T, g *Engine, r *swap.Record) {
 	t.Helper()
-	must.Do(t, g.Create(t.Context(), r))
+	trial.Do(t, g.Create(t.Context(), r))
 }
 
 // restore stores a record of another store.
 func restore(t *testing.T, g *Engine, r *swap.Record) {
 	t.Helper()
-	must.Do(t, g.Restore(t.Context(), r))
+	trial.Do(t, g.Restore(t.Context(), r))
 }
 
 // write stores next in place of r, as a fact.
 func write(t *testing.T, g *Engine, r, next *swap.Record) {
 	t.Helper()
-	must.Do(t, g.write(t.Context(), r, next, nil))
+	trial.Do(t, g.write(t.Context(), r, next, nil))
 }
 
 func load(t *testing.T, g *Engine, id string) *swap.Record {
 	t.Helper()
-	return must.Get(g.Load(t.Context(), id))(t)
+	return trial.Must(g.Load(t.Context(), id))(t)
 }
 
 // follow runs an engine until the test ends, or stop is called.
@@ -179,7 +179,7 @@ func create(t *testing.T, g *Engine, id string) *swap.Record {
 // advance advances a swap, which has to go well.
 func advance(t *testing.T, g *Engine, id string, in swap.Input) *Result {
 	t.Helper()
-	return must.Get(g.Advance(t.Context(), id, in))(t)
+	return trial.Must(g.Advance(t.Context(), id, in))(t)
 }
 
 func TestCallersShareAPass(t *testing.T) {
@@ -460,7 +460,7 @@ func TestHintLooksAtItsSwaps(t *testing.T) {
 	r := &swap.Record{Head: swap.Head{ID: "a", Type: swap.ToBTC, Chain: "CITREA", Expiry: swap.At(time.Now().Add(time.Hour))},
 		Escrow: &swap.EscrowPart{Real: &chains.Escrow{Hash: hash}}}
 	add(t, g, r)
-	must.Do(t, g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash, BitcoinTx: bitcoin.Hash{}}))
+	trial.Do(t, g.Look(t.Context(), "CITREA", chains.Hint{EscrowHash: hash, BitcoinTx: bitcoin.Hash{}}))
 	if r, err := g.Load(t.Context(), "a"); err != nil || r.State != 2 {
 		t.Errorf("state %d, %v; want 2", r.State, err)
 	}

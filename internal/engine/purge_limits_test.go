@@ -9,8 +9,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -147,8 +147,8 @@ func TestQuoteThatChangesMeanwhileIsKept(t *testing.T) {
 	g := expiredQuotes(t, s, &toyReader{})
 	endedQuote(t, g, "a", time.Hour)
 	s.change = func(id string) {
-		e := must.Get(s.Get(t.Context(), id))(t)
-		must.Do(t, s.Update(t.Context(), e))
+		e := trial.Must(s.Get(t.Context(), id))(t)
+		trial.Do(t, s.Update(t.Context(), e))
 	}
 	if g.Purge(t.Context()); deleted(t, g, "a") {
 		t.Error("deleted")

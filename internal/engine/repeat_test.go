@@ -14,8 +14,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -121,7 +121,7 @@ func TestStatusOfUnchangedSwapAsksNothing(t *testing.T) {
 				c.between(w)
 			}
 			time.Sleep(2*time.Second + c.after) // the pass before is not fresh
-			must.Get(g.advance(t.Context(), "a", c.input, c.why))(t)
+			trial.Must(g.advance(t.Context(), "a", c.input, c.why))(t)
 			if got := w.asked.Load(); got != c.asked {
 				t.Errorf("asked %d times, want %d", got, c.asked)
 			}
@@ -176,7 +176,7 @@ func TestNoEffectByWhatWasNotAsked(t *testing.T) {
 		advance(t, g, "a", nil)
 		due.Store(true)
 		time.Sleep(2 * time.Second)
-		must.Get(g.advance(t.Context(), "a", nil, asRoutine))(t)
+		trial.Must(g.advance(t.Context(), "a", nil, asRoutine))(t)
 		if got := w.asked.Load(); got < 2 {
 			t.Errorf("asked %d times before the effect, want at least 2", got)
 		}
@@ -192,7 +192,7 @@ func TestRepeatedRoutinePassServesNoCaller(t *testing.T) {
 		g, w := hearing(t, 7, f)
 		create(t, g, "a")
 		for _, why := range []purpose{forView, asRoutine, forView} {
-			must.Get(g.advance(t.Context(), "a", nil, why))(t)
+			trial.Must(g.advance(t.Context(), "a", nil, why))(t)
 			if why == forView {
 				time.Sleep(2 * time.Second)
 			}
@@ -240,7 +240,7 @@ func TestStatusSaysAsOfWhichBlock(t *testing.T) {
 			}
 			create(t, g, "a")
 			status := func() map[string]uint64 {
-				s := must.Get(g.Status(t.Context(), failingBuilder{}, StatusRequest{ID: "a", Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }}))(t)
+				s := trial.Must(g.Status(t.Context(), failingBuilder{}, StatusRequest{ID: "a", Caller: func(*swap.Record) (swap.Caller, error) { return swap.Caller{}, nil }}))(t)
 				return s.AsOf
 			}
 			if asOf := status(); asOf != nil {
@@ -284,7 +284,7 @@ func TestUnchangedTransactionIsAskedSeldom(t *testing.T) {
 			r.Expiry = swap.At(time.Now().Add(24 * time.Hour))
 			add(t, g, r)
 			for range 36 {
-				must.Get(g.advance(t.Context(), "a", nil, c.why))(t)
+				trial.Must(g.advance(t.Context(), "a", nil, c.why))(t)
 				time.Sleep(5 * time.Minute)
 			}
 			if got := w.txs.Load(); got != c.asked {
@@ -412,7 +412,7 @@ func TestLateAnswerOfProviderWillDoWhileTheChainIsHeard(t *testing.T) {
 			}
 			create(t, g, "a")
 			for range 2 {
-				must.Get(g.advance(t.Context(), "a", nil, c.why))(t)
+				trial.Must(g.advance(t.Context(), "a", nil, c.why))(t)
 				time.Sleep(2 * time.Second)
 			}
 			if len(patience) != 2 || patience[1] != c.patient {
@@ -450,10 +450,10 @@ func TestUnchangedContractIsAskedSeldom(t *testing.T) {
 			w.set(c.fact, nil)
 			for i := range 144 { // in a day, every ten minutes
 				if c.event && i%6 == 0 {
-					must.Get(g.advance(t.Context(), "a", swap.Look{}, forFacts))(t)
+					trial.Must(g.advance(t.Context(), "a", swap.Look{}, forFacts))(t)
 					time.Sleep(2 * time.Second)
 				}
-				must.Get(g.advance(t.Context(), "a", nil, asRoutine))(t)
+				trial.Must(g.advance(t.Context(), "a", nil, asRoutine))(t)
 				time.Sleep(10 * time.Minute)
 			}
 			if got := w.asked.Load(); got != c.asked {

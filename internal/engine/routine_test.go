@@ -10,8 +10,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/async"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -87,7 +87,7 @@ func TestRoutinePassLeavesOutWhatIsOnlyShown(t *testing.T) {
 					}
 				}()
 			}
-			must.Get(g.advance(t.Context(), "a", nil, asRoutine))(t)
+			trial.Must(g.advance(t.Context(), "a", nil, asRoutine))(t)
 			time.Sleep(2 * time.Minute)
 			if waits, passes := w.waits.Load(), w.asked.Load()/2; waits != c.waits || passes != c.passes {
 				t.Errorf("asked %d times how long to wait in %d passes; want %d in %d", waits, passes, c.waits, c.passes)

@@ -16,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // filled sets everything in a value to something that is not zero, and to something else each time.
@@ -160,7 +160,7 @@ func BenchmarkKeptAnswers(b *testing.B) {
 			w := &counting{liar: &liar{now: start, truth: &is}, hears: true}
 			g := newEngine(b, Config{Reader: w, Flows: []*swap.Flow{c.flow}, Now: func() time.Time { return start }})
 			r := c.record(waiting[c.flow.Type].state, start)
-			must.Do(b, g.Create(context.Background(), r))
+			trial.Do(b, g.Create(context.Background(), r))
 			if _, err := g.advance(context.Background(), r.ID, nil, asRoutine); err != nil {
 				b.Fatal(err)
 			}

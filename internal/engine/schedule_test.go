@@ -14,8 +14,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/bounds"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -115,7 +115,7 @@ func TestDeletedSwapHasNoTurns(t *testing.T) {
 	s := &schedule{at: map[string]*turn{}}
 	s.set("a", now)
 	g.hints.add("a")
-	must.Do(t, g.Store.Delete(t.Context(), "a", r.Version))
+	trial.Do(t, g.Store.Delete(t.Context(), "a", r.Version))
 	g.follow(t.Context(), s, s.next(now))
 	if len(s.at) != 0 || len(s.queue) != 0 || g.hints.input("a") != nil || said.Len() != 0 {
 		t.Errorf("%d turns, hints %v, %s", len(s.at), g.hints.owed, said.String())

@@ -19,8 +19,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lnurl"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // links answers every link with the same.
@@ -46,8 +46,8 @@ func invoiceOf(t *testing.T, msat lnwire.MilliSatoshi) string {
 	if msat != 0 {
 		more = append(more, zpay32.Amount(msat))
 	}
-	inv := must.Get(zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{11}, time.Now(), more...))(t)
-	text := must.Get(inv.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) {
+	inv := trial.Must(zpay32.NewInvoice(&chaincfg.RegressionNetParams, [32]byte{11}, time.Now(), more...))(t)
+	text := trial.Must(inv.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) {
 		return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil
 	}}))(t)
 	return text
@@ -186,7 +186,7 @@ func TestASettlementEndsWithThePassThatSeesIt(t *testing.T) {
 		r := quoted(t, g, swap.FromBTCLNAuto, "a", "11")
 		next := r.Clone()
 		next.Lightning.Invoice = invoiceOf(t, 100_000)
-		must.Do(t, g.write(t.Context(), r, next, nil))
+		trial.Do(t, g.write(t.Context(), r, next, nil))
 		const paid = settlePoll * 3 / 4
 		g.reader = &opening{l, time.Now().Add(paid), true}
 		began := time.Now()

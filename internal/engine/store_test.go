@@ -12,8 +12,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -132,7 +132,7 @@ func TestSharedKeyIsClaimedAgain(t *testing.T) {
 	if err := g.Restore(t.Context(), b); err != nil || !slices.Equal(b.Shared, []string{swap.ByHash}) {
 		t.Fatalf("shares %v, %v", b.Shared, err)
 	}
-	must.Do(t, g.Store.Delete(t.Context(), "a", a.Version))
+	trial.Do(t, g.Store.Delete(t.Context(), "a", a.Version))
 	next := b.Clone()
 	if err := g.write(t.Context(), b, next, nil); err != nil || len(next.Shared) != 0 {
 		t.Errorf("shares %v, %v", next.Shared, err)

@@ -14,10 +14,10 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // truth is what the outside world shows of a swap, and where a swap of which it
@@ -284,7 +284,7 @@ func TestFactsDecideFromEveryState(t *testing.T) {
 		for i, s := range c.flow.States {
 			for j, is := range c.truths {
 				for wrong := range len(c.truths)*len(lies) + 1 {
-					if !depth.Full() && wrong > 0 && (wrong+i+j)%4 != 0 {
+					if !trial.Full() && wrong > 0 && (wrong+i+j)%4 != 0 {
 						continue
 					}
 					w := &liar{now: start}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/bounds"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
 )
@@ -225,7 +225,7 @@ func TestPaused(t *testing.T) {
 	base := time.Now()
 	f := New(Options{Leaser: &storagetest.MemoryLeases{}, Owner: "a", Now: func() time.Time { return base }})
 	var r rounds
-	must.Do(t, f.round(t.Context(), &r))
+	trial.Do(t, f.round(t.Context(), &r))
 	wall := func(d time.Duration) time.Time { return base.Round(0).Add(d) } // without a monotonic reading
 	for name, c := range map[string]struct {
 		now  time.Time
@@ -326,7 +326,7 @@ func jobsOnly(t *testing.T, one, other storage.Leaser, ttl, long time.Duration) 
 		time.Sleep(f.tick() / 10)
 	}
 	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(f.tick() / 2) {
-		live := must.Get(one.Leases(t.Context(), ""))(t)
+		live := trial.Must(one.Leases(t.Context(), ""))(t)
 		if owner := live[jobPrefix+"claim"]; owner != "jobs" || len(live) != bounds.Shards+2 {
 			t.Fatalf("the job is of %q, and %d leases are held: %v", owner, len(live), live)
 		}

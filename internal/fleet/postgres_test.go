@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/bounds"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/postgres"
 )
 
@@ -22,7 +22,7 @@ func TestJobsOnlyOnADatabase(t *testing.T) {
 	schema := pgtest.Schema(t, dsn)
 	var stores [2]*postgres.Store
 	for i := range stores {
-		s := must.Get(postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema}))(t)
+		s := trial.Must(postgres.Open(t.Context(), dsn, postgres.Options{Schema: schema}))(t)
 		t.Cleanup(func() { s.Close() })
 		stores[i] = s
 	}
@@ -38,7 +38,7 @@ func TestDatabaseRestarts(t *testing.T) {
 	var running sync.WaitGroup
 	fleets := make([]*Fleet, 3)
 	for i := range fleets {
-		store := must.Get(postgres.Open(t.Context(), server.DSN(), postgres.Options{Timeout: time.Second}))(t)
+		store := trial.Must(postgres.Open(t.Context(), server.DSN(), postgres.Options{Timeout: time.Second}))(t)
 		defer store.Close()
 		fleets[i] = New(Options{Leaser: store, TTL: 1500 * time.Millisecond})
 		running.Go(func() {
@@ -72,8 +72,8 @@ func TestDatabaseRestarts(t *testing.T) {
 		return all == bounds.Shards && idle == 0
 	}
 	until("all have their part", shared)
-	must.Do(t, server.Kill())
+	trial.Do(t, server.Kill())
 	until("all let go", func() bool { _, idle := held(); return idle == len(fleets) })
-	must.Do(t, server.Restart())
+	trial.Do(t, server.Restart())
 	until("all have their part again", shared)
 }

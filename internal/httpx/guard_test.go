@@ -19,7 +19,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // target is a listener that nobody may reach.
@@ -43,7 +43,7 @@ func target(t *testing.T) (port string, hits *atomic.Int32) {
 // dnsServer is a name server on a socket of its own; answer is asked for every
 // A and AAAA question.
 func dnsServer(t *testing.T, answer func(name string) []netip.Addr) *net.Resolver {
-	conn := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
+	conn := trial.Must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	var done sync.WaitGroup
 	done.Go(func() {
 		buf := make([]byte, 1500)
@@ -247,7 +247,7 @@ func TestRedirectsTellNoSecrets(t *testing.T) {
 		}
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}
 	}}
-	resp := must.Get(client.Get("https://public.example/?k1=secret"))(t)
+	resp := trial.Must(client.Get("https://public.example/?k1=secret"))(t)
 	_ = resp.Body.Close()
 	if len(asked) != 4 {
 		t.Errorf("%d requests, want three redirects followed", len(asked))
@@ -283,7 +283,7 @@ func TestOnionHostsNeedAProxy(t *testing.T) {
 // socksProxy answers one SOCKS5 connection as the host that was asked for, with
 // an empty HTTP answer.
 func socksProxy(t *testing.T, asked chan<- string) string {
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := trial.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		c, err := l.Accept()

@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // result answers a call; the network that a node serves is always the right one.
@@ -74,7 +74,7 @@ func echo(calls []rpctest.Call) any {
 
 func newTestNodes(t *testing.T, urls ...string) *Nodes {
 	t.Helper()
-	n := must.Get(Dial(testDialect, urls, http.DefaultTransport, time.Now))(t)
+	n := trial.Must(Dial(testDialect, urls, http.DefaultTransport, time.Now))(t)
 	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
@@ -92,7 +92,7 @@ func echoes(count int) ([]Request, []int) {
 func checkEchoes(t *testing.T, n *Nodes, count int) {
 	t.Helper()
 	requests, answers := echoes(count)
-	must.Do(t, n.Batch(t.Context(), requests))
+	trial.Do(t, n.Batch(t.Context(), requests))
 	for i, got := range answers {
 		if got != i || requests[i].Err != nil {
 			t.Fatalf("answer %d is %d, %v", i, got, requests[i].Err)
@@ -159,7 +159,7 @@ func TestNodesKeepConnectionsAndBounds(t *testing.T) {
 	}
 	s.Start()
 	defer s.Close()
-	n := must.Get(Dial(testDialect, []string{s.URL}, &http.Transport{MaxIdleConnsPerHost: parallelRequests}, time.Now))(t)
+	n := trial.Must(Dial(testDialect, []string{s.URL}, &http.Transport{MaxIdleConnsPerHost: parallelRequests}, time.Now))(t)
 	defer n.Close()
 	for range 30 {
 		checkEchoes(t, n, 2)
@@ -193,7 +193,7 @@ func TestNodeErrorsAreShortAndKeepSecrets(t *testing.T) {
 		return all
 	})
 	requests, _ := echoes(1)
-	must.Do(t, newTestNodes(t, bad.URL+"/"+key).Batch(t.Context(), requests))
+	trial.Do(t, newTestNodes(t, bad.URL+"/"+key).Batch(t.Context(), requests))
 	if err := requests[0].Err; err == nil || len(err.Error()) > maxErrorText || CodeOf(err) != 3 || fault.CodeOf(err) != fault.Upstream || fault.Public(err) != "the node returned error 3" {
 		t.Errorf("the node's error has %d bytes, code %d, is %s and reads %q", len(err.Error()), CodeOf(err), fault.CodeOf(err), fault.Public(err))
 	}

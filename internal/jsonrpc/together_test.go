@@ -11,7 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // lightNodes are nodes whose calls are all light but "heavy".
@@ -19,7 +19,7 @@ func lightNodes(t *testing.T, url string) *Nodes {
 	t.Helper()
 	d := testDialect
 	d.Light = func(r Request) bool { return r.Method != "heavy" }
-	n := must.Get(Dial(d, []string{url}, http.DefaultTransport, time.Now))(t)
+	n := trial.Must(Dial(d, []string{url}, http.DefaultTransport, time.Now))(t)
 	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n

@@ -10,7 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A node that has versions is asked for its own before the first request that depends on
@@ -36,7 +36,7 @@ func TestFormOfAVersion(t *testing.T) {
 		return all
 	})
 	nodes := func() *Nodes {
-		n := must.Get(Dial(Dialect{
+		n := trial.Must(Dial(Dialect{
 			Identity: "id", Check: func(json.RawMessage) error { return nil }, Version: "version",
 			ReadVersion: func(answer json.RawMessage) (v int, err error) {
 				if err = json.Unmarshal(answer, &v); err == nil && v < 7 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A node that loses a contradiction is asked last for a minute, whatever it answers
@@ -29,11 +29,11 @@ func TestContradictedNode(t *testing.T) {
 		}).URL)
 	}
 	now := time.Unix(1_800_000_000, 0)
-	n := must.Get(Dial(Dialect{Identity: "network", Check: func(json.RawMessage) error { return nil }, Judge: func(string, *Error) Verdict { return Answer }}, urls, http.DefaultTransport, func() time.Time { return now }))(t)
+	n := trial.Must(Dial(Dialect{Identity: "network", Check: func(json.RawMessage) error { return nil }, Judge: func(string, *Error) Verdict { return Answer }}, urls, http.DefaultTransport, func() time.Time { return now }))(t)
 	who := func(node Node) int {
 		t.Helper()
 		var got int
-		must.Do(t, AskAll(t.Context(), node, []Request{{Method: "who", Result: &got}}))
+		trial.Do(t, AskAll(t.Context(), node, []Request{{Method: "who", Result: &got}}))
 		return got
 	}
 	views, _ := n.Singles()

@@ -12,7 +12,7 @@ import (
 	"github.com/lightningnetwork/lnd/lnwire"
 	"github.com/lightningnetwork/lnd/zpay32"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -49,7 +49,7 @@ func FuzzInvoices(f *testing.F) {
 			options = append(options, zpay32.Expiry(time.Duration(expiry)*time.Second))
 		}
 		if d.Bool() {
-			to := must.Get(btcutil.NewAddressWitnessPubKeyHash(d.Bytes(20), n.params))(t)
+			to := trial.Must(btcutil.NewAddressWitnessPubKeyHash(d.Bytes(20), n.params))(t)
 			options = append(options, zpay32.FallbackAddr(to))
 		}
 		for range d.Int(3) {

@@ -9,17 +9,17 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
 	"github.com/btcsuite/btcd/btcutil/bech32"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // invoiceOf signs an invoice of any words.
 func invoiceOf(t testing.TB, hrp string, words []byte, key *btcec.PrivateKey) string {
 	t.Helper()
-	signed := must.Get(bech32.ConvertBits(words, 5, 8, true))(t)
+	signed := trial.Must(bech32.ConvertBits(words, 5, 8, true))(t)
 	digest := sha256.Sum256(append([]byte(hrp), signed...))
 	compact := ecdsa.SignCompact(key, digest[:], true)
-	sig := must.Get(bech32.ConvertBits(append(compact[1:], compact[0]-31), 8, 5, true))(t)
-	return must.Get(bech32.Encode(hrp, append(append([]byte{}, words...), sig...)))(t)
+	sig := trial.Must(bech32.ConvertBits(append(compact[1:], compact[0]-31), 8, 5, true))(t)
+	return trial.Must(bech32.Encode(hrp, append(append([]byte{}, words...), sig...)))(t)
 }
 
 // wordsOf are a timestamp and fields of a number of 5-bit words each.

@@ -8,7 +8,7 @@ import (
 	"github.com/btcsuite/btcd/btcutil/bech32"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // An invoice may be as long as a QR code can carry, and no longer.
@@ -38,20 +38,20 @@ func TestDecodeLengthLimit(t *testing.T) {
 // spelling only. One that wraps around where it is added to would pass otherwise.
 func TestDecodeRecoveryID(t *testing.T) {
 	fields := []rawField{{tagPaymentHash, words32(3)}, {tagDescription, nil}}
-	payee := must.Get(bech32.ConvertBits(testKey.PubKey().SerializeCompressed(), 8, 5, true))(t)
+	payee := trial.Must(bech32.ConvertBits(testKey.PubKey().SerializeCompressed(), 8, 5, true))(t)
 	for name, fields := range map[string][]rawField{"payee named": append(fields, rawField{tagPayee, payee}), "payee not named": fields} {
 		good := invoiceOf(t, "lnbc10n", wordsOf(fields...), testKey)
 		if _, err := Decode(good); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		hrp, words := must.Two(bech32.DecodeNoLimit(good))(t)
+		hrp, words := trial.Must2(bech32.DecodeNoLimit(good))(t)
 		last := len(words) - 1
 		id := words[last]
 		for other := 1; other < 256; other++ {
 			changed := bytes.Clone(words)
 			changed[last-1] ^= byte(other >> 5)
 			changed[last] = id ^ byte(other&31)
-			text := must.Get(bech32.Encode(hrp, changed))(t)
+			text := trial.Must(bech32.Encode(hrp, changed))(t)
 			inv, err := Decode(text)
 			if err == nil && (other > 3 || name == "payee named" || [33]byte(testKey.PubKey().SerializeCompressed()) == inv.Payee) {
 				t.Errorf("%s: accepted with the last byte %d instead of %d", name, id^byte(other), id)
@@ -63,9 +63,9 @@ func TestDecodeRecoveryID(t *testing.T) {
 			changed := bytes.Clone(words)
 			signature := make([]byte, 65)
 			signature[31], signature[63], signature[64] = byte(r+1), 1, 3
-			sig := must.Get(bech32.ConvertBits(signature, 8, 5, true))(t)
+			sig := trial.Must(bech32.ConvertBits(signature, 8, 5, true))(t)
 			copy(changed[len(changed)-signatureWords:], sig)
-			text := must.Get(bech32.Encode(hrp, changed))(t)
+			text := trial.Must(bech32.Encode(hrp, changed))(t)
 			if _, err := Decode(text); err == nil {
 				found++
 			}
@@ -81,9 +81,9 @@ func TestDecodeRecoveryID(t *testing.T) {
 func TestScanRefusals(t *testing.T) {
 	words := wordsOf(rawField{tagPaymentHash, words32(3)}, rawField{tagDescription, nil})
 	good := invoiceOf(t, "lnbc10n", words, testKey)
-	hrp, all := must.Two(bech32.DecodeNoLimit(good))(t)
-	bech32m := must.Get(bech32.EncodeM(hrp, all))(t)
-	renamed := must.Get(bech32.Encode("xn"+hrp[2:], all))(t)
+	hrp, all := trial.Must2(bech32.DecodeNoLimit(good))(t)
+	bech32m := trial.Must(bech32.EncodeM(hrp, all))(t)
+	renamed := trial.Must(bech32.Encode("xn"+hrp[2:], all))(t)
 	for name, c := range map[string]struct{ text, because string }{
 		"bech32m":          {bech32m, "bech32m"},
 		"another name":     {renamed, "begin with ln"},

@@ -8,18 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // TestSpecificationExamples reads the examples of BOLT11 itself: the valid ones
 // are all signed by one node for one payment hash.
 func TestSpecificationExamples(t *testing.T) {
-	text := must.Get(os.ReadFile("testdata/bolt11.json"))(t)
+	text := trial.Must(os.ReadFile("testdata/bolt11.json"))(t)
 	var examples []struct {
 		Valid          bool
 		Title, Invoice string
 	}
-	must.Do(t, json.Unmarshal(text, &examples))
+	trial.Do(t, json.Unmarshal(text, &examples))
 	amounts := map[string]int64{"lnbc2500u": 250_000_000, "lnbc20m": 2_000_000_000, "lntb20m": 2_000_000_000, "lnbc9678785340p": 967_878_534, "lnbc25m": 2_500_000_000, "lnbc10m": 1_000_000_000}
 	// What an invoice must say for the payer's node is judged there: the LP's
 	// node refuses what it cannot pay.

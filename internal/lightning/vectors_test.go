@@ -15,7 +15,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -359,7 +359,7 @@ func TestVectorsLightningFlags(t *testing.T) {
 		var want, got flags
 		c.Expected(t, &want)
 		if LooksLikeInvoice(in.PR) {
-			inv := must.Get(Decode(in.PR))(t)
+			inv := trial.Must(Decode(in.PR))(t)
 			got = flags{inv.IsNonCustodial(), inv.WillLikelyFail(in.Confidence)}
 			if got != want && len(inv.RouteHints) > 1 {
 				c.Differ(t, "bolt11-all-route-hints")
@@ -437,7 +437,7 @@ func TestVectorsLightningTimeouts(t *testing.T) {
 				t.Errorf("fee cap %s, want %s", got, want.MaxFeeSats)
 			}
 		case "lnDefinitiveExpiry":
-			inv := must.Get(Decode(in.PR))(t)
+			inv := trial.Must(Decode(in.PR))(t)
 			end, err := inv.DefinitiveExpiry(in.SwapType == "FROM_BTCLN")
 			if want.Error {
 				if err == nil {

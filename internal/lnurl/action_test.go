@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -23,7 +23,7 @@ func (in *actionCase) preimage(t *testing.T) []byte {
 	if in.Preimage == nil {
 		return nil
 	}
-	return must.Get(hex.DecodeString(*in.Preimage))(t)
+	return trial.Must(hex.DecodeString(*in.Preimage))(t)
 }
 
 func TestVectorsLNURLSuccessAction(t *testing.T) {
@@ -34,7 +34,7 @@ func TestVectorsLNURLSuccessAction(t *testing.T) {
 			Valid   bool
 			Decoded json.RawMessage
 		}
-		must.Do(t, json.Unmarshal(c.Want(t), &want))
+		trial.Do(t, json.Unmarshal(c.Want(t), &want))
 		a, err := parseSuccessAction(in.SuccessAction)
 		if (err == nil) != want.Valid {
 			t.Errorf("parse: %v, want valid: %v", err, want.Valid)
@@ -94,7 +94,7 @@ func checkRoundTrip(t *testing.T, a *SuccessAction) {
 	if a == nil {
 		return
 	}
-	text := must.Get(json.Marshal(a))(t)
+	text := trial.Must(json.Marshal(a))(t)
 	var back SuccessAction
 	if err := json.Unmarshal(text, &back); err != nil || back != *a {
 		t.Errorf("%s reads back as %+v, %v", text, back, err)
@@ -102,7 +102,7 @@ func checkRoundTrip(t *testing.T, a *SuccessAction) {
 }
 
 func TestVectorsFlowSuccessAction(t *testing.T) {
-	callback := must.Get(url.Parse("https://example.com/cb"))(t)
+	callback := trial.Must(url.Parse("https://example.com/cb"))(t)
 	vectors.Each(t, "swap-flows-escrow", "success_action", func(t *testing.T, c *vectors.Case) {
 		var in actionCase
 		c.Input(t, &in)
@@ -151,7 +151,7 @@ func badAction(raw json.RawMessage) bool {
 // decodedByHand deciphers block by block, without the CBC code of the package.
 func decodedByHand(t *testing.T, a *SuccessAction, key []byte) json.RawMessage {
 	t.Helper()
-	block := must.Get(aes.NewCipher(key))(t)
+	block := trial.Must(aes.NewCipher(key))(t)
 	before, _ := base64.StdEncoding.DecodeString(a.IV)
 	text, _ := base64.StdEncoding.DecodeString(a.Ciphertext)
 	var plain []byte

@@ -18,7 +18,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const payAnswer = `{"tag":"payRequest","callback":"https://service.com/cb","minSendable":1000,"maxSendable":9000,"metadata":"[[\"text/plain\",\"x\"]]"}`
@@ -98,7 +98,7 @@ func TestWholeNumbersWithZerosAreIntegers(t *testing.T) {
 
 func TestCheckRefusesWhatIsNotPublic(t *testing.T) {
 	lnurl := func(u string) string {
-		return must.Get(Encode(u))(t)
+		return trial.Must(Encode(u))(t)
 	}
 	public := New(Config{})
 	local := New(Config{AllowLocal: true})
@@ -212,7 +212,7 @@ func (f fixed) LookupNetIP(context.Context, string, string) ([]netip.Addr, error
 
 func encoded(t *testing.T, u string) string {
 	t.Helper()
-	return must.Get(Encode(u))(t)
+	return trial.Must(Encode(u))(t)
 }
 
 func TestFetchEndsWithTheContext(t *testing.T) {
@@ -292,7 +292,7 @@ func TestSubmitInvoiceTellsWhatIsKnown(t *testing.T) {
 // TestWithdrawalIsSentOnce uses a server that takes the request and hangs up, on
 // a connection that has served before: the usual transport would repeat it.
 func TestWithdrawalIsSentOnce(t *testing.T) {
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := trial.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	var requests atomic.Int32
 	go func() {
@@ -318,7 +318,7 @@ func TestWithdrawalIsSentOnce(t *testing.T) {
 	}()
 	c := New(Config{AllowLocal: true})
 	w := WithdrawParams{K1: "k", Callback: "http://" + l.Addr().String(), MinWithdrawable: 1000, MaxWithdrawable: 9000}
-	must.Do(t, c.SubmitInvoice(t.Context(), w, withdrawInvoice))
+	trial.Do(t, c.SubmitInvoice(t.Context(), w, withdrawInvoice))
 	if err := c.SubmitInvoice(t.Context(), w, withdrawInvoice); !errors.Is(err, ErrUnknownOutcome) {
 		t.Errorf("second: %v", err)
 	}

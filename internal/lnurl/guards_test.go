@@ -15,7 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -26,7 +26,7 @@ var actionKey = []byte("0123456789abcdef0123456789abcdef")
 // sealed encrypts whole blocks, whatever they end in.
 func sealed(t *testing.T, iv []byte, plain string) string {
 	t.Helper()
-	block := must.Get(aes.NewCipher(actionKey))(t)
+	block := trial.Must(aes.NewCipher(actionKey))(t)
 	out := make([]byte, len(plain))
 	cipher.NewCBCEncrypter(block, iv).CryptBlocks(out, []byte(plain))
 	return base64.StdEncoding.EncodeToString(out)
@@ -144,7 +144,7 @@ func TestFetchGuards(t *testing.T) {
 		}
 	}
 	client, _ := clientFor(&respond{status: 200, body: strings.Replace(payAnswer, `\"x\"`, `\"x\",null,5`, 1)}, time.Unix(0, 0))
-	d := must.Get(client.Resolve(t.Context(), "joe@service.com"))(t)
+	d := trial.Must(client.Resolve(t.Context(), "joe@service.com"))(t)
 	if got := d.(*Pay).Params.DecodedMetadata; len(got) != 1 || !slices.Equal(got[0], []string{"text/plain", "x"}) {
 		t.Errorf("metadata %q", got)
 	}
@@ -208,8 +208,8 @@ func TestRequestInvoiceJustInTime(t *testing.T) {
 	for _, list := range in.HTTP.answers {
 		body = string(list[0].Body)
 	}
-	must.Do(t, json.Unmarshal([]byte(body), &answer))
-	inv := must.Get(lightning.Decode(answer.PR))(t)
+	trial.Do(t, json.Unmarshal([]byte(body), &answer))
+	inv := trial.Must(lightning.Decode(answer.PR))(t)
 	p := PayParams{Callback: in.Callback, Metadata: in.Metadata, MinSendable: *inv.AmountMsat, MaxSendable: *inv.AmountMsat}
 	for late, ok := range map[int64]bool{-1: true, 0: false, 1: false} {
 		client, _ := clientFor(&respond{status: 200, body: body}, time.Unix(inv.ExpiresAt()+late, 0))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -42,7 +42,7 @@ func merged(t *testing.T, c *vectors.Case) wantCall {
 		OK       *bool
 		Requests *int
 	}
-	must.Do(t, errors.Join(json.Unmarshal(better.Expected, &b), json.Unmarshal(better.Expected, &want)))
+	trial.Do(t, errors.Join(json.Unmarshal(better.Expected, &b), json.Unmarshal(better.Expected, &want)))
 	switch {
 	case b.Requests != nil:
 		want.DelaysMs = nil
@@ -69,7 +69,7 @@ func TestVectorsLNURLPay(t *testing.T) {
 		c.Input(t, &in)
 		want := merged(t, c)
 		client, delays := clientFor(&in.HTTP, now)
-		sats := must.Get(in.AmountSats.Int64())(t)
+		sats := trial.Must(in.AmountSats.Int64())(t)
 		p := PayParams{Callback: in.Callback, Metadata: in.Metadata, MinSendable: 1, MaxSendable: 1 << 60, CommentAllowed: 1000}
 		got, err := client.RequestInvoice(t.Context(), p, sats, in.Comment)
 		checkPayment(t, &want, got, err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -36,7 +36,7 @@ func TestVectorsFlowLNURL(t *testing.T) {
 			c.Expected(t, &want)
 			var wantURL *string
 			if !vectors.Refused(want.CallURL) {
-				must.Do(t, json.Unmarshal(want.CallURL, &wantURL))
+				trial.Do(t, json.Unmarshal(want.CallURL, &wantURL))
 			}
 			checkRecognition(t, c, in.Text, want.IsLNURL, wantURL)
 		case "resolve":
@@ -44,7 +44,7 @@ func TestVectorsFlowLNURL(t *testing.T) {
 			flowResolve(t, c, client, transport, in.Text, in.Answer, in.HTTPStatus)
 		case "payCallback":
 			client, _ := clientFor(transport, now)
-			sats := must.Get(in.AmountSats.Int64())(t)
+			sats := trial.Must(in.AmountSats.Int64())(t)
 			got, err := client.RequestInvoice(t.Context(), in.PayRequest, sats, in.Comment)
 			flowPay(t, c, transport, &in.PayRequest, in.Answer, got, err)
 		case "withdrawCallback":
@@ -154,7 +154,7 @@ func flowWithdraw(t *testing.T, c *vectors.Case, transport *canned, w WithdrawPa
 		Asked *string
 	}
 	c.Expected(t, &want)
-	inv := must.Get(lightning.Decode(invoice))(t)
+	inv := trial.Must(lightning.Decode(invoice))(t)
 	inside := *inv.AmountMsat >= w.MinWithdrawable && *inv.AmountMsat <= w.MaxWithdrawable
 	if (want.Asked != nil) != inside {
 		c.Differ(t, "lnurl-withdraw-msat")

@@ -19,7 +19,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -137,7 +137,7 @@ func TestVectorsLNURLStrings(t *testing.T) {
 			URL     *string
 			Error   bool
 		}
-		must.Do(t, json.Unmarshal(c.Want(t), &want))
+		trial.Do(t, json.Unmarshal(c.Want(t), &want))
 		checkRecognition(t, c, in.LNURL, want.IsLNURL, want.URL)
 	})
 }
@@ -359,7 +359,7 @@ func satsOf(t *testing.T, raw json.RawMessage) string {
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
-	must.Do(t, json.Unmarshal(raw, &amount))
+	trial.Do(t, json.Unmarshal(raw, &amount))
 	return amount.RawAmount
 }
 
@@ -440,9 +440,9 @@ func checkDetails(t *testing.T, c *vectors.Case, raw json.RawMessage, better *be
 // the documented members, with the fills of utilities.md §7.1.
 func checkParams(t *testing.T, want *wantDetails, better *betterFetch, params any) {
 	t.Helper()
-	text := must.Get(json.Marshal(params))(t)
+	text := trial.Must(json.Marshal(params))(t)
 	var got map[string]json.RawMessage
-	must.Do(t, json.Unmarshal(text, &got))
+	trial.Do(t, json.Unmarshal(text, &got))
 	if better.ParamsOnlyKnownFields != nil && !*better.ParamsOnlyKnownFields {
 		t.Error("members that nobody has documented are to be handed on")
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -32,7 +32,7 @@ func FuzzFrames(f *testing.F) {
 			for name, value := range fields {
 				params = append(params, Param{name, value})
 			}
-			again = must.Get(appendFrame(again[:0], encode(params)))(t)
+			again = trial.Must(appendFrame(again[:0], encode(params)))(t)
 			back, err := (&frames{r: bytes.NewReader(again), left: len(again)}).next()
 			if err != nil || len(back) != len(fields) {
 				t.Errorf("%q does not survive: %v", again, err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -32,7 +32,7 @@ func TestVectorsFramesEncode(t *testing.T) {
 		for d.More() {
 			name, _ := d.Token()
 			var value json.RawMessage
-			must.Do(t, d.Decode(&value))
+			trial.Do(t, d.Decode(&value))
 			params = append(params, Param{name.(string), value})
 		}
 		if got := string(encode(params)); got != in.JSON {
@@ -83,7 +83,7 @@ func TestVectorsFramesDecode(t *testing.T) {
 			r.end = io.EOF
 		}
 		for _, chunk := range in.Chunks {
-			data := must.Get(hex.DecodeString(chunk))(t)
+			data := trial.Must(hex.DecodeString(chunk))(t)
 			r.chunks = append(r.chunks, data)
 		}
 		seen, err := map[string]json.RawMessage{}, error(nil)
@@ -142,7 +142,7 @@ func TestFramesAreBounded(t *testing.T) {
 		t.Errorf("stream without end: %v after %d frames", err, n)
 	}
 	for name, text := range map[string]string{"list": "[]", "null": "null", "text": `"x"`, "two": "{}{}", "not UTF-8": "{\"a\":\"\xff\"}", "empty": ""} {
-		frame := must.Get(appendFrame(nil, []byte(text)))(t)
+		frame := trial.Must(appendFrame(nil, []byte(text)))(t)
 		f := frames{r: bytes.NewReader(frame), left: 64 << 10}
 		if _, err := f.next(); !errors.Is(err, errFrame) {
 			t.Errorf("%s: %v, want a malformed frame", name, err)

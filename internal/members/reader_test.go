@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestErrorsNameTheMember(t *testing.T) {
@@ -24,7 +24,7 @@ func TestErrorsNameTheMember(t *testing.T) {
 		},
 		"n: is first": func(r *Reader) { r.Fail("n", "is first"); r.Fail("no", "is second") },
 	} {
-		r := must.Get(ReadTyped("swap data", data, "evm", "an EVM chain"))(t)
+		r := trial.Must(ReadTyped("swap data", data, "evm", "an EVM chain"))(t)
 		if r.Text("esc") != "aé" || r.Has("no") {
 			t.Errorf("%q, null counts as present: %v", r.Text("esc"), r.Has("no"))
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/nostr"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // BenchmarkPublish is one publication to six relays on loopback, connections
@@ -23,7 +23,7 @@ func BenchmarkPublish(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		msg := message()
 		msg.SwapData = fmt.Appendf(nil, `{"type":"evm","amount":"%d"}`, i)
-		must.Do(b, m.Publish(b.Context(), msg))
+		trial.Do(b, m.Publish(b.Context(), msg))
 	}
 }
 
@@ -32,11 +32,11 @@ func BenchmarkPublish(b *testing.B) {
 func BenchmarkTake(b *testing.B) {
 	r := relay(b, watchtower.RelayFault{})
 	m := messenger(b, nostr.Options{Relays: []string{r.URL()}})
-	must.Do(b, m.Publish(b.Context(), message()))
-	text := must.Get(json.Marshal(r.Events()[0]))(b)
+	trial.Do(b, m.Publish(b.Context(), message()))
+	text := trial.Must(json.Marshal(r.Events()[0]))(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		receiver := must.Get(nostr.NewReceiver(nostr.ReceiverOptions{
+		receiver := trial.Must(nostr.NewReceiver(nostr.ReceiverOptions{
 			Network: bitcoin.Regtest, Relays: []string{r.URL()}, Types: map[string]func(json.RawMessage) error{"evm": anything},
 		}))(b)
 		if _, err := receiver.Take(text); err != nil {

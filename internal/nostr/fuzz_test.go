@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -19,14 +19,14 @@ func FuzzEvent(f *testing.F) {
 		c.Input(f, &in)
 		f.Add([]byte(in.Event))
 	}
-	r := must.Get(NewReceiver(ReceiverOptions{Network: bitcoin.Mainnet, Types: families()}))(f)
+	r := trial.Must(NewReceiver(ReceiverOptions{Network: bitcoin.Mainnet, Types: families()}))(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, _ = r.Take(text)
 		e, err := decodeEvent(text)
 		if err != nil {
 			return
 		}
-		again := must.Get(e.MarshalJSON())(t)
+		again := trial.Must(e.MarshalJSON())(t)
 		same, err := decodeEvent(again)
 		if err != nil {
 			t.Fatalf("%s: %v", again, err)
@@ -121,7 +121,7 @@ func TestQuote(t *testing.T) {
 }
 
 func TestEventIDFollowsTheRule(t *testing.T) {
-	k := must.Get(newKey(&counter{}))(t)
+	k := trial.Must(newKey(&counter{}))(t)
 	e, err := k.sign(time.Unix(1_800_000_000, 999_999_999), 28646, "<html>\u2028&\x01")
 	if err != nil || e.CreatedAt != 1_800_000_000 {
 		t.Fatalf("%v %d", err, e.CreatedAt)

@@ -20,8 +20,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/nostr"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const preimage = "8e44e0a82e03a93d033223164b36efa288b7e2cd541884e6b31181665ae23107"
@@ -32,7 +32,7 @@ func message() nostr.Message {
 
 func relay(t testing.TB, f watchtower.RelayFault) *watchtower.Relay {
 	t.Helper()
-	r := must.Get(watchtower.StartRelay(""))(t)
+	r := trial.Must(watchtower.StartRelay(""))(t)
 	r.Misbehave(f)
 	t.Cleanup(func() { _ = r.Close() })
 	return r
@@ -41,14 +41,14 @@ func relay(t testing.TB, f watchtower.RelayFault) *watchtower.Relay {
 func messenger(t testing.TB, o nostr.Options) *nostr.Messenger {
 	t.Helper()
 	o.Network = bitcoin.Regtest
-	m := must.Get(nostr.New(o))(t)
+	m := trial.Must(nostr.New(o))(t)
 	t.Cleanup(func() { _ = m.Close() })
 	return m
 }
 
 // silent is a listener that takes connections and says nothing, as seen as ws and wss.
 func silent(t *testing.T) (ws, wss string) {
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := trial.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return "ws://" + l.Addr().String(), "wss://" + l.Addr().String()
 }
@@ -75,7 +75,7 @@ func trickle(t *testing.T) string {
 func TestPublish(t *testing.T) {
 	good, other := relay(t, watchtower.RelayFault{}), relay(t, watchtower.RelayFault{})
 	m := messenger(t, nostr.Options{Relays: []string{good.URL(), other.URL(), good.URL()}})
-	must.Do(t, m.Publish(t.Context(), message()))
+	trial.Do(t, m.Publish(t.Context(), message()))
 	for _, r := range []*watchtower.Relay{good, other} {
 		for len(r.Events()) == 0 { // the second relay has the message after Publish returned
 			select {
@@ -85,7 +85,7 @@ func TestPublish(t *testing.T) {
 			}
 		}
 	}
-	must.Do(t, m.Close())
+	trial.Do(t, m.Close())
 	for _, r := range []*watchtower.Relay{good, other} {
 		events := r.Events()
 		if len(events) != 1 {
@@ -115,7 +115,7 @@ func TestBadRelays(t *testing.T) {
 	}}
 	slowTLS.StartTLS()
 	t.Cleanup(slowTLS.Close)
-	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	closed := trial.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_ = closed.Close()
 	target := relay(t, watchtower.RelayFault{})
 
@@ -187,7 +187,7 @@ func TestConcurrentCallsShareAPublication(t *testing.T) {
 	}
 	deadline := time.Now().Add(time.Minute)
 	for len(r.Events()) < 2 && time.Now().Before(deadline) { // the same second, so the same event again
-		must.Do(t, m.Publish(t.Context(), message()))
+		trial.Do(t, m.Publish(t.Context(), message()))
 	}
 	if e := r.Events(); len(e) < 2 || e[0].ID != e[1].ID {
 		t.Errorf("%v", e)
@@ -237,7 +237,7 @@ func TestCloseCutsOff(t *testing.T) {
 	failed := make(chan error, 1)
 	go func() { failed <- m.Publish(t.Context(), message()) }()
 	time.Sleep(50 * time.Millisecond)
-	must.Do(t, m.Close())
+	trial.Do(t, m.Close())
 	if err := <-failed; err == nil {
 		t.Error("no error")
 	}
@@ -288,7 +288,7 @@ func TestOptionsAndMessagesAreChecked(t *testing.T) {
 func TestMessagesPrintWithoutThePreimage(t *testing.T) {
 	r := relay(t, watchtower.RelayFault{})
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
-	must.Do(t, m.Publish(t.Context(), message()))
+	trial.Do(t, m.Publish(t.Context(), message()))
 	e := r.Events()[0]
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "message", message(), "event", e)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/watchtower"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/nostr"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func anything(json.RawMessage) error { return nil }
@@ -27,7 +27,7 @@ func listen(t *testing.T, o nostr.ReceiverOptions) <-chan nostr.Message {
 			ready <- struct{}{}
 		}
 	}
-	r := must.Get(nostr.NewReceiver(o))(t)
+	r := trial.Must(nostr.NewReceiver(o))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() { _ = r.Listen(ctx, func(m nostr.Message) { got <- m }) })
@@ -53,9 +53,9 @@ func TestReceiverDeliversOnce(t *testing.T) {
 	m := messenger(t, nostr.Options{Relays: urls})
 	foreign := message()
 	foreign.SwapData = json.RawMessage(`{"type":"other"}`)
-	must.Do(t, m.Publish(t.Context(), foreign))
-	must.Do(t, m.Publish(t.Context(), message()))
-	must.Do(t, m.Close())
+	trial.Do(t, m.Publish(t.Context(), foreign))
+	trial.Do(t, m.Publish(t.Context(), message()))
+	trial.Do(t, m.Close())
 	select {
 	case one := <-got:
 		if one.Preimage != preimage {
@@ -79,14 +79,14 @@ func TestForgedEventsAreDropped(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	key := zeroReader{} // so that both messengers make the same event
 	first := messenger(t, nostr.Options{Relays: []string{liar.URL()}, Now: func() time.Time { return now }, Rand: key})
-	must.Do(t, first.Publish(t.Context(), message()))
+	trial.Do(t, first.Publish(t.Context(), message()))
 	select {
 	case <-got:
 		t.Fatal("a forged event was delivered")
 	case <-time.After(200 * time.Millisecond):
 	}
 	second := messenger(t, nostr.Options{Relays: []string{honest.URL()}, Now: func() time.Time { return now }, Rand: key})
-	must.Do(t, second.Publish(t.Context(), message()))
+	trial.Do(t, second.Publish(t.Context(), message()))
 	if liar.Events()[0].ID != honest.Events()[0].ID {
 		t.Fatal("two events")
 	}
@@ -119,7 +119,7 @@ func TestReceiverConnectsAgain(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	m := messenger(t, nostr.Options{Relays: []string{r.URL()}})
-	must.Do(t, m.Publish(t.Context(), message()))
+	trial.Do(t, m.Publish(t.Context(), message()))
 	select {
 	case <-got:
 	case <-time.After(10 * time.Second):

@@ -15,7 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -37,16 +37,16 @@ func TestVectorsEvents(t *testing.T) {
 			IDPreimage, PublishFrame string // not in every case
 		}
 		c.Expected(t, &want)
-		n := must.Get(bitcoin.ParseNetwork(in.Network))(t)
-		secret := must.Get(hex.DecodeString(in.SecretKey))(t)
+		n := trial.Must(bitcoin.ParseNetwork(in.Network))(t)
+		secret := trial.Must(hex.DecodeString(in.SecretKey))(t)
 		private, _ := btcec.PrivKeyFromBytes(secret)
-		content := must.Get(Message{SwapData: in.SwapData, Preimage: in.Witness, ChainID: in.ChainID}.content())(t)
-		e := must.Get((&key{private, zeros{}}).sign(time.UnixMilli(in.NowMs), Kind(n), content))(t)
+		content := trial.Must(Message{SwapData: in.SwapData, Preimage: in.Witness, ChainID: in.ChainID}.content())(t)
+		e := trial.Must((&key{private, zeros{}}).sign(time.UnixMilli(in.NowMs), Kind(n), content))(t)
 		vectors.SameJSON(t, want.Event, e)
 		if got := string(e.serialized()); want.IDPreimage != "" && got != want.IDPreimage {
 			t.Errorf("id of\n%s\nwant\n%s", got, want.IDPreimage)
 		}
-		text := must.Get(e.MarshalJSON())(t)
+		text := trial.Must(e.MarshalJSON())(t)
 		if got := `["EVENT",` + string(text) + `]`; want.PublishFrame != "" && got != want.PublishFrame {
 			t.Errorf("frame\n%s\nwant\n%s", got, want.PublishFrame)
 		}
@@ -86,7 +86,7 @@ func numbers(names ...string) func(json.RawMessage) error {
 }
 
 func TestVectorsReceive(t *testing.T) {
-	r := must.Get(NewReceiver(ReceiverOptions{Network: bitcoin.Mainnet, Types: families()}))(t)
+	r := trial.Must(NewReceiver(ReceiverOptions{Network: bitcoin.Mainnet, Types: families()}))(t)
 	file := vectors.Load(t, "utilities", "nostr_receive")
 	var filter json.RawMessage
 	file.Member(t, "subscription", &filter)

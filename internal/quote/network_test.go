@@ -26,9 +26,9 @@ import (
 	"github.com/swapper-go/swapper/internal/lp/discovery"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
 	"github.com/swapper-go/swapper/internal/tokenlist"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -55,15 +55,15 @@ func open(t *testing.T) *bank {
 		}
 	})
 	b := &bank{T: t, net: n}
-	backend := must.Get(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
+	backend := trial.Must(mempoolspace.New(mempoolspace.Options{Network: n.Bitcoin.Network(), URLs: []string{n.Bitcoin.URL()}, TipAge: -1}))(t)
 	all, store, lists, known := map[string]chains.Chain{}, new(storage.Memory), []tokenlist.Chain{}, []discovery.Chain{}
 	for _, f := range n.Chains() {
-		c := must.Get(f.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: backend, Now: n.Clock.Now, Rand: rand.Reader,
+		c := trial.Must(f.Open(t.Context(), chains.Env{Network: n.Bitcoin.Network(), Bitcoin: backend, Now: n.Clock.Now, Rand: rand.Reader,
 			HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Notes: store}))(t)
 		all[f.ID()], known = c, append(known, c)
 		lists = append(lists, tokenlist.Chain{ID: f.ID(), Tokens: c.Info().Tokens, TokenAddress: c.TokenAddress})
 	}
-	b.coins = must.Get(tokenlist.New(lists...))(t)
+	b.coins = trial.Must(tokenlist.New(lists...))(t)
 	lps := lphttp.NewClient(lphttp.Options{Now: n.Clock.Now, AllowLocal: true})
 	reader := chainio.New(all, backend, lps)
 	e := engine.New(engine.Config{Store: store, Reader: reader, Flows: swap.Flows(), Now: n.Clock.Now, Log: slog.New(slog.DiscardHandler)})
@@ -99,7 +99,7 @@ func TestPaymentsToAnAddressNeedAnIndex(t *testing.T) {
 
 func (b *bank) coin(name string) tokens.Token {
 	b.Helper()
-	return must.Get(b.coins.Resolve(name))(b)
+	return trial.Must(b.coins.Resolve(name))(b)
 }
 
 func (b *bank) user(chain string) string {
@@ -112,7 +112,7 @@ func (b *bank) user(chain string) string {
 func (b *bank) invoice(sats int64) string {
 	b.Helper()
 	preimage, _ := devlightning.Preimage(fmt.Sprint(b.Name(), sats))
-	return must.Get(b.net.Recipient.NewInvoice(devlightning.InvoiceOptions{Preimage: preimage, AmountMsat: sats * 1000}))(b)
+	return trial.Must(b.net.Recipient.NewInvoice(devlightning.InvoiceOptions{Preimage: preimage, AmountMsat: sats * 1000}))(b)
 }
 
 // ask is a request that is quoted: the amount is in the source's units if in, else in the
@@ -132,7 +132,7 @@ func (b *bank) ask(src, dst string, amount int64, in bool) Request {
 
 func (b *bank) create(q Request) *Made {
 	b.Helper()
-	return must.Get(b.Create(b.Context(), q))(b)
+	return trial.Must(b.Create(b.Context(), q))(b)
 }
 
 // Every type is quoted on the side that was asked for, and stored with what the user needs
@@ -200,7 +200,7 @@ func TestEveryTypeIsQuoted(t *testing.T) {
 			if m.Signer != b.user(chain) || m.LP.URL != b.net.LPURLs()[0] || m.Expiry <= swap.At(b.net.Clock.Now()) || !c.kept(m.Record) {
 				t.Errorf("the record lacks something: %+v", m.Record)
 			}
-			e := must.Get(b.Engine.Store.Get(t.Context(), m.ID))(t)
+			e := trial.Must(b.Engine.Store.Get(t.Context(), m.ID))(t)
 			stored, err := swap.Decode(e.ID, e.Version, e.Body)
 			if err != nil || stored.Seed != m.Seed || !stored.OwnedBy("", m.SwapKey) || stored.OwnedBy("", strings.Repeat("0", 32)) {
 				t.Errorf("stored as %+v, %v", stored, err)
@@ -346,10 +346,10 @@ func TestLiesAreNotStored(t *testing.T) {
 // A probe teaches the bounds of the side that LPs do not announce, and stores nothing.
 func TestProbeTeachesBounds(t *testing.T) {
 	b := open(t)
-	must.Do(t, b.Offers.Reload(t.Context()))
+	trial.Do(t, b.Offers.Reload(t.Context()))
 	for _, pair := range [][2]string{{"CITREA-WBTC", "BITCOIN-BTC"}, {"LIGHTNING-BTC", "CITREA-WBTC"}, {"BITCOIN-BTC", "CITREA-USDC"}} {
 		src, dst := b.coin(pair[0]), b.coin(pair[1])
-		typ := must.Get(swap.Route(src, dst, b.Reader.Info))(t)
+		typ := trial.Must(swap.Route(src, dst, b.Reader.Info))(t)
 		smart, exactIn := dst, false
 		if lp.Service(typ).ToBitcoin() {
 			smart, exactIn = src, true

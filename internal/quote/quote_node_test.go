@@ -12,7 +12,7 @@ import (
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/verify"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // graph is a Bitcoin backend that knows nothing but Lightning nodes.
@@ -39,10 +39,10 @@ func (g *graph) NodeLiquidity(_ context.Context, key string) (*bitcoin.NodeLiqui
 
 func TestLightningNodes(t *testing.T) {
 	network := lightning.New(lightning.Options{})
-	node := must.Get(network.NewNode("lp", 0))(t)
+	node := trial.Must(network.NewNode("lp", 0))(t)
 	preimage, _ := lightning.Preimage(t.Name())
-	invoice := must.Get(node.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 100_000_000}))(t)
-	inv := must.Get(bolt11.Decode(invoice))(t)
+	invoice := trial.Must(node.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 100_000_000}))(t)
+	inv := trial.Must(bolt11.Decode(invoice))(t)
 	own, other := node.ID(), "02"+strings.Repeat("ab", 32)
 	rich := map[string]int64{own: 200_000, other: 900_000}
 	down := errors.New("no connection")

@@ -8,7 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	devlp "github.com/swapper-go/swapper/internal/devnet/lp"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The vault that an LP named last is asked about while the LP is asked. If it names another, or
@@ -48,7 +48,7 @@ func TestVaultIsAskedAboutAhead(t *testing.T) {
 	if now, _ := b.vaults.cache().Get(of); !now.is(right) {
 		t.Errorf("remembered %v, want %v", now, right)
 	}
-	must.Do(t, b.net.LPs[0].SpendVaults(ask.Dst.Address))
+	trial.Do(t, b.net.LPs[0].SpendVaults(ask.Dst.Address))
 	b.net.LPs[0].Misbehave(devlp.Fault{SpentVault: true})
 	_, err := creates()
 	if lie, ok := errors.AsType[*lp.LPError](err); !ok || lie.Check != lp.CheckUTXOSpent {

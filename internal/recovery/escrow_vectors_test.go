@@ -18,8 +18,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -255,7 +255,7 @@ func deliveredExpiry(t *testing.T, in flowtest.Input) int64 {
 	var answer struct {
 		Data struct{ Data struct{ RefundData string } } // of Starknet, on which the cases are
 	}
-	must.Do(t, json.Unmarshal(in.Env.LPResponse, &answer))
+	trial.Do(t, json.Unmarshal(in.Env.LPResponse, &answer))
 	expiry, err := strconv.ParseInt(answer.Data.Data.RefundData, 0, 64)
 	if err != nil {
 		t.Fatalf("the expiry of what the LP delivers: %v", err)
@@ -362,7 +362,7 @@ func alsoShown(t *testing.T, st *stage, in flowtest.Input, before map[string]str
 		}
 	} else if tx := in.Env.BitcoinTx; tx != nil && tx.TxID == answer.Data.TxID {
 		k, _ := st.Chain.Contract("v1")
-		id := must.Get(bitcoin.ParseHash(tx.TxID))(t)
+		id := trial.Must(bitcoin.ParseHash(tx.TxID))(t)
 		for _, out := range st.World.Txs[id].Msg.TxOut {
 			is, err := k.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: out.PkScript, Sats: uint64(out.Value), Nonce: r.Bitcoin.Nonce, Confirmations: uint16(r.Bitcoin.Confirmations)})
 			if err == nil && bytes.Equal(is, r.Escrow.Real.ClaimHash) {
@@ -423,7 +423,7 @@ func takeResult(t *testing.T, f map[string]string, r *swap.Record, cs *flowtest.
 	if was := facts(r)[name]; was != "" {
 		f[name] = was
 	}
-	b := must.Get(hex.DecodeString(strings.TrimPrefix(cs.ClaimResult, "0x")))(t)
+	b := trial.Must(hex.DecodeString(strings.TrimPrefix(cs.ClaimResult, "0x")))(t)
 	if len(b) != 32 {
 		return
 	}

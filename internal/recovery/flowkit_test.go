@@ -15,8 +15,8 @@ import (
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -68,21 +68,21 @@ type stage struct {
 // perform stores the record of a case in an engine on the case's world.
 func perform(t *testing.T, s *flowtest.Setup) *stage {
 	t.Helper()
-	text := must.Get(json.Marshal(s.Record))(t)
-	r := must.Get(ImportRecord(s.Chain, text))(t)
+	text := trial.Must(json.Marshal(s.Record))(t)
+	r := trial.Must(ImportRecord(s.Chain, text))(t)
 	lps := lphttp.NewClient(lphttp.Options{Transport: s.World, Now: s.World.Now})
 	reader := chainio.New(map[string]chains.Chain{s.Chain.ID(): s.Chain}, s.World.Bitcoin(bitcoin.Mainnet), lps)
 	st := &stage{Setup: s, Reader: reader, LPs: lps, Record: r, Acts: &acts{done: map[swap.EffectKind]int{}, send: s.Chain.Send}}
 	st.Engine = engine.New(engine.Config{Store: new(storage.Memory), Reader: reader, Executor: st.Acts, Flows: swap.Flows(), Now: s.World.Now, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { st.Engine.Close(); reader.Close() })
-	must.Do(t, st.Engine.Create(t.Context(), r))
+	trial.Do(t, st.Engine.Create(t.Context(), r))
 	return st
 }
 
 // advance runs a pass, and waits for what it set off.
 func (st *stage) advance(t *testing.T, input swap.Input) *swap.Record {
 	t.Helper()
-	res := must.Get(st.Engine.Advance(t.Context(), st.Record.ID, input))(t)
+	res := trial.Must(st.Engine.Advance(t.Context(), st.Record.ID, input))(t)
 	st.Engine.Effects.Drain()
 	return res.Record
 }

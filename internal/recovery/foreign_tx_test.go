@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -23,7 +23,7 @@ func TestForeignTransactionsAreRefused(t *testing.T) {
 	if fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("foreign: %v", err)
 	}
-	r := must.Get(st.Engine.Load(t.Context(), st.Record.ID))(t)
+	r := trial.Must(st.Engine.Load(t.Context(), st.Record.ID))(t)
 	if r.Submission != nil || len(s.World.Sent()) != 0 {
 		t.Errorf("stored %+v, sent %v", r.Submission, s.World.Sent())
 	}

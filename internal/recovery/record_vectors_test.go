@@ -15,8 +15,8 @@ import (
 	"github.com/swapper-go/swapper/internal/bigs"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -85,8 +85,8 @@ func TestVectorsRecordReading(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		s := file.Setup(t, in)
-		text := must.Get(json.Marshal(s.Record))(t)
-		r := must.Get(ImportRecord(s.Chain, text))(t)
+		text := trial.Must(json.Marshal(s.Record))(t)
+		r := trial.Must(ImportRecord(s.Chain, text))(t)
 		event, _ := r.EventHash()
 		got := map[string]string{"swapId": r.ID, "claimHash": hex.EncodeToString(r.Escrow.Expected.ClaimHash), "initiator": r.Signer,
 			"outputAddress": r.Terms.Recipient, "escrowHash": hex.EncodeToString(event)}
@@ -158,8 +158,8 @@ func TestVectorsQuoteAmounts(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		s := file.Setup(t, in)
-		text := must.Get(json.Marshal(s.Record))(t)
-		r := must.Get(ImportRecord(s.Chain, text))(t)
+		text := trial.Must(json.Marshal(s.Record))(t)
+		r := trial.Must(ImportRecord(s.Chain, text))(t)
 		is := func(what string, got tokens.Amount, want amount) {
 			if got.Raw == nil || got.Raw.String() != want.Raw || got.Decimal() != want.Amount {
 				t.Errorf("%s is %s (%s), want %s (%s)", what, got.Raw, got.Decimal(), want.Raw, want.Amount)

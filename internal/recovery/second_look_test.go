@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -34,7 +34,7 @@ func TestVaultIsLookedAtAgain(t *testing.T) {
 			break
 		}
 	}
-	now := must.Get(in.Now.Int64())(t)
+	now := trial.Must(in.Now.Int64())(t)
 	// The LP would decline a fee below the agreed one, with the signed PSBT in its hands.
 	t.Run("lower fee than agreed", func(t *testing.T) {
 		dear := maps.Clone(fields)

@@ -10,8 +10,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // TestVaultSwapAfterADoubleSpend follows a transaction that was handed to the LP
@@ -21,7 +21,7 @@ func TestVaultSwapAfterADoubleSpend(t *testing.T) {
 	t.Parallel()
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 1}, nil, nil))
-	raw := must.Get(rawtx.Encode(tx))(t)
+	raw := trial.Must(rawtx.Encode(tx))(t)
 	start := time.UnixMilli(1_700_000_000_000)
 	hour := time.Hour
 	unseen, seen := &swap.Observation{}, &swap.Observation{}

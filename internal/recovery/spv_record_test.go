@@ -23,8 +23,8 @@ import (
 	btcpsbt "github.com/swapper-go/swapper/internal/btc/psbt"
 	"github.com/swapper-go/swapper/internal/chainio"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -44,7 +44,7 @@ func vaultCase(t *testing.T, fields map[string]json.RawMessage, now int64) *flow
 	t.Helper()
 	chain := "CITREA"
 	if raw, ok := fields["chain"]; ok {
-		must.Do(t, json.Unmarshal(raw, &chain))
+		trial.Do(t, json.Unmarshal(raw, &chain))
 	}
 	s := &flowtest.Setup{World: &flowtest.World{Time: time.UnixMilli(now), Txs: map[bitcoin.Hash]*bitcoin.Tx{}, Spends: map[bitcoin.OutPoint]bitcoin.Spend{},
 		Rates: bitcoin.FeeRates{Fastest: 2000, Minimum: 1}}, Record: maps.Clone(fields)}
@@ -87,7 +87,7 @@ func TestVectorsVaultFeesAndRecord(t *testing.T) {
 		c.Expected(t, &shown)
 		var fields map[string]json.RawMessage
 		c.Input(t, &fields)
-		now := must.Get(in.Now.Int64())(t)
+		now := trial.Must(in.Now.Int64())(t)
 		s := vaultCase(t, fields, now)
 		// The record as the reference writes it, from the members of the case.
 		record := maps.Clone(s.Record)
@@ -95,7 +95,7 @@ func TestVectorsVaultFeesAndRecord(t *testing.T) {
 			record[name] = json.RawMessage(text)
 		}
 		var pricing map[string]json.RawMessage
-		must.Do(t, json.Unmarshal(fields["pricingInfo"], &pricing))
+		trial.Do(t, json.Unmarshal(fields["pricingInfo"], &pricing))
 		for name, v := range pricing {
 			record["_"+name] = v
 		}
@@ -103,7 +103,7 @@ func TestVectorsVaultFeesAndRecord(t *testing.T) {
 			delete(record, name)
 		}
 		vectors.SameJSON(t, vectors.JSON(t, want.Record), record)
-		r := must.Get(ImportRecord(s.Chain, vectors.JSON(t, record)))(t)
+		r := trial.Must(ImportRecord(s.Chain, vectors.JSON(t, record)))(t)
 		btc, of := r.Terms.Input.Token, shownAmount
 		// Fees in the token that is bought are no part of the interface: the LP's own
 		// figure is known, the network's is what the total leaves.
@@ -196,7 +196,7 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 		now := time.UnixMilli(ms)
 		var id bitcoin.Hash
 		if in.BitcoinTxID != "" {
-			id = must.Get(bitcoin.ParseHash(in.BitcoinTxID))(t)
+			id = trial.Must(bitcoin.ParseHash(in.BitcoinTxID))(t)
 		}
 		r := &swap.Record{Head: swap.Head{ID: "v", Type: swap.SPVFromBTC, Chain: "CITREA", State: in.State, Signer: in.Recipient, CreatedAt: swap.Millis(ms), Expiry: swap.Millis(in.Expiry)},
 			Bitcoin: &swap.BitcoinPart{Confirmations: in.RequiredConfirmations}, Vault: &swap.VaultPart{Deadline: swap.Millis(in.Expiry), MinFeeRate: in.MinimumBTCFeeRate}}
@@ -269,7 +269,7 @@ func TestVectorsVaultExecutionStatus(t *testing.T) {
 // the vault and its output, and what the inputs spend.
 func funded(t *testing.T, s *flowtest.Setup, r *swap.Record, text string) {
 	t.Helper()
-	utxo := must.Get(bitcoin.ParseOutPoint(r.Vault.UTXO))(t)
+	utxo := trial.Must(bitcoin.ParseOutPoint(r.Vault.UTXO))(t)
 	all := s.Chain.Info().Tokens
 	s.World.Vault = &chains.Vault{Open: true, Tokens: [2]string{all[1].Address, all[0].Address}, Multipliers: r.Vault.Multipliers, Confirmations: r.Bitcoin.Confirmations, OurRelay: true,
 		VaultState: bitcoin.VaultState{UTXO: utxo, Raw: [2]uint64{math.MaxInt64, math.MaxInt64}}}
@@ -337,7 +337,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 		c.Expected(t, &want)
 		var fields map[string]json.RawMessage
 		c.Input(t, &fields)
-		now := must.Get(in.Now.Int64())(t)
+		now := trial.Must(in.Now.Int64())(t)
 		s := vaultCase(t, fields, now)
 		s.World.LP = json.RawMessage(`{"code":20000,"msg":"","data":{"txId":"` + want.TxID + `"}}`)
 		if in.LPDeclines {
@@ -358,7 +358,7 @@ func TestVectorsVaultSubmitPSBT(t *testing.T) {
 		}
 		ids, err := st.Engine.Submit(t.Context(), st.Reader, st.Record.ID, []string{in.PSBT})
 		st.Engine.Effects.Drain()
-		got := must.Get(st.Engine.Load(t.Context(), st.Record.ID))(t)
+		got := trial.Must(st.Engine.Load(t.Context(), st.Record.ID))(t)
 		wantState := want.FinalState
 		u, parseErr := btcpsbt.Parse(in.PSBT)
 		switch {
@@ -457,7 +457,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 			r.Vault.ClaimTx = *in.ClaimTxID
 		}
 		if handed {
-			r.Bitcoin.TxID = must.Get(bitcoin.ParseHash(in.SubmittedTxID))(t)
+			r.Bitcoin.TxID = trial.Must(bitcoin.ParseHash(in.SubmittedTxID))(t)
 			r.Bitcoin.Posted = true
 			// While it is being handed over, a repetition waits for the LP's answer.
 			if in.State != swap.SPVSigned || !slices.Contains(allIDs(st, r, in.SignedTxs), in.SubmittedTxID) {
@@ -467,7 +467,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 		if handed && in.State == swap.SPVConfirmed { // which the reference takes the state's word for
 			s.World.Txs[r.Bitcoin.TxID] = &bitcoin.Tx{ID: r.Bitcoin.TxID, Confirmations: r.Bitcoin.Confirmations}
 		}
-		must.Do(t, st.Engine.Create(t.Context(), r))
+		trial.Do(t, st.Engine.Create(t.Context(), r))
 		// What is sent makes the vault pay at once, which is what a submission waits
 		// for; the reference's run had no vault that could.
 		s.World.OnSend = func(w *flowtest.World) { w.Vault.Open, w.Withdrawal.State = false, chains.WithdrawalClaimed }
@@ -481,7 +481,7 @@ func TestVectorsVaultSubmitTransaction(t *testing.T) {
 		defer cancel()
 		ids, err := st.Engine.Submit(ctx, st.Reader, r.ID, in.SignedTxs)
 		st.Engine.Effects.Drain()
-		got := must.Get(st.Engine.Load(t.Context(), r.ID))(t)
+		got := trial.Must(st.Engine.Load(t.Context(), r.ID))(t)
 		known := handed && len(in.SignedTxs) > 0 && slices.Contains(allIDs(st, r, in.SignedTxs), in.SubmittedTxID)
 		mine := in.ClaimTxID != nil && slices.Contains(in.SignedTxs, "sc:"+*in.ClaimTxID)
 		finished := len(in.SignedTxs) == 1 && finishedByWallet(t, in.SignedTxs[0])

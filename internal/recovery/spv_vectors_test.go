@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -82,7 +82,7 @@ func TestVectorsTransitions(t *testing.T) {
 		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}})
 		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{2}}})
 		tx.AddTxOut(&wire.TxOut{Value: 600})
-		raw := must.Get(rawtx.Encode(tx))(t)
+		raw := trial.Must(rawtx.Encode(tx))(t)
 		r := &swap.Record{Head: swap.Head{ID: "v", Type: swap.SPVFromBTC, State: in.State, CreatedAt: swap.At(now.Add(-time.Minute)), Expiry: swap.At(now.Add(time.Hour))},
 			Bitcoin: &swap.BitcoinPart{Confirmations: in.RequiredConfirmations}, Vault: &swap.VaultPart{UTXO: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}.String(), Deadline: swap.At(now.Add(time.Hour))}}
 		// That a transaction was handed to the LP is one fact here, stored in one

@@ -16,8 +16,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -39,7 +39,7 @@ func trustedBTCRecord(state int) map[string]any {
 }
 
 func trustedBTCScript(t *testing.T, address string) []byte {
-	a := must.Get(bitcoin.ParseAddress(address, bitcoin.Mainnet))(t)
+	a := trial.Must(bitcoin.ParseAddress(address, bitcoin.Mainnet))(t)
 	return a.Script()
 }
 
@@ -325,7 +325,7 @@ func TestTrustedBTCAction(t *testing.T) {
 	st := perform(t, s)
 	view := func() swap.View {
 		s.World.Set(func(w *flowtest.World) { w.Time = w.Time.Add(2 * time.Second) })
-		res := must.Get(st.Engine.Advance(t.Context(), st.Record.ID, nil))(t)
+		res := trial.Must(st.Engine.Advance(t.Context(), st.Record.ID, nil))(t)
 		return st.Engine.View(res)
 	}
 	v := view()
@@ -385,7 +385,7 @@ func TestTrustedBTCSubmission(t *testing.T) {
 			id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 			msg := s.World.Txs[id].Msg
 			delete(s.World.Txs, id)
-			raw := must.Get(rawtx.Encode(msg))(t)
+			raw := trial.Must(rawtx.Encode(msg))(t)
 			st := perform(t, s)
 			signed := swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: id, Tx: raw}}
 			if got := st.advance(t, signed); !got.Submission.Open() || st.Acts.count(swap.Broadcast) != 1 {
@@ -416,7 +416,7 @@ func TestTrustedBTCSubmissionEndsByTime(t *testing.T) {
 	s := gasWorld(trustedBTCNow, trustedBTCRecord(swap.TrustedBTCCreated))
 	s.World.LP = trustedBTCAnswer(lp.CodeGasUnpaid, "")
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
-	raw := must.Get(rawtx.Encode(s.World.Txs[id].Msg))(t)
+	raw := trial.Must(rawtx.Encode(s.World.Txs[id].Msg))(t)
 	delete(s.World.Txs, id)
 	st := perform(t, s)
 	st.advance(t, swap.Submit{Action: swap.ActionFund, PSBT: &swap.SignedPSBT{TxID: id, Tx: raw}})
@@ -449,7 +449,7 @@ func TestTrustedBTCRefused(t *testing.T) {
 	id := pays(t, s.World, trustedBTCAddress, 250_000, 0)
 	tx := s.World.Txs[id]
 	delete(s.World.Txs, id)
-	raw := must.Get(rawtx.Encode(tx.Msg))(t)
+	raw := trial.Must(rawtx.Encode(tx.Msg))(t)
 	st := perform(t, s)
 	st.Acts.broadcast = func() swap.Outcome { return swap.Outcome{Refused: true, Reason: "bad-txns-inputs-missingorspent"} }
 	later := func(d time.Duration) *swap.Record {

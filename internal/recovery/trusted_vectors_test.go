@@ -13,8 +13,8 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -148,8 +148,8 @@ func TestVectorsTrustedStatus(t *testing.T) {
 		c.Input(t, &in)
 		var want map[string]any
 		c.Expected(t, &want)
-		now := must.Get(in.Now.Int64())(t)
-		inv := must.Get(lightning.Decode(in.Invoice))(t)
+		now := trial.Must(in.Now.Int64())(t)
+		inv := trial.Must(lightning.Decode(in.Invoice))(t)
 		// The LP's fee is not part of a case's input. It is what the answer leaves of
 		// the invoice; the rest was paid out at par, sats for the native token.
 		paid := big.NewInt(*inv.AmountMsat / 1000)
@@ -165,7 +165,7 @@ func TestVectorsTrustedStatus(t *testing.T) {
 			s.World.LP = json.RawMessage(`{"code":10011,"msg":""}`)
 		}
 		st := perform(t, s)
-		res := must.Get(st.Engine.Advance(t.Context(), st.Record.ID, nil))(t)
+		res := trial.Must(st.Engine.Advance(t.Context(), st.Record.ID, nil))(t)
 		v, r := st.Engine.View(res), res.Record
 		rest := new(big.Int).Sub(r.Terms.Input.Raw, r.Terms.SwapFee.Raw)
 		ppm := new(big.Int).Sub(r.Terms.SwapFee.Raw, r.Terms.Price.BaseFeeSats)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A backend that once names a block above the chain does not keep what comes below it from
@@ -54,7 +54,7 @@ func TestABlockThatNoChainHasIsForgotten(t *testing.T) {
 // A transaction whose block was not asked for yet is not said to be unchanged as of the block
 // before it.
 func TestUnchangedNotBelowItsBlock(t *testing.T) {
-	nodes := must.Get(New(Options{URLs: []string{"ws://node.example"}}))(t)
+	nodes := trial.Must(New(Options{URLs: []string{"ws://node.example"}}))(t)
 	nodes.alive(0)
 	f := Follow(nodes, Source{}, slog.New(slog.DiscardHandler))
 	f.begin(bitcoin.Header{Height: 153}, nodes.Heard())

@@ -17,7 +17,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // node is a WebSocket server. It answers the calls, names the subscriptions "heads" and "logs",
@@ -99,7 +99,7 @@ func options(urls ...string) Options {
 // start listens until the test's end.
 func start(t *testing.T, o Options) *Nodes {
 	t.Helper()
-	n := must.Get(New(o))(t)
+	n := trial.Must(New(o))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { n.run(ctx); close(done) }()

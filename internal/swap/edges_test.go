@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Only an answer of the chain tells its clock, and an escrow whose data is not known has
@@ -121,11 +121,11 @@ func TestHalfARecordIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	must.Get(Decode("a", 1, body))(t)
+	trial.Must(Decode("a", 1, body))(t)
 	var fields map[string]any
-	must.Do(t, json.Unmarshal(body, &fields))
+	trial.Do(t, json.Unmarshal(body, &fields))
 	fields["escrow"] = "x"
-	body = must.Get(json.Marshal(fields))(t)
+	body = trial.Must(json.Marshal(fields))(t)
 	if got, err := Decode("a", 1, body); err == nil {
 		t.Errorf("%+v", got)
 	}

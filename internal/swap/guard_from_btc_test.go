@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var depositScript = []byte{0x51}
@@ -224,7 +224,7 @@ func TestBitcoinIsPaidForAFinalEscrowAlone(t *testing.T) {
 // whoever pays beside it pays twice.
 func TestVoidPaymentCountsAgain(t *testing.T) {
 	f := newFromBTC()
-	raw := must.Get(rawtx.Encode(depositTx(0, 1000).Msg))(t)
+	raw := trial.Must(rawtx.Encode(depositTx(0, 1000).Msg))(t)
 	id := depositTx(0, 1000).ID
 	spent := func(s bitcoin.Spend) func(*Decision) {
 		return func(in *Decision) { in.Obs.Spends = known([]bitcoin.Spend{s}) }

@@ -17,16 +17,16 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // invoiceAt is an LP's invoice of so long ago.
 func invoiceAt(t *testing.T, age time.Duration) string {
 	t.Helper()
-	z := must.Get(zpay32.NewInvoice(&chaincfg.RegressionNetParams, sha256.Sum256(autoPreimage[:]), noon.Add(-age), zpay32.Description("swap"), zpay32.CLTVExpiry(25), zpay32.Expiry(time.Hour),
+	z := trial.Must(zpay32.NewInvoice(&chaincfg.RegressionNetParams, sha256.Sum256(autoPreimage[:]), noon.Add(-age), zpay32.Description("swap"), zpay32.CLTVExpiry(25), zpay32.Expiry(time.Hour),
 		zpay32.Amount(1_000_000), zpay32.PaymentAddr([32]byte{1})))(t)
 	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
-	return must.Get(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))(t)
+	return trial.Must(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))(t)
 }
 
 // quoted makes the swap of a pass one whose terms were agreed here.
@@ -171,7 +171,7 @@ func TestLiesAfterTheQuote(t *testing.T) {
 			if next.MayPurge() {
 				t.Error("the evidence may be deleted")
 			}
-			body := must.Get(next.Encode())(t)
+			body := trial.Must(next.Encode())(t)
 			if kept, err := Decode(next.ID, 1, body); err != nil || kept.Lie == nil || kept.Lie.Check != string(c.check) || !bytes.Equal(kept.Lie.Came, l.Came) {
 				t.Errorf("stored: %+v, %v", kept, err)
 			}

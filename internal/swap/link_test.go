@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -18,7 +18,7 @@ func TestVectorsHyperlinksBitcoin(t *testing.T) {
 		c.Input(t, &in)
 		var want struct{ Reference, Recommended string }
 		c.Expected(t, &want)
-		sats := must.Get(strconv.ParseInt(in.AmountSats, 10, 64))(t)
+		sats := trial.Must(strconv.ParseInt(in.AmountSats, 10, 64))(t)
 		got := BitcoinLink(in.Address, sats)
 		if got != want.Recommended {
 			t.Errorf("got %s, want %s", got, want.Recommended)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // TestWordsArePublished judges every name, status and chain that a flow can show by the
@@ -26,13 +26,13 @@ func TestWordsArePublished(t *testing.T) {
 	// what holds the status of a step, or the step
 	holders := map[string]string{"setup": "Setup", "pay": "Payment", "payment": "Payment", "settle": "Settlement", "settlement": "Settlement", "refund": "Refund", "back": "Refund"}
 	fset := token.NewFileSet()
-	names := must.Get(filepath.Glob("*.go"))(t)
+	names := trial.Must(filepath.Glob("*.go"))(t)
 	var files []*ast.File
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f := must.Get(parser.ParseFile(fset, name, nil, 0))(t)
+		f := trial.Must(parser.ParseFile(fset, name, nil, 0))(t)
 		files = append(files, f)
 	}
 	constants := map[string]string{"onLightning": onLightning, "onBitcoin": onBitcoin}

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // question is one that a pass asks, passes that do not, and others that do.
@@ -53,7 +53,7 @@ func rawTx(t *testing.T) []byte {
 	msg.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Index: 7}, Witness: wire.TxWitness{{1}}})
 	msg.AddTxOut(&wire.TxOut{Value: 1})
 	var b bytes.Buffer
-	must.Do(t, msg.Serialize(&b))
+	trial.Do(t, msg.Serialize(&b))
 	return b.Bytes()
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -50,7 +50,7 @@ func TestVectorsRouting(t *testing.T) {
 		c.Input(t, &in)
 		c.Expected(t, &want)
 		src, _ := registry.Resolve(in.SrcToken)
-		dst := must.Get(registry.Resolve(in.DstToken))(t)
+		dst := trial.Must(registry.Resolve(in.DstToken))(t)
 		got, err := swap.Route(src, dst, constants)
 		if want.SwapType == "" {
 			if refused, ok := errors.AsType[*fault.Error](err); !ok || refused.Code != fault.Unsupported || refused.Field != "dstToken" {
@@ -108,7 +108,7 @@ func TestRoutesAreThoseOfTheChains(t *testing.T) {
 	dead := []string{"http://127.0.0.1:1"}
 	env := chains.Env{Network: bitcoin.Mainnet, Now: time.Now, Rand: rand.Reader, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler)}
 	for _, f := range []chains.Factory{starknet.Mainnet(starknet.Options{RPC: dead}), solana.Mainnet(solana.Options{RPC: dead}), evm.Botanix(evm.Options{RPC: dead}), evm.Citrea(evm.Options{RPC: dead})} {
-		c := must.Get(f.Open(t.Context(), env))(t)
+		c := trial.Must(f.Open(t.Context(), env))(t)
 		info := c.Info()
 		want, _ := constants(f.ID())
 		at := slices.IndexFunc(info.Versions, func(v chains.Version) bool { return v.Name == info.Default })

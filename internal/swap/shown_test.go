@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A quote that ended unused asks for nothing, and takes late what it asked to be signed.
@@ -194,18 +194,18 @@ func TestStepNotesTheEnd(t *testing.T) {
 // What is stored is read back for the very swap, by a version that knows it.
 func TestDecodeRefuses(t *testing.T) {
 	r := &Record{Head: Head{ID: "a", Type: ToBTCLN}}
-	body := must.Get(r.Encode())(t)
+	body := trial.Must(r.Encode())(t)
 	if got, err := Decode("a", 7, body); err != nil || got.Version != 7 || got.Schema != schema {
 		t.Errorf("%+v, %v", got, err)
 	}
 	changed := func(body []byte, member string, v any) []byte {
 		var m map[string]any
-		must.Do(t, json.Unmarshal(body, &m))
+		trial.Do(t, json.Unmarshal(body, &m))
 		if _, there := m[member]; !there {
 			t.Fatalf("no member %s in %s", member, body)
 		}
 		m[member] = v
-		return must.Get(json.Marshal(m))(t)
+		return trial.Must(json.Marshal(m))(t)
 	}
 	newer := changed(body, "schema", schema+1)
 	for name, text := range map[string][]byte{"not JSON": []byte("{"), "of no type": changed(body, "type", 99), "of a form that is not known": changed(body, "terms", []int{}),

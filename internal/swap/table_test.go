@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var update = flag.Bool("update", false, "write docs/states from the tables")
@@ -17,7 +17,7 @@ func TestDiagramsAreCurrent(t *testing.T) {
 		path := filepath.Join("..", "..", "docs", "states", f.Type.String()+".md")
 		want := f.Diagram()
 		if *update {
-			must.Do(t, os.WriteFile(path, []byte(want), 0o644))
+			trial.Do(t, os.WriteFile(path, []byte(want), 0o644))
 		}
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != want {

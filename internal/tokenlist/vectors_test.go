@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 	"github.com/swapper-go/swapper/internal/tokenlist"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -37,7 +37,7 @@ func registry(t testing.TB, ids ...string) *tokenlist.Registry {
 	for i, id := range ids {
 		chains[i] = chain(id)
 	}
-	return must.Get(tokenlist.New(chains...))(t)
+	return trial.Must(tokenlist.New(chains...))(t)
 }
 
 var everyChain = []string{"STARKNET", "SOLANA", "BOTANIX", "CITREA", "ALPEN", "GOAT"}
@@ -398,7 +398,7 @@ func TestVectorsCoreDecimals(t *testing.T) {
 func checkFormat(t *testing.T, c *vectors.Case, member, raw string, decimals, places int) {
 	t.Helper()
 	var want map[string]string
-	must.Do(t, json.Unmarshal(c.Want(t), &want))
+	trial.Do(t, json.Unmarshal(c.Want(t), &want))
 	amount := integer(t, raw)
 	own := plainly(amount, decimals, places)
 	var theirs map[string]string

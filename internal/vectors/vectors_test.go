@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestEveryFileLoads(t *testing.T) {
@@ -27,13 +27,13 @@ func TestEveryFileLoads(t *testing.T) {
 
 func TestOtherFolderAndReport(t *testing.T) {
 	dir := t.TempDir()
-	must.Do(t, os.Mkdir(filepath.Join(dir, "a"), 0o755))
+	trial.Do(t, os.Mkdir(filepath.Join(dir, "a"), 0o755))
 	text := `{"description":"d","now":5,"cases":[
 		{"name":"same","input":1,"expected":{"x":"1"}},
 		{"name":"refused","input":2,"expected":{"error":true,"message":"no"}},
 		{"name":"other chain","input":3,"expected":1},
 		{"name":"skipped","input":4,"expected":1}]}`
-	must.Do(t, os.WriteFile(filepath.Join(dir, "a", "b.json"), []byte(text), 0o644))
+	trial.Do(t, os.WriteFile(filepath.Join(dir, "a", "b.json"), []byte(text), 0o644))
 	report := filepath.Join(dir, "report")
 	t.Setenv("SWAPPER_VECTORS", dir)
 	t.Setenv("SWAPPER_VECTORS_REPORT", report)
@@ -55,7 +55,7 @@ func TestOtherFolderAndReport(t *testing.T) {
 			}
 		})
 	}
-	lines := must.Get(os.ReadFile(report))(t)
+	lines := trial.Must(os.ReadFile(report))(t)
 	var r Report
 	first, rest, _ := strings.Cut(string(lines), "\n")
 	if err := json.Unmarshal([]byte(first), &r); err != nil || strings.Count(rest, "\n") != 1 {
@@ -78,15 +78,15 @@ func TestLeftOutIsNotPassed(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	must.Do(t, os.Mkdir(filepath.Join(dir, "a"), 0o755))
-	must.Do(t, os.WriteFile(filepath.Join(dir, "a", "b.json"), []byte(`{"cases":[{"name":"one"},{"name":"two"}]}`), 0o644))
+	trial.Do(t, os.Mkdir(filepath.Join(dir, "a"), 0o755))
+	trial.Do(t, os.WriteFile(filepath.Join(dir, "a", "b.json"), []byte(`{"cases":[{"name":"one"},{"name":"two"}]}`), 0o644))
 	report := filepath.Join(dir, "report")
 	run := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestLeftOutIsNotPassed$/^one$")
 	run.Env = append(os.Environ(), child+"=1", "SWAPPER_VECTORS="+dir, "SWAPPER_VECTORS_REPORT="+report)
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	line := must.Get(os.ReadFile(report))(t)
+	line := trial.Must(os.ReadFile(report))(t)
 	var r Report
 	if err := json.Unmarshal(line, &r); err != nil || r.Cases != 2 || r.Passed != 1 || len(r.NotRun) != 1 || r.NotRun[0].Case != "two" {
 		t.Errorf("report %s: %v", line, err)
@@ -112,7 +112,7 @@ func TestEveryFileIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := must.Get(fs.Glob(own, "testdata/*/*.json.gz"))(t)
+	files := trial.Must(fs.Glob(own, "testdata/*/*.json.gz"))(t)
 	for _, path := range files {
 		area, name, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(path, "testdata/"), ".json.gz"), "/")
 		read := slices.ContainsFunc(tests, func(text string) bool {

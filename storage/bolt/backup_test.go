@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -19,13 +19,13 @@ import (
 func TestBackupWhileWriting(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := must.Get(bolt.Open(t.Context(), filepath.Join(dir, "swaps.db"), bolt.Options{}))(t)
+	s := trial.Must(bolt.Open(t.Context(), filepath.Join(dir, "swaps.db"), bolt.Options{}))(t)
 	defer s.Close()
 	add := func(i int) error {
 		return s.Create(t.Context(), storage.Entry{ID: fmt.Sprint(i), Body: make([]byte, 2000), Keys: []storage.Key{{Index: "i", Value: "v", Order: int64(i)}}})
 	}
 	for i := range 200 {
-		must.Do(t, add(i))
+		trial.Do(t, add(i))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
@@ -41,12 +41,12 @@ func TestBackupWhileWriting(t *testing.T) {
 	}
 	path := filepath.Join(dir, "copy.db")
 	for range 5 { // each replaces the one before
-		must.Do(t, s.Backup(t.Context(), path))
+		trial.Do(t, s.Backup(t.Context(), path))
 		info, err := os.Stat(path)
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Fatalf("%v, %v", info, err)
 		}
-		c := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
+		c := trial.Must(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 		if err := c.Verify(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -71,8 +71,8 @@ func TestBackupThatFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "copy.db")
-	must.Do(t, os.WriteFile(path, []byte("before"), 0o600))
-	s := must.Get(bolt.Open(t.Context(), filepath.Join(dir, "swaps.db"), bolt.Options{}))(t)
+	trial.Do(t, os.WriteFile(path, []byte("before"), 0o600))
+	s := trial.Must(bolt.Open(t.Context(), filepath.Join(dir, "swaps.db"), bolt.Options{}))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Backup(ended, path); !errors.Is(err, context.Canceled) {
@@ -84,7 +84,7 @@ func TestBackupThatFails(t *testing.T) {
 	if err := s.Backup(t.Context(), filepath.Join(dir, "none", "copy.db")); err == nil {
 		t.Error("a folder that does not exist")
 	}
-	must.Do(t, s.Close())
+	trial.Do(t, s.Close())
 	if err := s.Backup(t.Context(), path); !errors.Is(err, storage.ErrClosed) {
 		t.Errorf("of a closed store: %v", err)
 	}

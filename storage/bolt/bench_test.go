@@ -17,7 +17,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -73,7 +73,7 @@ func randomHex(r *rand.Rand, n int) string {
 // but leave a list of free pages behind that is not like that of a store in use.
 func build(b *testing.B, n int) *Store {
 	b.Helper()
-	s := must.Get(Open(b.Context(), filepath.Join(b.TempDir(), "swaps"), Options{}))(b)
+	s := trial.Must(Open(b.Context(), filepath.Join(b.TempDir(), "swaps"), Options{}))(b)
 	b.Cleanup(func() { s.Close() })
 	s.db.NoSync = true
 	const chunk = 500
@@ -93,7 +93,7 @@ func build(b *testing.B, n int) *Store {
 			b.Fatal(err)
 		}
 	}
-	must.Do(b, s.db.Sync())
+	trial.Do(b, s.db.Sync())
 	s.db.NoSync = false
 	return s
 }
@@ -138,7 +138,7 @@ func benchmarkStore(b *testing.B, n int) {
 		}
 	})
 	b.Run("open", func(b *testing.B) {
-		info := must.Get(os.Stat(s.path))(b)
+		info := trial.Must(os.Stat(s.path))(b)
 		for b.Loop() {
 			if _, err := checkFile(ctx, s.file, info.Size(), false); err != nil {
 				b.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -20,7 +20,7 @@ func TestClosed(t *testing.T) {
 	n := 0
 	for e, err := range s.Find(ctx, storage.Query{Index: "watch"}) {
 		if n++; n == 1 {
-			must.Do(t, s.Close())
+			trial.Do(t, s.Close())
 		}
 		if err != nil {
 			if !errors.Is(err, storage.ErrClosed) || e.ID != "" || n != firstPage+1 {
@@ -85,7 +85,7 @@ func TestCloseDuringWrites(t *testing.T) {
 		for range 5 * round {
 			<-started
 		}
-		must.Do(t, s.Close())
+		trial.Do(t, s.Close())
 		group.Wait()
 		s = openTest(t, path, Options{})
 		for id, err := range outcomes {
@@ -93,6 +93,6 @@ func TestCloseDuringWrites(t *testing.T) {
 				t.Errorf("%s: the write answered %v, now get answers %v", id, err, missing)
 			}
 		}
-		must.Do(t, s.Close())
+		trial.Do(t, s.Close())
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -108,7 +108,7 @@ func TestContextEndsWhileQueued(t *testing.T) {
 		t.Errorf("got %v, want a definite context.DeadlineExceeded", err)
 	}
 	release()
-	must.Do(t, s.Create(t.Context(), storage.Entry{ID: "b"}))
+	trial.Do(t, s.Create(t.Context(), storage.Entry{ID: "b"}))
 	if _, err := s.Get(t.Context(), "a"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
@@ -144,7 +144,7 @@ func TestContextEndsDuringCommit(t *testing.T) {
 func TestAbortedBatch(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, filepath.Join(t.TempDir(), "swaps"), Options{})
-	must.Do(t, s.Create(t.Context(), storage.Entry{ID: "before"}))
+	trial.Do(t, s.Create(t.Context(), storage.Entry{ID: "before"}))
 	broken := errors.New("broken")
 	for _, fail := range []func() error{func() error { return aborting(broken) }, func() error { panic("page 7") }} {
 		s.stopped.Store(nil)

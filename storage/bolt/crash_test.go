@@ -18,8 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -46,7 +45,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(sharedStore) != "":
 		shareStore(os.Getenv(sharedStore), os.Getenv(crashRound))
 	default:
-		depth.SideBySide()
+		trial.SideBySide()
 		os.Exit(m.Run())
 	}
 }
@@ -70,8 +69,8 @@ func TestHeldByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "swaps")
 	command := exec.CommandContext(t.Context(), os.Args[0])
 	command.Env = append(os.Environ(), heldStore+"="+path)
-	out := must.Get(command.StdoutPipe())(t)
-	must.Do(t, command.Start())
+	out := trial.Must(command.StdoutPipe())(t)
+	trial.Do(t, command.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatalf("the other process said %q, %v", line, err)
 	}
@@ -80,7 +79,7 @@ func TestHeldByAnotherProcess(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrInUse", name, err)
 		}
 	}
-	must.Do(t, command.Process.Kill())
+	trial.Do(t, command.Process.Kill())
 	_ = command.Wait() // says that it was killed
 	if err := openTest(t, path, Options{}).Verify(t.Context()); err != nil {
 		t.Error(err)
@@ -221,7 +220,7 @@ func TestCrash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "swaps")
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	crashRounds := 16
-	if depth.Full() {
+	if trial.Full() {
 		crashRounds = 40
 	}
 	type writer struct {
@@ -236,8 +235,8 @@ func TestCrash(t *testing.T) {
 		}
 		command := exec.Command(os.Args[0])
 		command.Env = append(os.Environ(), crashStore+"="+path, crashRound+"="+round)
-		out := must.Get(command.StdoutPipe())(t)
-		must.Do(t, command.Start())
+		out := trial.Must(command.StdoutPipe())(t)
+		trial.Do(t, command.Start())
 		lines := bufio.NewReader(out)
 		if n%4 != 0 { // else it may die while it opens or creates the store
 			if _, err := lines.Peek(1); err != nil {
@@ -269,7 +268,7 @@ func TestCrash(t *testing.T) {
 	}
 
 	s := openTest(t, path, Options{})
-	must.Do(t, s.Verify(t.Context()))
+	trial.Do(t, s.Verify(t.Context()))
 	total := 0
 	for w, done := range steps {
 		total += done

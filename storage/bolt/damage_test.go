@@ -13,7 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -107,14 +107,14 @@ func TestTruncatedFile(t *testing.T) {
 	t.Parallel()
 	path := small(t, 60)
 	whole := contents(t, path)
-	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
+	m := trial.Must(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
 	page := int(m.pageSize)
 	used := int(m.pages) * page
 	for size := 1; size < used; size++ {
 		if size > 200 && size%page > 1 && size%page < page-1 {
 			continue // only around the boundaries
 		}
-		must.Do(t, os.WriteFile(path, whole[:size], 0o600))
+		trial.Do(t, os.WriteFile(path, whole[:size], 0o600))
 		if exercise(t, path, 60) {
 			t.Fatalf("a file of %d bytes of %d was opened", size, used)
 		}
@@ -126,10 +126,10 @@ func TestDamagedStructure(t *testing.T) {
 	t.Parallel()
 	path := small(t, 120)
 	whole := contents(t, path)
-	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
+	m := trial.Must(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
 	var branch, leaf uint64
 	s := openTest(t, path, Options{})
-	must.Do(t, s.db.View(func(tx *bbolt.Tx) error {
+	trial.Do(t, s.db.View(func(tx *bbolt.Tx) error {
 		for id := uint64(2); id < m.pages; id++ {
 			switch p, err := tx.Page(int(id)); {
 			case err != nil:
@@ -188,7 +188,7 @@ func TestDamagedStructure(t *testing.T) {
 			damaged := bytes.Clone(whole)
 			c.change(damaged[c.offset:])
 			path := filepath.Join(t.TempDir(), "swaps")
-			must.Do(t, os.WriteFile(path, damaged, 0o600))
+			trial.Do(t, os.WriteFile(path, damaged, 0o600))
 			want := error(storage.ErrCorrupt)
 			if c.offset == 16 {
 				want = errForeign
@@ -204,13 +204,13 @@ func TestLostPage(t *testing.T) {
 	t.Parallel()
 	path := small(t, 120)
 	whole := contents(t, path)
-	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
+	m := trial.Must(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
 	count := whole[int64(m.freelist)*m.pageSize+10:]
 	if native.Uint16(count) == 0 {
 		t.Fatal("no page is free")
 	}
 	native.PutUint16(count, 0)
-	must.Do(t, os.WriteFile(path, whole, 0o600))
+	trial.Do(t, os.WriteFile(path, whole, 0o600))
 	s := openTest(t, path, Options{})
 	if err := s.Verify(t.Context()); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("got %v, want ErrCorrupt", err)
@@ -234,9 +234,9 @@ func TestDamageMetLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := small(t, 60)
 			s := openTest(t, path, Options{})
-			file := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
+			file := trial.Must(os.OpenFile(path, os.O_RDWR, 0))(t)
 			defer file.Close()
-			m := must.Get(currentMeta(file, 1<<30))(t)
+			m := trial.Must(currentMeta(file, 1<<30))(t)
 			page := make([]byte, m.pageSize)
 			for id := 2; id < int(m.pages); id++ {
 				if _, err := file.ReadAt(page, int64(id)*m.pageSize); err != nil {
@@ -274,7 +274,7 @@ func TestFileCutWhileOpen(t *testing.T) {
 	for _, size := range []int64{0, 1, 4096, 3 * 4096, 10 * 4096} {
 		path := small(t, 400)
 		s := openTest(t, path, Options{})
-		must.Do(t, os.Truncate(path, size))
+		trial.Do(t, os.Truncate(path, size))
 		readAll(t, s, 400)
 		if _, err := s.Get(t.Context(), swap(0).ID); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("cut to %d: get: got %v, want ErrCorrupt", size, err)
@@ -340,7 +340,7 @@ func TestDamagedRecord(t *testing.T) {
 // tamper changes the file past the store.
 func tamper(t testing.TB, s *Store, f func(buckets) error) {
 	t.Helper()
-	must.Do(t, s.db.Update(func(tx *bbolt.Tx) error { return f(bucketsOf(tx)) }))
+	trial.Do(t, s.db.Update(func(tx *bbolt.Tx) error { return f(bucketsOf(tx)) }))
 }
 
 func TestVerifyFinds(t *testing.T) {
@@ -420,7 +420,7 @@ func TestRandomDamage(t *testing.T) {
 				copy(damaged[to:min(to+4096, len(damaged))], whole[from:])
 			}
 		}
-		must.Do(t, os.WriteFile(path, damaged, 0o600))
+		trial.Do(t, os.WriteFile(path, damaged, 0o600))
 		if exercise(t, path, 120) {
 			opened++
 		}
@@ -431,7 +431,7 @@ func TestRandomDamage(t *testing.T) {
 // FuzzOpen puts the input over a good file at some place.
 func FuzzOpen(f *testing.F) {
 	whole := contents(f, small(f, 120))
-	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(f)
+	m := trial.Must(currentMeta(bytes.NewReader(whole), int64(len(whole))))(f)
 	f.Add(uint32(0), []byte("text"), uint32(len(whole)))
 	f.Add(uint32(len(whole)), []byte{}, uint32(4096))
 	for id := uint64(0); id < m.pages; id += 1 + id/4 {
@@ -443,7 +443,7 @@ func FuzzOpen(f *testing.F) {
 		copy(damaged[int(at)%len(damaged):], patch)
 		damaged = damaged[:min(int(size), len(damaged))]
 		path := filepath.Join(t.TempDir(), "swaps")
-		must.Do(t, os.WriteFile(path, damaged, 0o600))
+		trial.Do(t, os.WriteFile(path, damaged, 0o600))
 		exercise(t, path, 120)
 	})
 }

@@ -15,13 +15,13 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
 func openTest(t testing.TB, path string, options Options) *Store {
 	t.Helper()
-	s := must.Get(Open(t.Context(), path, options))(t)
+	s := trial.Must(Open(t.Context(), path, options))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -44,8 +44,8 @@ func small(t testing.TB, n int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	must.Do(t, s.Verify(t.Context()))
-	must.Do(t, s.Close())
+	trial.Do(t, s.Verify(t.Context()))
+	trial.Do(t, s.Close())
 	return path
 }
 
@@ -54,9 +54,9 @@ func TestReopen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "swaps")
 	s := openTest(t, path, Options{})
 	e := storage.Entry{ID: "a", Body: []byte("body"), Keys: []storage.Key{{Index: "signer", Value: "v", Order: -1}, {Index: "event", Value: "h", Unique: true}}}
-	must.Do(t, s.Create(t.Context(), e))
-	must.Do(t, s.SetNote(t.Context(), "cursor", []byte("17"), 0))
-	must.Do(t, s.Close())
+	trial.Do(t, s.Create(t.Context(), e))
+	trial.Do(t, s.SetNote(t.Context(), "cursor", []byte("17"), 0))
+	trial.Do(t, s.Close())
 	for _, options := range []Options{{}, {ReadOnly: true}} {
 		s := openTest(t, path, options)
 		if s.Path() != path {
@@ -72,7 +72,7 @@ func TestReopen(t *testing.T) {
 		if err := s.Verify(t.Context()); err != nil {
 			t.Error(err)
 		}
-		must.Do(t, s.Close())
+		trial.Do(t, s.Close())
 	}
 }
 
@@ -215,7 +215,7 @@ func TestReadOnly(t *testing.T) {
 
 func contents(t testing.TB, path string) []byte {
 	t.Helper()
-	return must.Get(os.ReadFile(path))(t)
+	return trial.Must(os.ReadFile(path))(t)
 }
 
 func unchanged(t testing.TB, path string, before []byte) {
@@ -305,12 +305,12 @@ func TestOpenRefusesOtherFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "swaps")
-			must.Do(t, c.make(path))
+			trial.Do(t, c.make(path))
 			refused(t, path, c.want)
 		})
 	}
 	path := filepath.Join(t.TempDir(), "swaps")
-	must.Do(t, bolt(head(formatName, number(7), dataBuckets...))(path))
+	trial.Do(t, bolt(head(formatName, number(7), dataBuckets...))(path))
 	if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "its layout is 7 and this version reads up to 1; open it with the version that wrote it or a newer one") {
 		t.Errorf("got %v, which does not say what to do", err)
 	}

@@ -6,8 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A bit is flipped in every page: in each byte of its header, of its first and last
@@ -18,10 +17,10 @@ func TestFlippedBits(t *testing.T) {
 	const swaps = 16
 	path := small(t, swaps)
 	whole := contents(t, path)
-	m := must.Get(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
+	m := trial.Must(currentMeta(bytes.NewReader(whole), int64(len(whole))))(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	step := 1
-	if !depth.Full() {
+	if !trial.Full() {
 		step = 3 // the pages together have each byte
 	}
 	opened, refused := 0, 0
@@ -43,7 +42,7 @@ func TestFlippedBits(t *testing.T) {
 		for _, i := range at {
 			damaged := bytes.Clone(whole)
 			damaged[id*int(m.pageSize)+i] ^= 1 << r.IntN(8)
-			must.Do(t, os.WriteFile(path, damaged, 0o600))
+			trial.Do(t, os.WriteFile(path, damaged, 0o600))
 			if exercise(t, path, swaps) {
 				opened++
 			} else {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
 )
@@ -15,7 +15,7 @@ import (
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	storagetest.Run(t, func(t *testing.T) storage.Store {
-		store := must.Get(Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), Options{}))(t)
+		store := trial.Must(Open(t.Context(), filepath.Join(t.TempDir(), "swaps"), Options{}))(t)
 		store.db.NoSync, store.db.NoGrowSync = true, true
 		t.Cleanup(func() {
 			if err := store.Verify(context.Background()); err != nil {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -118,7 +118,7 @@ func TestTornCommit(t *testing.T) {
 		write(1)
 	}
 	place := func(image []byte) string {
-		must.Do(t, os.WriteFile(torn, image, 0o600))
+		trial.Do(t, os.WriteFile(torn, image, 0o600))
 		return torn
 	}
 	refused, mixed, unharmed := 0, 0, 0

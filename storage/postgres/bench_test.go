@@ -21,8 +21,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
@@ -38,7 +38,7 @@ func BenchmarkSideBySide(b *testing.B) {
 	}
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("swaps=%d/bolt", n), func(b *testing.B) {
-			s := must.Get(bolt.Open(b.Context(), filepath.Join(b.TempDir(), "swaps"), bolt.Options{}))(b)
+			s := trial.Must(bolt.Open(b.Context(), filepath.Join(b.TempDir(), "swaps"), bolt.Options{}))(b)
 			defer s.Close()
 			benchmark(b, s, n)
 		})
@@ -47,7 +47,7 @@ func BenchmarkSideBySide(b *testing.B) {
 			s := openTest(b, server.DSN(), Options{})
 			benchmark(b, s, n)
 			var size int64
-			must.Do(b, s.pool.QueryRow(b.Context(), `select pg_database_size(current_database())`).Scan(&size))
+			trial.Do(b, s.pool.QueryRow(b.Context(), `select pg_database_size(current_database())`).Scan(&size))
 			b.Logf("%.1f kB on disk for each of the swaps first stored", float64(size)/float64(n)/1e3)
 		})
 	}
@@ -58,13 +58,13 @@ func BenchmarkSideBySide(b *testing.B) {
 func BenchmarkMove(b *testing.B) {
 	const swaps = 60_704
 	path := filepath.Join(b.TempDir(), "swaps.db")
-	file := must.Get(bolt.Open(b.Context(), path, bolt.Options{}))(b)
+	file := trial.Must(bolt.Open(b.Context(), path, bolt.Options{}))(b)
 	var group errgroup.Group
 	group.SetLimit(256)
 	for i := range swaps {
 		group.Go(func() error { return file.Create(b.Context(), benchSwap(i)) })
 	}
-	must.Do(b, errors.Join(group.Wait(), file.Close()))
+	trial.Do(b, errors.Join(group.Wait(), file.Close()))
 	command := moveCommand(b)
 	for b.Loop() {
 		server := pgtest.Start(b)
@@ -81,7 +81,7 @@ func BenchmarkMove(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		began = time.Now()
-		must.Do(b, s.Verify(b.Context()))
+		trial.Do(b, s.Verify(b.Context()))
 		runtime.ReadMemStats(&after)
 		b.Logf("the copy verified in %s, with %d MB from the system and %d MB allocated in all", time.Since(began).Round(100*time.Millisecond), (after.Sys-before.Sys)>>20, (after.TotalAlloc-before.TotalAlloc)>>20)
 	}
@@ -131,7 +131,7 @@ func benchmark(b *testing.B, s storage.Store, n int) {
 	for i := range n {
 		group.Go(func() error { return s.Create(ctx, benchSwap(i)) })
 	}
-	must.Do(b, group.Wait())
+	trial.Do(b, group.Wait())
 	b.Logf("%d swaps stored in %s by 256 writers", n, time.Since(start).Round(time.Second))
 	page := func(b *testing.B, q storage.Query, limit, want int) {
 		found := 0
@@ -194,7 +194,7 @@ func benchmark(b *testing.B, s storage.Store, n int) {
 						return nil
 					})
 				}
-				must.Do(b, group.Wait())
+				trial.Do(b, group.Wait())
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
 			})
 		}

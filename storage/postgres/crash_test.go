@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -104,7 +103,7 @@ func disturbed(t *testing.T, s *Store, disturb func(round int) error) {
 			}
 		}
 		time.Sleep(rand.N(60 * time.Millisecond))
-		must.Do(t, disturb(round))
+		trial.Do(t, disturb(round))
 		last = acknowledged.Load()
 	}
 	time.Sleep(50 * time.Millisecond)
@@ -148,7 +147,7 @@ func disturbed(t *testing.T, s *Store, disturb func(round int) error) {
 // TestServerKilled kills the server with all its processes while it writes. The same
 // Store goes on once it is up again.
 func TestServerKilled(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	server := pgtest.Start(t)
 	s := openTest(t, server.DSN(), Options{})
 	disturbed(t, s, func(int) error {
@@ -171,9 +170,9 @@ type proxy struct {
 
 func startProxy(t *testing.T, dsn string) *proxy {
 	t.Helper()
-	config := must.Get(configOf(dsn, time.Second, false))(t)
+	config := trial.Must(configOf(dsn, time.Second, false))(t)
 	host, port := config.ConnConfig.Host, strconv.Itoa(int(config.ConnConfig.Port))
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := trial.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	p := &proxy{Listener: l, conns: map[net.Conn]bool{}, target: func() (net.Conn, error) {
 		if host[0] == '/' {
 			return net.Dial("unix", host+"/.s.PGSQL."+port)
@@ -306,7 +305,7 @@ func TestSilence(t *testing.T) {
 	s := openTest(t, through(dsn, p), Options{Schema: pgtest.Schema(t, dsn), Timeout: 500 * time.Millisecond})
 	e := entryAt("a", 1)
 	e.Version = 0
-	must.Do(t, s.Create(t.Context(), e))
+	trial.Do(t, s.Create(t.Context(), e))
 	p.mute.Store(true)
 	timed := func(what string, atMost time.Duration, call func() error) error {
 		t.Helper()

@@ -3,11 +3,11 @@ package postgres
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestMain(m *testing.M) {
-	depth.SideBySide()
-	depth.Properties(25)
+	trial.SideBySide()
+	trial.Properties(25)
 	m.Run()
 }

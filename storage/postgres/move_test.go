@@ -16,9 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage/bolt"
 )
 
@@ -38,7 +37,7 @@ func asURL(t testing.TB, dsn string) string {
 	if strings.HasPrefix(dsn, "postgres") {
 		return dsn
 	}
-	c := must.Get(pgxpool.ParseConfig(dsn))(t)
+	c := trial.Must(pgxpool.ParseConfig(dsn))(t)
 	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%d&sslmode=disable", c.ConnConfig.User, c.ConnConfig.Database, c.ConnConfig.Host, c.ConnConfig.Port)
 }
 
@@ -52,17 +51,17 @@ func TestMoveThereAndBack(t *testing.T) {
 	one, two := pgtest.Schema(t, dsn), pgtest.Schema(t, dsn)
 	path, back := filepath.Join(t.TempDir(), "swaps.db"), filepath.Join(t.TempDir(), "back.db")
 	entries, notes := 1000, 40
-	if depth.Full() {
+	if trial.Full() {
 		entries = 3000
 	}
 	fill(t, path, entries, notes)
-	before := must.Get(os.ReadFile(path))(t)
+	before := trial.Must(os.ReadFile(path))(t)
 
 	there := []string{"-from", path, "-to", url, "-to-schema", one}
 	killed := 0
 	for range 4 {
 		c := exec.CommandContext(t.Context(), command, there...)
-		must.Do(t, c.Start())
+		trial.Do(t, c.Start())
 		time.Sleep(time.Duration(50+rand.IntN(150)) * time.Millisecond)
 		_ = c.Process.Kill() // it may have ended
 		if c.Wait() != nil {
@@ -104,7 +103,7 @@ func TestMoveThereAndBack(t *testing.T) {
 // fill makes a file with entries at several versions, with keys and bodies of all sizes, and notes.
 func fill(t *testing.T, path string, entries, notes int) {
 	t.Helper()
-	s := must.Get(bolt.Open(t.Context(), path, bolt.Options{}))(t)
+	s := trial.Must(bolt.Open(t.Context(), path, bolt.Options{}))(t)
 	defer s.Close()
 	var group errgroup.Group
 	group.SetLimit(64)
@@ -115,10 +114,10 @@ func fill(t *testing.T, path string, entries, notes int) {
 		}
 		group.Go(func() error { return s.Create(t.Context(), e) })
 	}
-	must.Do(t, group.Wait())
+	trial.Do(t, group.Wait())
 	for i := range notes {
 		for version := range uint64(i%3 + 1) {
-			must.Do(t, s.SetNote(t.Context(), fmt.Sprint("note ", i), fmt.Append(nil, i, version), version))
+			trial.Do(t, s.SetNote(t.Context(), fmt.Sprint("note ", i), fmt.Append(nil, i, version), version))
 		}
 	}
 }

@@ -14,16 +14,15 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
 // execute runs a statement beside the store.
 func execute(t *testing.T, dsn, text string) {
 	t.Helper()
-	c := must.Get(pgx.Connect(t.Context(), dsn))(t)
+	c := trial.Must(pgx.Connect(t.Context(), dsn))(t)
 	defer c.Close(t.Context())
 	if _, err := c.Exec(t.Context(), text); err != nil {
 		t.Fatal(err)
@@ -35,7 +34,7 @@ func TestOpenTogether(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.DSN(t)
 	rounds := 3
-	if depth.Full() {
+	if trial.Full() {
 		rounds = 10
 	}
 	for range rounds {
@@ -129,12 +128,12 @@ func TestOpenRefuses(t *testing.T) {
 func TestOpenRefusesNewerTables(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	schema := pgtest.Schema(t, dsn)
-	must.Do(t, openTest(t, dsn, Options{Schema: schema}).Create(t.Context(), storage.Entry{ID: "a", Body: []byte("body")}))
+	trial.Do(t, openTest(t, dsn, Options{Schema: schema}).Create(t.Context(), storage.Entry{ID: "a", Body: []byte("body")}))
 	execute(t, dsn, `update `+schema+`.head set number = 7; alter table `+schema+`.entries add column more text; alter table `+schema+`.notes rename to letters`)
 	columns := func() (text string) {
-		c := must.Get(pgx.Connect(t.Context(), dsn))(t)
+		c := trial.Must(pgx.Connect(t.Context(), dsn))(t)
 		defer c.Close(t.Context())
-		must.Do(t, c.QueryRow(t.Context(), `select string_agg(table_name || '.' || column_name, ' ' order by table_name, column_name) || (select ' ' || number from `+schema+`.head) || (select ' ' || count(*) from `+schema+`.entries)
+		trial.Do(t, c.QueryRow(t.Context(), `select string_agg(table_name || '.' || column_name, ' ' order by table_name, column_name) || (select ' ' || number from `+schema+`.head) || (select ' ' || count(*) from `+schema+`.entries)
 			from information_schema.columns where table_schema = $1`, schema).Scan(&text))
 		return text
 	}
@@ -188,7 +187,7 @@ func TestSchemasAreApart(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	schema := pgtest.Schema(t, dsn)
-	must.Do(t, openTest(t, dsn, Options{Schema: schema}).Create(t.Context(), storage.Entry{ID: "a"}))
+	trial.Do(t, openTest(t, dsn, Options{Schema: schema}).Create(t.Context(), storage.Entry{ID: "a"}))
 	s := openTest(t, dsn, Options{Schema: schema, ReadOnly: true})
 	if _, err := s.Get(t.Context(), "a"); err != nil {
 		t.Error(err)
@@ -209,7 +208,7 @@ func leased(_ []string, err error) error { return err }
 func TestClosed(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
-	must.Do(t, s.Close())
+	trial.Do(t, s.Close())
 	_, getErr := s.Get(t.Context(), "a")
 	_, _, noteErr := s.Note(t.Context(), "n")
 	_, listErr := s.Leases(t.Context(), "")
@@ -272,10 +271,10 @@ func TestDemotedServer(t *testing.T) {
 func TestLockedRow(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn), Timeout: 200 * time.Millisecond})
-	must.Do(t, s.Create(t.Context(), storage.Entry{ID: "a"}))
-	c := must.Get(pgx.Connect(t.Context(), dsn))(t)
+	trial.Do(t, s.Create(t.Context(), storage.Entry{ID: "a"}))
+	c := trial.Must(pgx.Connect(t.Context(), dsn))(t)
 	defer c.Close(t.Context())
-	tx := must.Get(c.Begin(t.Context()))(t)
+	tx := trial.Must(c.Begin(t.Context()))(t)
 	if _, err := tx.Exec(t.Context(), `select 1 from `+s.schema+`.entries for update`); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +285,7 @@ func TestLockedRow(t *testing.T) {
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("took %s", took)
 	}
-	must.Do(t, tx.Rollback(t.Context()))
+	trial.Do(t, tx.Rollback(t.Context()))
 	if err := s.Update(t.Context(), storage.Entry{ID: "a", Version: 1}); err != nil {
 		t.Error(err)
 	}
@@ -302,8 +301,8 @@ func TestDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
-			must.Do(t, s.Create(t.Context(), storage.Entry{ID: "a", Keys: []storage.Key{{Index: "i", Value: "v", Order: 1}}}))
-			must.Do(t, s.Verify(t.Context()))
+			trial.Do(t, s.Create(t.Context(), storage.Entry{ID: "a", Keys: []storage.Key{{Index: "i", Value: "v", Order: 1}}}))
+			trial.Do(t, s.Verify(t.Context()))
 			execute(t, dsn, strings.ReplaceAll(damage, "SCHEMA", s.schema))
 			n := 0
 			for e, err := range s.Find(t.Context(), storage.Query{Index: "i", Value: "v"}) {
@@ -324,7 +323,7 @@ func TestDamage(t *testing.T) {
 func TestConnectionString(t *testing.T) {
 	config := func(dsn string, readOnly bool) (params map[string]string, conns int32, checked bool) {
 		t.Helper()
-		c := must.Get(configOf(dsn, 3*time.Second, readOnly))(t)
+		c := trial.Must(configOf(dsn, 3*time.Second, readOnly))(t)
 		return c.ConnConfig.RuntimeParams, c.MaxConns, c.ConnConfig.ValidateConnect != nil
 	}
 	params, conns, checked := config("postgres://u@a/d?sslmode=disable", false)

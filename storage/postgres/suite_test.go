@@ -6,9 +6,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/storage/storagetest"
 )
@@ -16,7 +15,7 @@ import (
 // openTest opens a store that ends with the test.
 func openTest(t testing.TB, dsn string, o Options) *Store {
 	t.Helper()
-	s := must.Get(Open(t.Context(), dsn, o))(t)
+	s := trial.Must(Open(t.Context(), dsn, o))(t)
 	t.Cleanup(func() {
 		if !s.closed.Load() {
 			if err := s.Close(); err != nil {
@@ -32,7 +31,7 @@ func TestSuite(t *testing.T) { suite(t, "") }
 // TestSuiteSerializable has the server refuse what it cannot put into an order, as
 // databases do that know no weaker isolation.
 func TestSuiteSerializable(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	suite(t, "begin isolation level serializable")
 }
 

@@ -13,9 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/pgtest"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -27,13 +26,13 @@ func stored(t *testing.T, s *Store, entries int) {
 	for i := range entries {
 		group.Go(func() error { return s.Create(t.Context(), entryAt(fmt.Sprint(i), 0)) })
 	}
-	must.Do(t, group.Wait())
+	trial.Do(t, group.Wait())
 }
 
 // A store of any size can be verified: the time that an answer may take bounds each page, not the
 // whole, and a connection that is lost on the way costs the page that it was to bring.
 func TestVerifyTakesItsTime(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	dsn := pgtest.DSN(t)
 	p := startProxy(t, dsn)
 	s := openTest(t, through(dsn, p)+" pool_max_conns=2", Options{Schema: pgtest.Schema(t, dsn), Timeout: 500 * time.Millisecond})
@@ -87,7 +86,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
 	stored(t, s, 3*fullPage)
 	lasts := 500 * time.Millisecond
-	if depth.Full() {
+	if trial.Full() {
 		lasts = 2 * time.Second
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -141,7 +140,7 @@ func TestVerifyNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, dsn, Options{Schema: pgtest.Schema(t, dsn)})
 			stored(t, s, 2*fullPage)
-			must.Do(t, s.Verify(t.Context()))
+			trial.Do(t, s.Verify(t.Context()))
 			execute(t, dsn, strings.ReplaceAll(c.damage, "SCHEMA", s.schema))
 			if err := s.Verify(t.Context()); !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)

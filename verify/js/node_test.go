@@ -12,8 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/swappertest"
 )
 
@@ -29,13 +28,13 @@ func TestNode(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	net := swappertest.Start(t, swappertest.Options{Solana: swappertest.SolanaOptions{Version: "v1"}, Starknet: swappertest.StarknetOptions{On: true}})
-	client := must.Get(swapper.Open(t.Context(), net.Config()))(t)
+	client := trial.Must(swapper.Open(t.Context(), net.Config()))(t)
 	defer client.Close()
 	service := httptest.NewServer(httpapi.New(client, httpapi.Options{}))
 	defer service.Close()
 
 	var network strings.Builder
-	must.Do(t, net.Describe(&network))
+	trial.Do(t, net.Describe(&network))
 	type wallet struct {
 		Chain, Address string
 		Invoices       [3]string
@@ -44,9 +43,9 @@ func TestNode(t *testing.T) {
 	for _, chain := range []string{"CITREA", "SOLANA", "STARKNET"} {
 		wallets = append(wallets, wallet{chain, net.User.Address(chain), [3]string{net.Invoice(50_000), net.Invoice(50_000), net.Invoice(50_000)}})
 	}
-	withdraw := must.Get(net.WithdrawLink())(t)
-	facts := must.Get(json.Marshal(map[string]any{"package": filepath.Join(folder, "index.js"), "service": service.URL, "network": json.RawMessage(network.String()),
-		"wallets": wallets, "payLink": net.PayLink(), "withdrawLink": withdraw, "now": net.Now().UnixMilli(), "full": depth.Full()}))(t)
+	withdraw := trial.Must(net.WithdrawLink())(t)
+	facts := trial.Must(json.Marshal(map[string]any{"package": filepath.Join(folder, "index.js"), "service": service.URL, "network": json.RawMessage(network.String()),
+		"wallets": wallets, "payLink": net.PayLink(), "withdrawLink": withdraw, "now": net.Now().UnixMilli(), "full": trial.Full()}))(t)
 	run := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "wallet.mjs"))
 	run.Stdin = strings.NewReader(string(facts))
 	if out, err := run.CombinedOutput(); err != nil {
@@ -56,7 +55,7 @@ func TestNode(t *testing.T) {
 
 // Two packs of one version are the same, wherever the module and the temporary files are.
 func TestPackIsReproducible(t *testing.T) {
-	depth.OnlyFull(t)
+	trial.OnlyFull(t)
 	pack := func(module, temporary string) []byte {
 		folder := t.TempDir()
 		run := exec.Command("go", "run", "./verify/js/pack", "-o", folder)
@@ -64,7 +63,7 @@ func TestPackIsReproducible(t *testing.T) {
 		if out, err := run.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		return must.Get(os.ReadFile(filepath.Join(folder, "verify.wasm")))(t)
+		return trial.Must(os.ReadFile(filepath.Join(folder, "verify.wasm")))(t)
 	}
 	here, there := filepath.Join("..", ".."), t.TempDir()
 	parts, err := os.ReadDir(here)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func testAddresses(t *testing.T, s Setup) {
@@ -68,7 +68,7 @@ func paying(t *testing.T, index bitcoin.AddressIndex, a bitcoin.Address, value i
 // holds checks the unspent outputs of an address.
 func holds(t *testing.T, s Setup, a bitcoin.Address, want ...bitcoin.UTXO) {
 	t.Helper()
-	got := must.Get(s.Backend.AddressUTXOs(t.Context(), a))(t)
+	got := trial.Must(s.Backend.AddressUTXOs(t.Context(), a))(t)
 	byPlace := func(x, y bitcoin.UTXO) int {
 		return slices.Compare([]byte(x.OutPoint.String()), []byte(y.OutPoint.String()))
 	}

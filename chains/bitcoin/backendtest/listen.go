@@ -9,8 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Trouble is what is wrong with a server that tells of blocks; the zero value is nothing.
@@ -87,7 +86,7 @@ func testListening(t *testing.T, s Setup) {
 	spoil(Trouble{})
 	l.eventually("the flood to be over", func() bool { return b.Heard() != 0 })
 
-	if !depth.Full() {
+	if !trial.Full() {
 		return // what is not told of is found within a minute, and so is a silent server
 	}
 	spoil(Trouble{Mute: true})
@@ -135,7 +134,7 @@ func (l *listening) hears() {
 func (l *listening) ask(id bitcoin.Hash) (tx *bitcoin.Tx, heard uint64) {
 	l.Helper()
 	heard = l.b.Heard()
-	tx = must.Get(single.Tx(l.Context(), l.b, id))(l)
+	tx = trial.Must(single.Tx(l.Context(), l.b, id))(l)
 	return tx, heard
 }
 

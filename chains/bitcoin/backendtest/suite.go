@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Chain is a private network that the suite controls. The backend must see the
@@ -132,7 +132,7 @@ func testWholeBlocks(t *testing.T, s Setup) {
 	}
 	read := func() {
 		t.Helper()
-		whole := must.Get(b.Block(t.Context(), hash))(t)
+		whole := trial.Must(b.Block(t.Context(), hash))(t)
 		if whole.BlockHash() != hash || len(whole.Transactions) < 2 || !slices.ContainsFunc(whole.Transactions, func(tx *wire.MsgTx) bool {
 			return tx.TxHash() == paid.Hash && tx.TxOut[paid.Index].Value == 12_345
 		}) {
@@ -196,7 +196,7 @@ func testCancellation(t *testing.T, s Setup) {
 		}
 	}
 	index, indexed := s.Backend.(bitcoin.AddressIndex)
-	foreign := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(t)
+	foreign := trial.Must(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(t)
 	for name, a := range map[string]bitcoin.Address{"of another network": foreign, "none": {}} {
 		if _, err := s.Backend.AddressUTXOs(t.Context(), a); fault.CodeOf(err) != fault.InvalidInput {
 			t.Errorf("address %s: %v", name, err)

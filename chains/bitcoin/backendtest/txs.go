@@ -13,13 +13,13 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // broadcast sends a transaction through the backend.
 func broadcast(t *testing.T, s Setup, tx *wire.MsgTx) bitcoin.Hash {
 	t.Helper()
-	raw := must.Get(rawtx.Encode(tx))(t)
+	raw := trial.Must(rawtx.Encode(tx))(t)
 	id, err := s.Backend.Broadcast(t.Context(), raw)
 	if err != nil || id != tx.TxHash() {
 		t.Fatalf("broadcast of %s: %s, error %v", tx.TxHash(), id, err)
@@ -29,7 +29,7 @@ func broadcast(t *testing.T, s Setup, tx *wire.MsgTx) bitcoin.Hash {
 
 func getTx(t *testing.T, s Setup, id bitcoin.Hash) *bitcoin.Tx {
 	t.Helper()
-	return must.Get(single.Tx(t.Context(), s.Backend, id))(t)
+	return trial.Must(single.Tx(t.Context(), s.Backend, id))(t)
 }
 
 func testTransactions(t *testing.T, s Setup) {
@@ -43,7 +43,7 @@ func testTransactions(t *testing.T, s Setup) {
 	if tx.Confirmed() || tx.Confirmations != 0 || tx.Height != 0 || tx.BlockHash != (bitcoin.Hash{}) || !tx.BlockTime.IsZero() {
 		t.Errorf("unconfirmed transaction: %+v", tx)
 	}
-	want := must.Get(rawtx.Encode(msg))(t)
+	want := trial.Must(rawtx.Encode(msg))(t)
 	if got, err := rawtx.Encode(tx.Msg); err != nil || !bytes.Equal(got, want) || tx.ID != id {
 		t.Errorf("transaction %s is %x, error %v; want %x", tx.ID, got, err, want)
 	}
@@ -135,7 +135,7 @@ func testMerkleProofs(t *testing.T, s Setup) {
 	height, block := s.Chain.Tip(t)
 	positions := make(map[uint32]bool)
 	for _, id := range ids {
-		p := must.Get(s.Backend.MerkleProof(t.Context(), id, block))(t)
+		p := trial.Must(s.Backend.MerkleProof(t.Context(), id, block))(t)
 		if err := p.Verify(s.Chain.Header(t, height)); err != nil || p.TxID != id || p.Height != height {
 			t.Errorf("proof %+v: %v", p, err)
 		}
@@ -174,7 +174,7 @@ func testBroadcast(t *testing.T, s Setup) {
 	broken := s.Chain.Spend(t, a, []bitcoin.OutPoint{{Hash: next.TxHash()}}, 5)
 	broken.TxIn[0].Witness[0][7] ^= 1
 	for name, tx := range map[string]*wire.MsgTx{"spends what is spent": rival, "spends nothing": orphan, "bad signature": broken} {
-		raw := must.Get(rawtx.Encode(tx))(t)
+		raw := trial.Must(rawtx.Encode(tx))(t)
 		_, err := s.Backend.Broadcast(t.Context(), raw)
 		rejected, ok := errors.AsType[*bitcoin.RejectedError](err)
 		if !ok || rejected.Reason == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // BenchmarkCalls measures each call against a loopback server, and how many
@@ -25,7 +25,7 @@ func BenchmarkCalls(b *testing.B) {
 			call := n.calls(b.Context(), backend)[name]
 			n.Server().Requests()
 			for b.Loop() {
-				must.Do(b, call())
+				trial.Do(b, call())
 			}
 		})
 	}
@@ -38,7 +38,7 @@ func BenchmarkTrips(b *testing.B) {
 	var ids []bitcoin.Hash
 	var ops []bitcoin.OutPoint
 	for range 24 {
-		op := must.Get(n.Faucet(n.wallet.Address, 10_000))(b)
+		op := trial.Must(n.Faucet(n.wallet.Address, 10_000))(b)
 		ids, ops = append(ids, op.Hash), append(ops, op)
 	}
 	n.Server().Misbehave(devnet.Fault{Delay: trip})
@@ -58,7 +58,7 @@ func BenchmarkTrips(b *testing.B) {
 	for _, name := range []string{"Txs", "MerkleProof", "AddressUTXOs", "24 transactions", "24 outspends", "90 headers"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				must.Do(b, calls[name]())
+				trial.Do(b, calls[name]())
 			}
 			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(trip), "trips/op")
 		})

@@ -7,12 +7,12 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/backendtest"
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func start(t testing.TB, o devnet.Options) *devnet.Net {
 	t.Helper()
-	n := must.Get(devnet.Start(o))(t)
+	n := trial.Must(devnet.Start(o))(t)
 	t.Cleanup(func() { _ = n.Close() })
 	return n
 }
@@ -23,7 +23,7 @@ func client(t testing.TB, o mempoolspace.Options) *mempoolspace.Client {
 	if o.TipAge == 0 {
 		o.TipAge = -1
 	}
-	c := must.Get(mempoolspace.New(o))(t)
+	c := trial.Must(mempoolspace.New(o))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 		Chain:       devnet.NewPlayground(n),
 		MostWaiting: 50, Backend: client(t, mempoolspace.Options{URLs: []string{n.URL()}}),
 		Listening: func(t *testing.T) (bitcoin.Backend, func(backendtest.Trouble)) {
-			teller := must.Get(n.Serve(""))(t)
+			teller := trial.Must(n.Serve(""))(t)
 			c := client(t, mempoolspace.Options{URLs: []string{n.URL()}, WebSocket: []string{teller.SocketURL()}})
 			return c, func(trouble backendtest.Trouble) {
 				teller.Misbehave(devnet.Fault{Down: trouble.Cut, Flood: trouble.Flooding, Mute: trouble.Mute, Silent: trouble.Silent})

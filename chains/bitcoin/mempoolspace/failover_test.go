@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // town is a network with something on it to ask for.
@@ -33,8 +33,8 @@ type town struct {
 func newTown(t testing.TB) town {
 	t.Helper()
 	n := start(t, devnet.Options{})
-	w := must.Get(n.NewWallet(bitcoin.P2TR))(t)
-	op := must.Get(n.Fund(w.Address, 100_000))(t)
+	w := trial.Must(n.NewWallet(bitcoin.P2TR))(t)
+	op := trial.Must(n.Fund(w.Address, 100_000))(t)
 	_, block := n.Tip()
 	n.SetLightningNode(bitcoin.NodeLiquidity{PublicKey: lightningKey, Capacity: 5_000_000, Channels: 3})
 	return town{n, w, op, block}
@@ -75,7 +75,7 @@ func (n town) calls(ctx context.Context, b *mempoolspace.Client) map[string]func
 func TestBadFirstURL(t *testing.T) {
 	t.Parallel()
 	n := newTown(t)
-	bad := must.Get(n.Serve(""))(t)
+	bad := trial.Must(n.Serve(""))(t)
 	faults := map[string]devnet.Fault{
 		"down":                   {Down: true},
 		"500":                    {Status: 500},
@@ -114,7 +114,7 @@ func TestBadFirstURL(t *testing.T) {
 func TestBroadcastWithBadFirstURL(t *testing.T) {
 	t.Parallel()
 	n := newTown(t)
-	bad := must.Get(n.Serve(""))(t)
+	bad := trial.Must(n.Serve(""))(t)
 	op := n.op
 	for _, test := range []struct {
 		name  string
@@ -125,8 +125,8 @@ func TestBroadcastWithBadFirstURL(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bad.Misbehave(test.fault)
-			tx := must.Get(n.wallet.Spend(2, []bitcoin.OutPoint{op}))(t)
-			raw := must.Get(rawtx.Encode(tx))(t)
+			tx := trial.Must(n.wallet.Spend(2, []bitcoin.OutPoint{op}))(t)
+			raw := trial.Must(rawtx.Encode(tx))(t)
 			op = bitcoin.OutPoint{Hash: tx.TxHash()}
 			b := client(t, mempoolspace.Options{URLs: []string{bad.URL(), n.URL()}, Hedge: 30 * time.Millisecond})
 			if id, err := b.Broadcast(t.Context(), raw); err != nil || id != tx.TxHash() || !n.InMempool(id) {
@@ -144,8 +144,8 @@ func TestBroadcastWithBadFirstURL(t *testing.T) {
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	n := newTown(t)
-	tx := must.Get(n.wallet.Spend(2, []bitcoin.OutPoint{n.op}))(t)
-	raw := must.Get(rawtx.Encode(tx))(t)
+	tx := trial.Must(n.wallet.Spend(2, []bitcoin.OutPoint{n.op}))(t)
+	raw := trial.Must(rawtx.Encode(tx))(t)
 	b := client(t, mempoolspace.Options{URLs: []string{n.URL()}, Attempts: 2, RetryDelay: time.Millisecond})
 	n.Server().Misbehave(devnet.Fault{Down: true})
 	if _, err := b.Broadcast(t.Context(), raw); fault.CodeOf(err) != fault.Upstream {
@@ -163,9 +163,9 @@ func TestNoURLIsWell(t *testing.T) {
 	n := newTown(t)
 	var urls, hosts []string
 	for _, f := range []devnet.Fault{{Down: true}, {Garbage: true}, {WrongNetwork: true}, {Status: 503}, {Delay: time.Hour}} {
-		s := must.Get(n.Serve(""))(t)
+		s := trial.Must(n.Serve(""))(t)
 		s.Misbehave(f)
-		u := must.Get(url.Parse(s.URL()))(t)
+		u := trial.Must(url.Parse(s.URL()))(t)
 		urls, hosts = append(urls, s.URL()), append(hosts, u.Host)
 	}
 	b := client(t, mempoolspace.Options{URLs: urls, Hedge: 10 * time.Millisecond, Timeout: 300 * time.Millisecond,
@@ -250,7 +250,7 @@ func TestTrips(t *testing.T) {
 		{"AddressTxs", 1, 1}, {"FeeRates", 1, 0}, {"CPFPs", 1, 1}, {"ProjectedBlocks", 1, 0}, {"NodeLiquidity", 1, 1},
 	} {
 		for i, want := range []int{test.first, test.then} {
-			must.Do(t, n.calls(t.Context(), b)[test.call]())
+			trial.Do(t, n.calls(t.Context(), b)[test.call]())
 			if got := n.Server().Requests(); len(got) != want {
 				t.Errorf("%s, call %d: %q, want %d", test.call, i+1, got, want)
 			}
@@ -287,7 +287,7 @@ func TestPlainEsplora(t *testing.T) {
 	if rates, err := b.FeeRates(t.Context()); err != nil || rates != (bitcoin.FeeRates{Fastest: 7, Minimum: 1}) {
 		t.Errorf("%+v, %v", rates, err)
 	}
-	tx := must.Get(n.wallet.Pay(2, wire.NewTxOut(5000, n.wallet.Address.Script())))(t)
+	tx := trial.Must(n.wallet.Pay(2, wire.NewTxOut(5000, n.wallet.Address.Script())))(t)
 	if cpfp, err := single.CPFP(t.Context(), b, tx.TxHash()); err != nil || cpfp != nil {
 		t.Errorf("%+v, %v", cpfp, err)
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/mempoolspace"
 	"github.com/swapper-go/swapper/fault"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // told is a client that asks one server, and is told by another.
 func told(t *testing.T) (n *devnet.Net, teller *devnet.Server, c *mempoolspace.Client) {
 	t.Helper()
 	n = start(t, devnet.Options{})
-	teller = must.Get(n.Serve(""))(t)
+	teller = trial.Must(n.Serve(""))(t)
 	return n, teller, client(t, mempoolspace.Options{URLs: []string{n.URL()}, WebSocket: []string{teller.SocketURL()}})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // anyBody answers every request with the same status and body, but shows the
@@ -47,13 +47,13 @@ func FuzzBodies(f *testing.F) {
 	}
 	f.Add(404, "Transaction not found")
 	f.Add(400, `sendrawtransaction RPC error: {"code":-27,"message":"Transaction already in block chain"}`)
-	genesis := must.Get(json.Marshal(blockJSON{ID: bitcoin.Mainnet.Params().GenesisHash, Version: 1, Timestamp: 1231006505,
+	genesis := trial.Must(json.Marshal(blockJSON{ID: bitcoin.Mainnet.Params().GenesisHash, Version: 1, Timestamp: 1231006505,
 		MerkleRoot: "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b", Nonce: 2083236893, Bits: 0x1d00ffff}))(f)
 	f.Add(200, string(genesis))
 	f.Add(200, "["+string(genesis)+"]")
-	address := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(f)
+	address := trial.Must(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Mainnet))(f)
 	f.Fuzz(func(t *testing.T, status int, body string) {
-		c := must.Get(New(Options{Network: bitcoin.Mainnet, URLs: []string{"https://a.example/api/"}, TipAge: -1, Attempts: 1,
+		c := trial.Must(New(Options{Network: bitcoin.Mainnet, URLs: []string{"https://a.example/api/"}, TipAge: -1, Attempts: 1,
 			HTTP: &http.Client{Transport: anyBody{status, body}}}))(t)
 		everyCall(t, c, address)
 	})

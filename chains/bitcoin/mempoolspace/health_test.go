@@ -18,7 +18,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 func twoURLs(t *testing.T, answers map[string][]answer) (*canned, *Client) {
 	t.Helper()
 	c := &canned{network: bitcoin.Mainnet, answers: answers}
-	client := must.Get(New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c}, TipAge: -1,
+	client := trial.Must(New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c}, TipAge: -1,
 		URLs: []string{"https://a.example/api/", "https://b.example/api/"}}))(t)
 	return c, client
 }
@@ -142,7 +142,7 @@ func TestRejectedByOne(t *testing.T) {
 	m := wire.NewMsgTx(2)
 	m.AddTxIn(wire.NewTxIn(&bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, []byte{1}, nil))
 	m.AddTxOut(wire.NewTxOut(1000, []byte{0x51}))
-	raw := must.Get(rawtx.Encode(m))(t)
+	raw := trial.Must(rawtx.Encode(m))(t)
 	id := m.TxHash().String()
 	full := text(`sendrawtransaction RPC error: {"code":-26,"message":"mempool min fee not met"}`, 400)
 	for _, test := range []struct {

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // oneURL returns a client of a single URL.
 func oneURL(t *testing.T, answers map[string][]answer, concurrency int) (*canned, *Client) {
 	t.Helper()
 	c := &canned{network: bitcoin.Mainnet, answers: answers}
-	client := must.Get(New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c}, TipAge: -1, URLs: []string{"https://a.example/api/"}, Concurrency: concurrency}))(t)
+	client := trial.Must(New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c}, TipAge: -1, URLs: []string{"https://a.example/api/"}, Concurrency: concurrency}))(t)
 	return c, client
 }
 

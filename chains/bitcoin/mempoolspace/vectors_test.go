@@ -18,7 +18,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -135,7 +135,7 @@ func newAPICase(t *testing.T, c *vectors.Case) *apiCase {
 	a := &apiCase{Case: c, want: c.Want(t), base: in.BaseURLs[0], method: in.Call.Method, args: in.Call.Args}
 	a.fails = vectors.Refused(a.want)
 	var expected struct{ Result json.RawMessage }
-	must.Do(t, json.Unmarshal(a.want, &expected))
+	trial.Do(t, json.Unmarshal(a.want, &expected))
 	a.result = expected.Result
 	network := a.network(in.Call.Args)
 	a.http = &canned{network: network, answers: make(map[string][]answer)}
@@ -146,17 +146,17 @@ func newAPICase(t *testing.T, c *vectors.Case) *apiCase {
 		var list []answer
 		if json.Unmarshal(raw, &list) != nil {
 			list = make([]answer, 1)
-			must.Do(t, json.Unmarshal(raw, &list[0]))
+			trial.Do(t, json.Unmarshal(raw, &list[0]))
 		}
 		a.http.answers[line] = list
 	}
-	a.client = must.Get(New(Options{Network: network, URLs: in.BaseURLs, HTTP: &http.Client{Transport: a.http}}))(t)
+	a.client = trial.Must(New(Options{Network: network, URLs: in.BaseURLs, HTTP: &http.Client{Transport: a.http}}))(t)
 	return a
 }
 
 func (a *apiCase) arg(t *testing.T, i int, v any) {
 	t.Helper()
-	must.Do(t, json.Unmarshal(a.args[i], v))
+	trial.Do(t, json.Unmarshal(a.args[i], v))
 }
 
 // hash reads an argument; a text that is no hash is refused before any request.
@@ -233,7 +233,7 @@ func checkBlockHash(t *testing.T, a *apiCase) {
 }
 
 func checkHeader(t *testing.T, a *apiCase) {
-	id := must.Get(a.hash(t, 0))(t)
+	id := trial.Must(a.hash(t, 0))(t)
 	h, err := a.client.Header(t.Context(), id)
 	var j blockJSON
 	if a.fails || !a.body(t, "block/"+id.String(), &j) {
@@ -258,7 +258,7 @@ func checkHeader(t *testing.T, a *apiCase) {
 		MerkleRoot                     string `json:"merkle_root"`
 		Previous                       string `json:"previousblockhash"`
 	}
-	must.Do(t, json.Unmarshal(a.result, &want))
+	trial.Do(t, json.Unmarshal(a.result, &want))
 	if decoded.Height != want.Height || decoded.Time != want.Timestamp || decoded.Nonce != want.Nonce || decoded.Bits != want.Bits ||
 		decoded.Version != want.Version || decoded.MerkleRoot.String() != want.MerkleRoot || decoded.PrevBlock.String() != want.Previous {
 		t.Errorf("decoded %+v, want %+v", decoded, want)
@@ -266,14 +266,14 @@ func checkHeader(t *testing.T, a *apiCase) {
 }
 
 func checkInMainChain(t *testing.T, a *apiCase) {
-	id := must.Get(a.hash(t, 0))(t)
+	id := trial.Must(a.hash(t, 0))(t)
 	in, err := a.client.InMainChain(t.Context(), id)
 	a.same(t, in, err)
 }
 
 func checkMerkleProof(t *testing.T, a *apiCase) {
-	id := must.Get(a.hash(t, 0))(t)
-	block := must.Get(a.hash(t, 1))(t)
+	id := trial.Must(a.hash(t, 0))(t)
+	block := trial.Must(a.hash(t, 1))(t)
 	_, err := a.client.MerkleProof(t.Context(), id, block)
 	if a.fails {
 		a.same(t, nil, err)
@@ -329,7 +329,7 @@ func checkUTXOs(t *testing.T, a *apiCase) {
 		Height    uint32 `json:"block_height"`
 		Value     string
 	}
-	must.Do(t, json.Unmarshal(a.result, &want))
+	trial.Do(t, json.Unmarshal(a.result, &want))
 	if len(utxos) != len(want) {
 		t.Fatalf("%d outputs, want %d", len(utxos), len(want))
 	}
@@ -342,7 +342,7 @@ func checkUTXOs(t *testing.T, a *apiCase) {
 }
 
 func checkCPFP(t *testing.T, a *apiCase) {
-	id := must.Get(a.hash(t, 0))(t)
+	id := trial.Must(a.hash(t, 0))(t)
 	got, err := single.CPFP(t.Context(), a.client, id)
 	if a.fails || err != nil {
 		a.same(t, nil, err)
@@ -352,7 +352,7 @@ func checkCPFP(t *testing.T, a *apiCase) {
 		Rate  float64 `json:"effectiveFeePerVsize"`
 		VSize float64 `json:"adjustedVsize"`
 	}
-	must.Do(t, json.Unmarshal(a.result, &want))
+	trial.Do(t, json.Unmarshal(a.result, &want))
 	if (got == nil) != (want == nil) || got != nil && *got != (bitcoin.CPFP{EffectiveFeeRate: want.Rate, AdjustedVSize: want.VSize}) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -361,7 +361,7 @@ func checkCPFP(t *testing.T, a *apiCase) {
 func checkSpent(t *testing.T, a *apiCase) {
 	var text string
 	a.arg(t, 0, &text)
-	op := must.Get(bitcoin.ParseOutPoint(text))(t)
+	op := trial.Must(bitcoin.ParseOutPoint(text))(t)
 	var confirmedOnly bool
 	if len(a.args) > 1 {
 		a.arg(t, 1, &confirmedOnly)
@@ -401,7 +401,7 @@ func checkNode(t *testing.T, a *apiCase) {
 func checkBroadcast(t *testing.T, a *apiCase) {
 	var body string
 	a.arg(t, 0, &body)
-	raw := must.Get(hex.DecodeString(body))(t)
+	raw := trial.Must(hex.DecodeString(body))(t)
 	tx, decodeErr := rawtx.Decode(raw)
 	_, err := a.client.Broadcast(t.Context(), raw)
 	if decodeErr != nil {
@@ -413,7 +413,7 @@ func checkBroadcast(t *testing.T, a *apiCase) {
 	}
 	var id string
 	if !a.fails {
-		must.Do(t, json.Unmarshal(a.result, &id))
+		trial.Do(t, json.Unmarshal(a.result, &id))
 	}
 	sent, parseErr := bitcoin.ParseHash(id)
 	if !a.fails && parseErr != nil {
@@ -504,12 +504,12 @@ func sameTx(t *testing.T, tx *bitcoin.Tx, w txWant) {
 // unchecked decodes a transaction without comparing it with its id.
 func (a *apiCase) unchecked(t *testing.T, j txJSON) *bitcoin.Tx {
 	t.Helper()
-	tx := must.Get(j.tx())(t)
+	tx := trial.Must(j.tx())(t)
 	tip := uint32(0)
 	if j.Status.Confirmed {
-		tip = must.Get(a.client.TipHeight(t.Context()))(t)
+		tip = trial.Must(a.client.TipHeight(t.Context()))(t)
 	}
-	tx = must.Get(a.client.confirm(tx, func() (uint32, error) { return tip, nil }))(t)
+	tx = trial.Must(a.client.confirm(tx, func() (uint32, error) { return tip, nil }))(t)
 	return tx
 }
 
@@ -540,7 +540,7 @@ func checkTransaction(t *testing.T, a *apiCase) {
 		t.Fatal(err)
 	}
 	var want txWant
-	must.Do(t, json.Unmarshal(a.result, &want))
+	trial.Do(t, json.Unmarshal(a.result, &want))
 	sameTx(t, tx, want)
 }
 
@@ -552,7 +552,7 @@ func TestErrorsNameEveryURL(t *testing.T) {
 			"GET https://d.example/api/blocks/tip/height": {text("5")},
 			"GET https://d.example/api/block-height/0":    {text(bitcoin.Testnet4.Params().GenesisHash)},
 		}}
-		client := must.Get(New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c},
+		client := trial.Must(New(Options{Network: bitcoin.Mainnet, HTTP: &http.Client{Transport: c},
 			URLs: []string{"https://a.example/api", "https://b.example/api/", "https://c.example/api/", "https://d.example/api/"}}))(t)
 		_, err := client.TipHeight(t.Context())
 		if fault.CodeOf(err) != fault.Upstream {

@@ -14,8 +14,8 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // user is a wallet and what it sees of the network.
@@ -31,7 +31,7 @@ type user struct {
 // that are not confirmed.
 func (u user) coins() []btcpsbt.Coin {
 	u.Helper()
-	utxos := must.Get(u.backend.AddressUTXOs(u.Context(), u.wallet.Address()))(u)
+	utxos := trial.Must(u.backend.AddressUTXOs(u.Context(), u.wallet.Address()))(u)
 	var waiting []bitcoin.Hash
 	for _, c := range utxos {
 		if c.Height == 0 {
@@ -55,7 +55,7 @@ func (u user) coins() []btcpsbt.Coin {
 // pay builds a transaction, has it signed, checks it, and sends it.
 func (u user) pay(t btcpsbt.Template, coins []btcpsbt.Coin, rate float64) *btcpsbt.SignedTx {
 	u.Helper()
-	funding := must.Get(btcpsbt.Fund(t, u.wallet, coins, rate, btcpsbt.Cheapest))(u)
+	funding := trial.Must(btcpsbt.Fund(t, u.wallet, coins, rate, btcpsbt.Cheapest))(u)
 	parents := make(map[bitcoin.Hash]*wire.MsgTx)
 	for _, r := range u.backend.Txs(u.Context(), funding.ParentIDs()) {
 		if r.Err != nil {
@@ -63,17 +63,17 @@ func (u user) pay(t btcpsbt.Template, coins []btcpsbt.Coin, rate float64) *btcps
 		}
 		parents[r.Value.ID] = r.Value.Msg
 	}
-	funded := must.Get(funding.PSBT(parents))(u)
-	packet := must.Get(psbt.NewFromRawBytes(bytes.NewReader(funded.PSBT), false))(u)
-	must.Do(u, u.keys.SignPSBT(packet, funded.SignInputs...))
-	text := must.Get(packet.B64Encode())(u)
-	returned := must.Get(btcpsbt.Parse(text))(u)
+	funded := trial.Must(funding.PSBT(parents))(u)
+	packet := trial.Must(psbt.NewFromRawBytes(bytes.NewReader(funded.PSBT), false))(u)
+	trial.Do(u, u.keys.SignPSBT(packet, funded.SignInputs...))
+	text := trial.Must(packet.B64Encode())(u)
+	returned := trial.Must(btcpsbt.Parse(text))(u)
 	prevouts := make(map[bitcoin.OutPoint]*wire.TxOut)
 	for _, c := range coins {
 		prevouts[c.OutPoint] = wire.NewTxOut(c.Value, u.wallet.Address().Script())
 	}
-	signed := must.Get(returned.Check(btcpsbt.Agreement{Template: t, Prevouts: prevouts, MaxFeeRate: btcpsbt.QuoteFeeRateCap(rate)}))(u)
-	raw := must.Get(rawtx.Encode(signed.Tx))(u)
+	signed := trial.Must(returned.Check(btcpsbt.Agreement{Template: t, Prevouts: prevouts, MaxFeeRate: btcpsbt.QuoteFeeRateCap(rate)}))(u)
+	raw := trial.Must(rawtx.Encode(signed.Tx))(u)
 	if id, err := u.backend.Broadcast(u.Context(), raw); err != nil || id != signed.ID {
 		u.Fatalf("%s, %v", id, err)
 	}
@@ -89,7 +89,7 @@ func (u user) mine(count int) {
 
 func (u user) tx(id bitcoin.Hash) *bitcoin.Tx {
 	u.Helper()
-	return must.Get(single.Tx(u.Context(), u.backend, id))(u)
+	return trial.Must(single.Tx(u.Context(), u.backend, id))(u)
 }
 
 // TestEveryWalletPays: from the coins of each address type to a confirmed payment,
@@ -98,11 +98,11 @@ func TestEveryWalletPays(t *testing.T) {
 	t.Parallel()
 	n := start(t, devnet.Options{})
 	backend := client(t, mempoolspace.Options{URLs: []string{n.URL()}})
-	shop := must.Get(n.NewWallet(bitcoin.P2TR))(t)
+	shop := trial.Must(n.NewWallet(bitcoin.P2TR))(t)
 	for _, kind := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
 		t.Run(kind.String(), func(t *testing.T) {
-			keys := must.Get(n.NewWallet(kind))(t)
-			wallet := must.Get(btcpsbt.NewWallet(keys.Address, keys.PublicKey()))(t)
+			keys := trial.Must(n.NewWallet(kind))(t)
+			wallet := trial.Must(btcpsbt.NewWallet(keys.Address, keys.PublicKey()))(t)
 			u := user{t, n, keys, wallet, backend}
 			if _, err := n.Fund(keys.Address, 60_000); err != nil {
 				t.Fatal(err)
@@ -128,8 +128,8 @@ func (u user) confirms(to bitcoin.Address) {
 	} else if fee, ok := tx.Fee(); !ok || fee != signed.Fee {
 		u.Errorf("pays %d, %v; want %d", fee, ok, signed.Fee)
 	}
-	standing := must.Get(single.CPFP(u.Context(), u.backend, signed.ID))(u)
-	blocks := must.Get(u.backend.ProjectedBlocks(u.Context()))(u)
+	standing := trial.Must(single.CPFP(u.Context(), u.backend, signed.ID))(u)
+	blocks := trial.Must(u.backend.ProjectedBlocks(u.Context()))(u)
 	if eta := swap.ConfirmationDelay(0, 2, standing, blocks).Seconds(); eta != 1200 {
 		u.Errorf("two confirmations in %d s", eta)
 	}
@@ -141,7 +141,7 @@ func (u user) confirms(to bitcoin.Address) {
 	if _, err := u.backend.MerkleProof(u.Context(), signed.ID, tx.BlockHash); err != nil {
 		u.Error(err)
 	}
-	must.Do(u, u.net.Reorg(1))
+	trial.Do(u, u.net.Reorg(1))
 	if tx := u.tx(signed.ID); tx.Confirmed() {
 		u.Errorf("its block is gone: %+v", tx)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin/noderpc"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A history that changes while it is read is read without gaps, or not at all.
@@ -41,7 +41,7 @@ func TestAddressHistoryMoves(t *testing.T) {
 				tx.LockTime = uint32(i)
 				tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{}, nil, nil))
 				tx.AddTxOut(wire.NewTxOut(1000, nil))
-				raw := must.Get(rawtx.Encode(tx))(t)
+				raw := trial.Must(rawtx.Encode(tx))(t)
 				all[i], ids[i] = map[string]any{"hex": hex.EncodeToString(raw)}, tx.TxHash()
 				if i >= len(all)-confirmed {
 					all[i]["blockhash"], all[i]["confirmations"] = tip.String(), 1
@@ -54,9 +54,9 @@ func TestAddressHistoryMoves(t *testing.T) {
 				now = append(now, all[len(all)-confirmed:]...)
 				return now[min(skip, len(now)):min(skip+count, len(now))]
 			}
-			b := must.Get(noderpc.New(noderpc.Options{Network: bitcoin.Regtest, URL: server.URL}))(t)
+			b := trial.Must(noderpc.New(noderpc.Options{Network: bitcoin.Regtest, URL: server.URL}))(t)
 			defer b.Close()
-			a := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(t)
+			a := trial.Must(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(t)
 			seen := map[bitcoin.Hash]int{}
 			for tx, err := range b.Indexed().AddressTxs(t.Context(), a) {
 				if err != nil {

@@ -28,10 +28,9 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/depth"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // btcd is a real btcd process on regtest.
@@ -113,15 +112,15 @@ func buildBtcd(t testing.TB) string {
 func startBtcd(t testing.TB, flags ...string) *btcd {
 	t.Helper()
 	dir, program := t.TempDir(), buildBtcd(t)
-	address := must.Get(loopback.FreeAddress())(t)
+	address := trial.Must(loopback.FreeAddress())(t)
 	config := filepath.Join(dir, "btcd.conf")
-	must.Do(t, os.WriteFile(config, nil, 0o600))
+	trial.Do(t, os.WriteFile(config, nil, 0o600))
 	b := &btcd{log: new(words), ended: make(chan struct{}), options: noderpc.Options{
 		Network: bitcoin.Regtest, URL: "https://" + address, User: "user", Password: "secret",
 		CertFile: filepath.Join(dir, "rpc.cert"), MempoolAge: -1,
 	}}
 	key := filepath.Join(dir, "rpc.key")
-	if !depth.Full() {
+	if !trial.Full() {
 		certify(t, b.options.CertFile, key)
 	}
 	cmd := exec.Command(program, append(flags, "--regtest", "--nolisten", "--nodnsseed", "--rpcuser=user", "--rpcpass=secret",
@@ -129,7 +128,7 @@ func startBtcd(t testing.TB, flags ...string) *btcd {
 		"--configfile="+config, "--datadir="+filepath.Join(dir, "data"), "--logdir="+filepath.Join(dir, "log"))...)
 	cmd.Env = append(os.Environ(), "HOME="+dir)
 	cmd.Stdout, cmd.Stderr = b.log, b.log
-	must.Do(t, cmd.Start())
+	trial.Do(t, cmd.Start())
 	go func() {
 		defer close(b.ended)
 		_ = cmd.Wait() // its exit status after an interrupt says nothing
@@ -154,13 +153,13 @@ func startBtcd(t testing.TB, flags ...string) *btcd {
 // every connection after one answer, and with its own key half of the tests' time would be that of handshakes.
 func certify(t testing.TB, cert, key string) {
 	t.Helper()
-	private := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	private := trial.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true}
-	public := must.Get(x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private))(t)
-	secret := must.Get(x509.MarshalECPrivateKey(private))(t)
+	public := trial.Must(x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private))(t)
+	secret := trial.Must(x509.MarshalECPrivateKey(private))(t)
 	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: public}, key: {Type: "EC PRIVATE KEY", Bytes: secret}} {
-		must.Do(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))
+		trial.Do(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))
 	}
 }
 
@@ -189,7 +188,7 @@ func (b *btcd) connect(t testing.TB) *noderpc.Client {
 
 func moduleRoot(t testing.TB) string {
 	t.Helper()
-	dir := must.Get(os.Getwd())(t)
+	dir := trial.Must(os.Getwd())(t)
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir
@@ -209,9 +208,9 @@ type mirror struct {
 
 func newMirror(t testing.TB, node *btcd) *mirror {
 	t.Helper()
-	n := must.Get(devnet.Start(devnet.Options{Strict: true}))(t)
+	n := trial.Must(devnet.Start(devnet.Options{Strict: true}))(t)
 	t.Cleanup(func() { _ = n.Close() })
-	genesis := must.Get(bitcoin.ParseHash(bitcoin.Regtest.Params().GenesisHash))(t)
+	genesis := trial.Must(bitcoin.ParseHash(bitcoin.Regtest.Params().GenesisHash))(t)
 	m := &mirror{net: n, node: node, tip: genesis}
 	m.push(t)
 	return m
@@ -228,7 +227,7 @@ func (m *mirror) push(t testing.TB) {
 			break
 		}
 		var raw bytes.Buffer
-		must.Do(t, b.Serialize(&raw))
+		trial.Do(t, b.Serialize(&raw))
 		blocks = append(blocks, []any{hex.EncodeToString(raw.Bytes())})
 		at = b.Header.PrevBlock
 		if len(blocks) < 10 && m.known(t, at) {
@@ -243,7 +242,7 @@ func (m *mirror) push(t testing.TB) {
 	}
 	m.tip = tip
 	for _, tx := range m.net.Waiting() {
-		raw := must.Get(rawtx.Encode(tx))(t)
+		raw := trial.Must(rawtx.Encode(tx))(t)
 		if _, err := m.node.Broadcast(t.Context(), raw); err != nil {
 			t.Fatal(err)
 		}
@@ -259,15 +258,15 @@ func (m *mirror) known(t testing.TB, block bitcoin.Hash) bool {
 func (m *mirror) pull(t testing.TB) {
 	t.Helper()
 	var ids []string
-	must.Do(t, json.Unmarshal(m.node.call(t, "getrawmempool", nil)[0], &ids))
+	trial.Do(t, json.Unmarshal(m.node.call(t, "getrawmempool", nil)[0], &ids))
 	for range ids { // parents may come after their children
 		again := false
 		for _, text := range ids {
-			id := must.Get(bitcoin.ParseHash(text))(t)
+			id := trial.Must(bitcoin.ParseHash(text))(t)
 			if m.net.InMempool(id) {
 				continue
 			}
-			tx := must.Get(single.Tx(t.Context(), m.node, id))(t)
+			tx := trial.Must(single.Tx(t.Context(), m.node, id))(t)
 			if _, err := m.net.Send(tx.Msg); err != nil {
 				again = true
 			}
@@ -300,7 +299,7 @@ func TestConformanceWithBtcd(t *testing.T) {
 	t.Run("stale header", func(t *testing.T) {
 		height, stale := m.net.Tip()
 		chain.Reorg(t, 3)
-		fresh := must.Get(noderpc.New(node.options))(t)
+		fresh := trial.Must(noderpc.New(node.options))(t)
 		defer fresh.Close()
 		if h, err := fresh.Header(t.Context(), stale); err != nil || h.Height != height || h.Hash() != stale {
 			t.Errorf("%+v, %v; want height %d", h, err, height)
@@ -309,7 +308,7 @@ func TestConformanceWithBtcd(t *testing.T) {
 	t.Run("another network", func(t *testing.T) {
 		o := node.options
 		o.Network = bitcoin.Testnet4
-		wrong := must.Get(noderpc.New(o))(t)
+		wrong := trial.Must(noderpc.New(o))(t)
 		defer wrong.Close()
 		if _, err := wrong.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "is not on Bitcoin") {
 			t.Error(err)
@@ -318,7 +317,7 @@ func TestConformanceWithBtcd(t *testing.T) {
 	t.Run("wrong password", func(t *testing.T) {
 		o := node.options
 		o.Password = "guess"
-		wrong := must.Get(noderpc.New(o))(t)
+		wrong := trial.Must(noderpc.New(o))(t)
 		defer wrong.Close()
 		if _, err := wrong.TipHeight(t.Context()); fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "401") {
 			t.Error(err)
@@ -331,7 +330,7 @@ func TestBtcdWithoutIndexes(t *testing.T) {
 	t.Parallel()
 	node := startBtcd(t)
 	id := bitcoin.Hash{1}
-	a := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(t)
+	a := trial.Must(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(t)
 	_, txErr := single.Tx(t.Context(), node, id)
 	_, spendErr := single.Outspend(t.Context(), node, bitcoin.OutPoint{Hash: id})
 	_, utxoErr := node.AddressUTXOs(t.Context(), a)
@@ -347,7 +346,7 @@ func TestBtcdTellsOfBlocks(t *testing.T) {
 	t.Parallel()
 	node := startBtcd(t, "--txindex", "--addrindex")
 	m := newMirror(t, node)
-	w := must.Get(m.net.NewWallet(bitcoin.P2WPKH))(t)
+	w := trial.Must(m.net.NewWallet(bitcoin.P2WPKH))(t)
 	o := node.options
 	o.WebSocket = strings.Replace(o.URL, "https", "wss", 1) + "/ws"
 	confirmed := make(chan bitcoin.Hash, 10)
@@ -357,7 +356,7 @@ func TestBtcdTellsOfBlocks(t *testing.T) {
 		}
 	})
 	eventually(t, "something is heard", func() bool { return b.Heard() != 0 && b.Subscriptions()[0].Alive })
-	op := must.Get(m.net.Faucet(w.Address, 50_000))(t)
+	op := trial.Must(m.net.Faucet(w.Address, 50_000))(t)
 	m.push(t)
 	heard := b.Heard()
 	tx, err := single.Tx(t.Context(), b, op.Hash)

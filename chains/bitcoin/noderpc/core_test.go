@@ -27,7 +27,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
 	devnet "github.com/swapper-go/swapper/internal/devnet/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // core answers the calls of Bitcoin Core that the backend makes, in Core's
@@ -55,9 +55,9 @@ func (e *coreError) Error() string { return e.Message }
 
 func newCore(t *testing.T) (*core, *httptest.Server) {
 	t.Helper()
-	n := must.Get(devnet.Start(devnet.Options{}))(t)
+	n := trial.Must(devnet.Start(devnet.Options{}))(t)
 	t.Cleanup(func() { _ = n.Close() })
-	rest := must.Get(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.URL()}, TipAge: -1}))(t)
+	rest := trial.Must(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.URL()}, TipAge: -1}))(t)
 	c := &core{net: n, rest: rest}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
@@ -357,7 +357,7 @@ func (c *core) pool(ctx context.Context, name string, p []any) (any, error) {
 func coreClient(t *testing.T, o noderpc.Options) *noderpc.Client {
 	t.Helper()
 	o.Network, o.MempoolAge = bitcoin.Regtest, -1
-	c := must.Get(noderpc.New(o))(t)
+	c := trial.Must(noderpc.New(o))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -397,7 +397,7 @@ func TestCookieIsReadAgain(t *testing.T) {
 	}
 	for _, secret := range []string{"__cookie__:aa", "__cookie__:bb"} { // the node was restarted in between
 		c.cookie.Store(&secret)
-		must.Do(t, os.WriteFile(path, []byte(secret+"\n"), 0o600))
+		trial.Do(t, os.WriteFile(path, []byte(secret+"\n"), 0o600))
 		if _, err := b.TipHeight(t.Context()); err != nil {
 			t.Errorf("cookie %s: %v", secret, err)
 		}
@@ -427,8 +427,8 @@ func TestCoreCannotTell(t *testing.T) {
 	t.Parallel()
 	c, server := newCore(t)
 	b := coreClient(t, noderpc.Options{URL: server.URL})
-	w := must.Get(c.net.NewWallet(bitcoin.P2WPKH))(t)
-	op := must.Get(c.net.Fund(w.Address, 10_000))(t)
+	w := trial.Must(c.net.NewWallet(bitcoin.P2WPKH))(t)
+	op := trial.Must(c.net.Fund(w.Address, 10_000))(t)
 	c.noIndex.Store(true)
 	if _, err := single.Tx(t.Context(), b, op.Hash); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("without -txindex: %v", err)
@@ -452,7 +452,7 @@ func TestScansQueue(t *testing.T) {
 	b := coreClient(t, noderpc.Options{URL: server.URL})
 	var wallets [2]bitcoin.Address
 	for i := range wallets {
-		w := must.Get(c.net.NewWallet(bitcoin.P2WPKH))(t)
+		w := trial.Must(c.net.NewWallet(bitcoin.P2WPKH))(t)
 		wallets[i] = w.Address
 	}
 	first := make(chan error)

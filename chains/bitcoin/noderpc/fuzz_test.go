@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // anyResult answers every call with the same result or error, but shows the right
@@ -66,10 +66,10 @@ func FuzzResults(f *testing.F) {
 	}
 	f.Add(true, "No information available", -5)
 	f.Add(false, "Block height out of range", -8)
-	address := must.Get(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(f)
-	nonsense := must.Get(hex.DecodeString("02000000" + "01" + hash + "0000000000ffffffff" + "01" + "e803000000000000" + "00" + "00000000"))(f)
+	address := trial.Must(bitcoin.NewAddress(bitcoin.P2WPKH, make([]byte, 20), bitcoin.Regtest))(f)
+	nonsense := trial.Must(hex.DecodeString("02000000" + "01" + hash + "0000000000ffffffff" + "01" + "e803000000000000" + "00" + "00000000"))(f)
 	f.Fuzz(func(t *testing.T, btcd bool, result string, code int) {
-		c := must.Get(New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Attempts: 1,
+		c := trial.Must(New(Options{Network: bitcoin.Regtest, URL: "http://node.example", MempoolAge: -1, Attempts: 1,
 			HTTP: &http.Client{Transport: anyResult{btcd, result, code}}}))(t)
 		ctx := context.Background()
 		id := bitcoin.Hash{1}

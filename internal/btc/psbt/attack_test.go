@@ -14,7 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const testRate = 5
@@ -33,8 +33,8 @@ func handedOut(t testing.TB, typ bitcoin.AddressType, vault bool) (*psbt.Packet,
 	parent.AddTxOut(wire.NewTxOut(100_000, w.Address().Script()))
 	parent.AddTxOut(wire.NewTxOut(50_000, w.Address().Script()))
 	id := parent.TxHash()
-	f := must.Get(Fund(template, w, []Coin{{OutPoint: bitcoin.OutPoint{Hash: id}, Value: 100_000}, {OutPoint: bitcoin.OutPoint{Hash: id, Index: 1}, Value: 50_000}}, testRate, Cheapest))(t)
-	p := must.Get(f.PSBT(map[bitcoin.Hash]*wire.MsgTx{id: parent}))(t)
+	f := trial.Must(Fund(template, w, []Coin{{OutPoint: bitcoin.OutPoint{Hash: id}, Value: 100_000}, {OutPoint: bitcoin.OutPoint{Hash: id, Index: 1}, Value: 50_000}}, testRate, Cheapest))(t)
+	p := trial.Must(f.PSBT(map[bitcoin.Hash]*wire.MsgTx{id: parent}))(t)
 	if len(p.SignInputs) != 2 || f.Change == 0 {
 		t.Fatalf("%d inputs, change %d", len(p.SignInputs), f.Change)
 	}
@@ -72,7 +72,7 @@ func TestSignedRoundTrip(t *testing.T) {
 			p, a := handedOut(t, typ, vault)
 			own := len(a.Template.Inputs)
 			signWith(t, p, own, testKey(), txscript.SigHashAll)
-			want := must.Get(submit(t, p, a))(t)
+			want := trial.Must(submit(t, p, a))(t)
 			if vault != (want.PSBT != nil) {
 				t.Errorf("PSBT to post: %v", want.PSBT != nil)
 			}
@@ -100,7 +100,7 @@ func TestSignedRoundTrip(t *testing.T) {
 			}
 			same("v2", PSBT(toV2(t, p, false)).Hex())
 			same("v2, display order", PSBT(toV2(t, p, true)).Base64())
-			must.Do(t, psbt.Finalize(p, own))
+			trial.Do(t, psbt.Finalize(p, own))
 			same("one finished", closePSBT(t, p).Hex())
 			finishWith(t, p, own+1)
 			same("finished", closePSBT(t, p).Hex())
@@ -295,10 +295,10 @@ func vaultSigned(t *testing.T, p *psbt.Packet, key *btcec.PrivateKey) bool {
 	t.Helper()
 	spent, fetcher := spentBy(t, p)
 	hashes := txscript.NewTxSigHashes(p.UnsignedTx, fetcher)
-	sig := must.Get(txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, 0, spent[0].Value, spent[0].PkScript, nil, txscript.SigHashDefault, key))(t)
+	sig := trial.Must(txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, 0, spent[0].Value, spent[0].PkScript, nil, txscript.SigHashDefault, key))(t)
 	p.Inputs[0].TaprootKeySpendSig = sig
-	must.Do(t, psbt.Finalize(p, 0))
-	tx := must.Get(psbt.Extract(p))(t)
+	trial.Do(t, psbt.Finalize(p, 0))
+	tx := trial.Must(psbt.Extract(p))(t)
 	for i, out := range spent {
 		e, err := txscript.NewEngine(out.PkScript, tx, i, txscript.StandardVerifyFlags, nil, hashes, out.Value, fetcher)
 		if err != nil || e.Execute() != nil {
@@ -316,8 +316,8 @@ func TestScriptOnTheVaultsInputChangesNoID(t *testing.T) {
 	finishWith(t, p, len(a.Template.Inputs))
 	for _, script := range [][]byte{nil, p.Inputs[1].FinalScriptSig} {
 		p.Inputs[0].FinalScriptSig = script
-		u := must.Get(decodePSBT(closePSBT(t, p)))(t)
-		s := must.Get(u.Check(a))(t)
+		u := trial.Must(decodePSBT(closePSBT(t, p)))(t)
+		s := trial.Must(u.Check(a))(t)
 		if id, known := u.TxID(nil); !known || id != s.ID {
 			t.Errorf("script of %d bytes: id %s before the check, %v, and %s after it", len(script), id, known, s.ID)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // paysOut is a draft of one payment from a p2wpkh wallet.
@@ -38,7 +38,7 @@ func TestSelectCoinsAtItsLimits(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want the coin of %d", name, s, err, c.want)
 		}
 	}
-	p := must.Get(newPurse(paysOut(10_000, 0), []Coin{coinOf(1, 10_000, nil)}))(t)
+	p := trial.Must(newPurse(paysOut(10_000, 0), []Coin{coinOf(1, 10_000, nil)}))(t)
 	if s, err := p.accumulate(); err != nil || s.Fee != 0 {
 		t.Errorf("just enough: %+v, %v", s, err)
 	}
@@ -99,8 +99,8 @@ func TestSelectedRateWithSharedParents(t *testing.T) {
 	shared := []Coin{coinOf(1, 30_000, parents), coinOf(1, 30_000, parents)}
 	shared[1].OutPoint.Index = 1
 	d := paysOut(40_000, 10)
-	each := must.Get(selectCoins(d, shared))(t)
-	once := must.Get(Cheapest(d, shared))(t)
+	each := trial.Must(selectCoins(d, shared))(t)
+	once := trial.Must(Cheapest(d, shared))(t)
 	if each.Fee-once.Fee != 500*(10-2) {
 		t.Errorf("fees %d and %d", each.Fee, once.Fee)
 	}

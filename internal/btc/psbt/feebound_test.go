@@ -8,14 +8,14 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Whatever a backend says of a coin's parents and of the fee rate, and whatever rate a
 // provider or the caller names: no transaction is built that pays miners more than the
 // bound, and none that is relayed with nothing.
 func TestFundingIsBoundedInSats(t *testing.T) {
-	w := must.Get(uncheckedWallet(testAddress(t, bitcoin.P2WPKH), nil))(t)
+	w := trial.Must(uncheckedWallet(testAddress(t, bitcoin.P2WPKH), nil))(t)
 	pay := testAddress(t, bitcoin.P2WPKH).Script()
 	const whole = 100_000_000
 	for name, c := range map[string]struct {

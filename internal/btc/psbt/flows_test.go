@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -34,10 +34,10 @@ func TestVectorsFlowSubmitVault(t *testing.T) {
 			PostQuote    struct{ PSBTHex string }
 		}
 		c.Expected(t, &want)
-		now := must.Get(strconv.ParseInt(in.Now, 10, 64))(t)
+		now := trial.Must(strconv.ParseInt(in.Now, 10, 64))(t)
 		elsewhere := in.Expiry < now || in.State != 0 && in.State != 1 || in.VaultUTXOSpent || in.LPDeclines || in.ContractCannotParse
 		in.Locktime = VaultLockTime(0)
-		template := must.Get(in.terms(t).Template())(t)
+		template := trial.Must(in.terms(t).Template())(t)
 		u, err := Parse(in.PSBT)
 		var s *SignedTx
 		if err == nil {
@@ -127,7 +127,7 @@ func TestVectorsFlowSubmitPayment(t *testing.T) {
 		if err != nil {
 			return
 		}
-		raw := must.Get(rawtx.Encode(s.Tx))(t)
+		raw := trial.Must(rawtx.Encode(s.Tx))(t)
 		if hex.EncodeToString(raw) != want.Raw || s.ID.String() != want.Fields.TxID || senderOf(t, s, a.Template, bitcoin.Mainnet) != want.Fields.SenderAddress || want.Fields.Vout != 0 {
 			t.Errorf("got %x from %s, want %+v", raw, senderOf(t, s, a.Template, bitcoin.Mainnet), want)
 		}
@@ -171,7 +171,7 @@ func TestFlowSpendableBalance(t *testing.T) {
 			continue // other chains, and the reading of the query
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			a := must.Get(bitcoin.ParseAddress(text("wallet"), bitcoin.Mainnet))(t)
+			a := trial.Must(bitcoin.ParseAddress(text("wallet"), bitcoin.Mainnet))(t)
 			var d Draft
 			recipients := map[string]int{"CITREA": 20, "BOTANIX": 20, "STARKNET": 32}
 			if n := recipients[text("targetChain")]; n > 0 {
@@ -181,12 +181,12 @@ func TestFlowSpendableBalance(t *testing.T) {
 				}
 				d = VaultDraft(n)
 			}
-			d.FeeRate = must.Get(BalanceFeeRate(number("feeRate"), in.BackendFeeRate, number("feeMultiplier"), number("minBitcoinFeeRate")))(t)
+			d.FeeRate = trial.Must(BalanceFeeRate(number("feeRate"), in.BackendFeeRate, number("feeMultiplier"), number("minBitcoinFeeRate")))(t)
 			var list []Coin
 			for _, u := range in.UTXOs {
 				list = append(list, coinJSON{Value: u.Value, Type: a.Type().String(), CPFP: u.CPFP}.coin(t))
 			}
-			got := must.Get(MaxSpendable(d, bitcoin.P2WSH, list))(t)
+			got := trial.Must(MaxSpendable(d, bitcoin.P2WSH, list))(t)
 			if itoa(got.Balance()) != want.Balance.RawAmount || d.FeeRate != want.FeeRate {
 				t.Errorf("%d at %v, want %s at %v", got.Balance(), d.FeeRate, want.Balance.RawAmount, want.FeeRate)
 			}

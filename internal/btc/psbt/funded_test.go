@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -39,16 +39,16 @@ func (in *fundJSON) givenRate(t *testing.T) float64 {
 	if in.FeeRate != 0 {
 		return in.FeeRate
 	}
-	return must.Get(WalletFeeRate(in.BackendFeeRate, 0))(t)
+	return trial.Must(WalletFeeRate(in.BackendFeeRate, 0))(t)
 }
 
 func (in *fundJSON) address(t *testing.T, text string) bitcoin.Address {
 	t.Helper()
 	n := bitcoin.Mainnet
 	if in.Network != "" {
-		n = must.Get(bitcoin.ParseNetwork(in.Network))(t)
+		n = trial.Must(bitcoin.ParseNetwork(in.Network))(t)
 	}
-	return must.Get(bitcoin.ParseAddress(text, n))(t)
+	return trial.Must(bitcoin.ParseAddress(text, n))(t)
 }
 
 // fund does what getSwapStatus does with a wallet: from address and key to PSBT.
@@ -65,8 +65,8 @@ func (in *fundJSON) fund(t *testing.T, template Template, rate float64) (*Funded
 // fundUnchecked funds from a wallet that is refused, as the reference does.
 func (in *fundJSON) fundUnchecked(t *testing.T) *Funded {
 	t.Helper()
-	w := must.Get(uncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey)))(t)
-	p, _ := must.Two(in.fundBy(t, w, fundFrom))(t)
+	w := trial.Must(uncheckedWallet(in.address(t, in.Wallet.Address), vectors.Unhex(t, in.Wallet.PublicKey)))(t)
+	p, _ := trial.Must2(in.fundBy(t, w, fundFrom))(t)
 	return p
 }
 
@@ -92,7 +92,7 @@ func (in *fundJSON) fundBy(t *testing.T, w Wallet, fund func(Template, Wallet, [
 
 func decodeTx(t *testing.T, text string) *wire.MsgTx {
 	t.Helper()
-	return must.Get(rawtx.Decode(vectors.Unhex(t, text)))(t)
+	return trial.Must(rawtx.Decode(vectors.Unhex(t, text)))(t)
 }
 
 // usableWallet says whether the reference funds a transaction that we refuse
@@ -191,7 +191,7 @@ type vaultJSON struct {
 
 func (in *vaultJSON) terms(t *testing.T) VaultTerms {
 	t.Helper()
-	op := must.Get(bitcoin.ParseOutPoint(in.Vault.UTXO))(t)
+	op := trial.Must(bitcoin.ParseOutPoint(in.Vault.UTXO))(t)
 	return VaultTerms{
 		Vault: op, VaultValue: in.Vault.Value, VaultScript: in.address(t, in.Vault.Address).Script(),
 		Data:      vectors.Unhex(t, in.OpReturnData),
@@ -207,7 +207,7 @@ func TestVectorsFundedVault(t *testing.T) {
 		c.Input(t, &in)
 		template, p, err := in.run(t)
 		checkFunded(t, c, &in.fundJSON, true, p, err, func(p *Funded) any {
-			raw := must.Get(template.Raw())(t)
+			raw := trial.Must(template.Raw())(t)
 			return map[string]any{
 				"details": map[string]any{
 					"in0sequence": template.Inputs[0].Sequence, "in1sequence": template.Sequence,
@@ -227,7 +227,7 @@ func (in *vaultJSON) run(t *testing.T) (Template, *Funded, error) {
 	if err != nil {
 		return Template{}, nil, err
 	}
-	wallet := must.Get(WalletFeeRate(in.BackendFeeRate, 0))(t)
+	wallet := trial.Must(WalletFeeRate(in.BackendFeeRate, 0))(t)
 	rate, err := VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
 	if err != nil {
 		return Template{}, nil, err
@@ -257,7 +257,7 @@ func TestVectorsWalletBalance(t *testing.T) {
 			d = VaultDraft(in.Vault.OpReturnLength)
 		}
 		d.FeeRate = rate
-		got := must.Get(MaxSpendable(d, addressType(t, in.OutputType), list))(t)
+		got := trial.Must(MaxSpendable(d, addressType(t, in.OutputType), list))(t)
 		vectors.SameJSON(t, numbers(t, c.Want(t)), map[string]any{"balance": itoa(got.Balance()), "totalFee": got.Fee, "feeRate": rate})
 	})
 }
@@ -345,7 +345,7 @@ func testAddress(t testing.TB, typ bitcoin.AddressType) bitcoin.Address {
 	case bitcoin.P2TR:
 		program = taprootProgram(k)
 	}
-	return must.Get(bitcoin.NewAddress(typ, program, bitcoin.Regtest))(t)
+	return trial.Must(bitcoin.NewAddress(typ, program, bitcoin.Regtest))(t)
 }
 
 func testWallet(t testing.TB, typ bitcoin.AddressType) Wallet {
@@ -354,7 +354,7 @@ func testWallet(t testing.TB, typ bitcoin.AddressType) Wallet {
 	if typ == bitcoin.P2WSH {
 		key = ""
 	}
-	return must.Get(NewWallet(testAddress(t, typ), key))(t)
+	return trial.Must(NewWallet(testAddress(t, typ), key))(t)
 }
 
 func testTemplate(t testing.TB, a, lp bitcoin.Address) Template {
@@ -363,15 +363,15 @@ func testTemplate(t testing.TB, a, lp bitcoin.Address) Template {
 		Vault: bitcoin.OutPoint{Hash: bitcoin.Hash{9}}, VaultValue: 600, VaultScript: a.Script(), Data: make([]byte, 28),
 		PayScript: lp.Script(), PaySats: 10_000, LockTime: VaultLockTime(0),
 	}
-	return must.Get(v.Template())(t)
+	return trial.Must(v.Template())(t)
 }
 
 func TestFundRefusals(t *testing.T) {
 	vault := testTemplate(t, testAddress(t, bitcoin.P2TR), testAddress(t, bitcoin.P2WPKH))
 	payment := PaymentTemplate(testAddress(t, bitcoin.P2WPKH).Script(), 10_000)
 	rich := []Coin{{OutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}}, Value: 1_000_000}}
-	balanceOnly := must.Get(NewWallet(testAddress(t, bitcoin.P2TR), ""))(t)
-	nested := must.Get(NewWallet(testAddress(t, bitcoin.P2SH), ""))(t)
+	balanceOnly := trial.Must(NewWallet(testAddress(t, bitcoin.P2TR), ""))(t)
+	nested := trial.Must(NewWallet(testAddress(t, bitcoin.P2SH), ""))(t)
 	for name, c := range map[string]struct {
 		template Template
 		wallet   Wallet
@@ -425,7 +425,7 @@ func TestFundedLegacyNeedsTrueParents(t *testing.T) {
 		"index too large": {Coin{OutPoint: bitcoin.OutPoint{Hash: op.Hash, Index: 1<<32 - 1}, Value: 100_000}, parent, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := must.Get(Fund(payment, w, []Coin{c.coin}, 2, Cheapest))(t)
+			f := trial.Must(Fund(payment, w, []Coin{c.coin}, 2, Cheapest))(t)
 			if diff := cmp.Diff([]bitcoin.Hash{op.Hash}, f.ParentIDs()); diff != "" {
 				t.Errorf("parents: %s", diff)
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/btcsuite/btcd/txscript"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -110,7 +110,7 @@ func BenchmarkFundedPSBT(b *testing.B) {
 		b.Run(itoa(int64(n)), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				f := must.Get(Fund(template, w, list, 3.25, Cheapest))(b)
+				f := trial.Must(Fund(template, w, list, 3.25, Cheapest))(b)
 				if _, err := f.PSBT(nil); err != nil {
 					b.Fatal(err)
 				}
@@ -127,7 +127,7 @@ func BenchmarkCheckSigned(b *testing.B) {
 			text := closePSBT(b, p).Hex()
 			b.ReportAllocs()
 			for b.Loop() {
-				u := must.Get(Parse(text))(b)
+				u := trial.Must(Parse(text))(b)
 				if _, err := u.Check(a); err != nil {
 					b.Fatal(err)
 				}
@@ -140,13 +140,13 @@ func BenchmarkCheckSigned(b *testing.B) {
 		for i := range 100 {
 			list = append(list, Coin{OutPoint: bitcoin.OutPoint{Index: uint32(i)}, Value: 10_000})
 		}
-		f := must.Get(Fund(template, testWallet(b, bitcoin.P2WPKH), list, 2, Cheapest))(b)
-		funded := must.Get(f.PSBT(nil))(b)
+		f := trial.Must(Fund(template, testWallet(b, bitcoin.P2WPKH), list, 2, Cheapest))(b)
+		funded := trial.Must(f.PSBT(nil))(b)
 		p := openPSBT(b, funded.PSBT)
 		signWith(b, p, 0, testKey(), txscript.SigHashAll)
 		text := closePSBT(b, p).Hex()
 		for b.Loop() {
-			u := must.Get(Parse(text))(b)
+			u := trial.Must(Parse(text))(b)
 			if _, err := u.Check(Agreement{Template: template}); err != nil {
 				b.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // coinJSON is a coin as the vectors write it.
@@ -25,7 +25,7 @@ func (j coinJSON) coin(t *testing.T) Coin {
 	t.Helper()
 	c := Coin{Value: j.Value, Type: addressType(t, j.Type)}
 	if j.TxID != "" {
-		hash := must.Get(bitcoin.ParseHash(j.TxID))(t)
+		hash := trial.Must(bitcoin.ParseHash(j.TxID))(t)
 		c.OutPoint = bitcoin.OutPoint{Hash: hash, Index: j.Vout}
 	}
 	if j.CPFP != nil {
@@ -38,8 +38,8 @@ func (j coinJSON) coin(t *testing.T) Coin {
 func numbers(t *testing.T, text json.RawMessage) json.RawMessage {
 	t.Helper()
 	var v any
-	must.Do(t, json.Unmarshal(text, &v))
-	return must.Get(json.Marshal(v))(t)
+	trial.Do(t, json.Unmarshal(text, &v))
+	return trial.Must(json.Marshal(v))(t)
 }
 
 // typeNamed is the type of which String gives the name.
@@ -54,7 +54,7 @@ func typeNamed(name string) (bitcoin.AddressType, error) {
 
 func addressType(t *testing.T, name string) bitcoin.AddressType {
 	t.Helper()
-	return must.Get(typeNamed(name))(t)
+	return trial.Must(typeNamed(name))(t)
 }
 
 // coinOf is a coin of a p2wpkh wallet; parents, if any, are unconfirmed.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The tests of this file trip one guard at a time, at its limit and one beyond.
@@ -129,7 +129,7 @@ func TestWeighRates(t *testing.T) {
 	s := weighed(10_000, 9_000, 22)
 	s.Tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: bitcoin.Hash{1}, Index: 1}})
 	s.Spent = append(s.Spent, wire.NewTxOut(0, nil))
-	must.Do(t, s.weigh(Agreement{Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{{1}: {EffectiveFeeRate: 1, AdjustedVSize: 200}}}))
+	trial.Do(t, s.weigh(Agreement{Unconfirmed: map[bitcoin.Hash]bitcoin.CPFP{{1}: {EffectiveFeeRate: 1, AdjustedVSize: 200}}}))
 	if want := (1000.0 + 200) / (float64(s.VSize) + 200); math.Abs(s.FeeRate-want) > 1e-9 {
 		t.Errorf("%v sat/vB with the parent, want %v", s.FeeRate, want)
 	}
@@ -159,14 +159,14 @@ func TestPostedLimit(t *testing.T) {
 		p.UnsignedTx.TxOut[3].Value = change
 		a.MinFeeRate, a.MaxFeeRate = 0, 0
 		signWith(t, p, 1, testKey(), txscript.SigHashAll)
-		u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
+		u := trial.Must(Parse(closePSBT(t, p).Hex()))(t)
 		got, err := u.Check(a)
 		if err != nil {
 			return 0, err
 		}
 		return len(got.PSBT), nil
 	}
-	short := must.Get(length(300, 1000))(t)
+	short := trial.Must(length(300, 1000))(t)
 	// signatures differ by a byte or two, so it takes some tries
 	var last, beyond bool
 	for try := 0; try < 100 && !(last && beyond); try++ {
@@ -186,10 +186,10 @@ func TestPostedLimit(t *testing.T) {
 func TestPostedWithoutEmptyFields(t *testing.T) {
 	p, a := handedOut(t, bitcoin.P2WPKH, true)
 	signWith(t, p, 1, testKey(), txscript.SigHashAll)
-	want := must.Get(submit(t, p, a))(t)
-	u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
+	want := trial.Must(submit(t, p, a))(t)
+	u := trial.Must(Parse(closePSBT(t, p).Hex()))(t)
 	for i, in := range want.Tx.TxIn[1:] {
-		witness := must.Get(encodeWitness(in.Witness))(t)
+		witness := trial.Must(encodeWitness(in.Witness))(t)
 		u.inputs[1+i].FinalScriptSig, u.inputs[1+i].FinalScriptWitness = []byte{}, witness
 	}
 	if got, err := u.Check(a); err != nil || !bytes.Equal(got.PSBT, want.PSBT) {
@@ -201,10 +201,10 @@ func TestPostedWithoutEmptyFields(t *testing.T) {
 func TestTxIDBeforeSigning(t *testing.T) {
 	for typ, known := range map[bitcoin.AddressType]bool{bitcoin.P2PKH: false, bitcoin.P2SH: true, bitcoin.P2WPKH: true, bitcoin.P2TR: true} {
 		p, a := handedOut(t, typ, false)
-		u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
+		u := trial.Must(Parse(closePSBT(t, p).Hex()))(t)
 		id, ok := u.TxID(nil)
 		signWith(t, p, 0, testKey(), txscript.SigHashAll)
-		s := must.Get(submit(t, p, a))(t)
+		s := trial.Must(submit(t, p, a))(t)
 		if ok != known || known && id != s.ID {
 			t.Errorf("%s: %s, %v; signed it is %s", typ, id, ok, s.ID)
 		}

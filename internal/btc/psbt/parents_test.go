@@ -7,7 +7,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func unconfirmed(n byte, index uint32, sats int64, vbytes, rate float64) Coin {
@@ -44,7 +44,7 @@ func TestParentsWeighWhatNodesRelay(t *testing.T) {
 				t.Errorf("%s, %s: %d inputs, %v; want %d", name, way, len(s.Inputs), err, c.inputs)
 			}
 		}
-		most := must.Get(MaxSpendable(Draft{FeeRate: 2}, bitcoin.P2WPKH, c.coins))(t)
+		most := trial.Must(MaxSpendable(Draft{FeeRate: 2}, bitcoin.P2WPKH, c.coins))(t)
 		if enough := most.Value >= float64(c.pay); enough != (c.inputs > 0) {
 			t.Errorf("%s: spendable are %.0f sats of a payment of %d", name, most.Value, c.pay)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestSelectCoinsRefusesWhatIsNoMoney(t *testing.T) {
@@ -239,7 +239,7 @@ func TestSelectCheapestSparesParents(t *testing.T) {
 			if usual, err := selectCoins(c.draft, c.coins); err == nil && usual.Fee != c.usual {
 				t.Errorf("usual fee %d, want %d", usual.Fee, c.usual)
 			}
-			got := must.Get(Cheapest(c.draft, c.coins))(t)
+			got := trial.Must(Cheapest(c.draft, c.coins))(t)
 			var inputs []bitcoin.OutPoint
 			for _, in := range got.Inputs {
 				inputs = append(inputs, in.OutPoint)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Wallets of other kinds than ours to fund from may fill raw PSBTs.
@@ -24,7 +24,7 @@ func scriptWallet(t *testing.T, output, redeem, witness []byte) (*psbt.Packet, A
 	parent := wire.NewMsgTx(2)
 	parent.AddTxIn(&wire.TxIn{})
 	parent.AddTxOut(wire.NewTxOut(100_000, output))
-	p := must.Get(template.packet())(t)
+	p := trial.Must(template.packet())(t)
 	p.UnsignedTx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: parent.TxHash()}})
 	p.Inputs = append(p.Inputs, psbt.PInput{NonWitnessUtxo: parent, RedeemScript: redeem, WitnessScript: witness})
 	return p, Agreement{Template: template}
@@ -34,7 +34,7 @@ func script(t *testing.T, build func(*txscript.ScriptBuilder)) []byte {
 	t.Helper()
 	b := txscript.NewScriptBuilder()
 	build(b)
-	return must.Get(b.Script())(t)
+	return trial.Must(b.Script())(t)
 }
 
 func p2wsh(witness []byte) []byte {
@@ -104,10 +104,10 @@ func TestSignedMultisig(t *testing.T) {
 					return
 				}
 				// finished by the wallet: the same
-				u := must.Get(Parse(closePSBT(t, p).Hex()))(t)
+				u := trial.Must(Parse(closePSBT(t, p).Hex()))(t)
 				u.inputs[0] = psbt.PInput{NonWitnessUtxo: p.Inputs[0].NonWitnessUtxo, FinalScriptSig: s.Tx.TxIn[0].SignatureScript}
 				if w := s.Tx.TxIn[0].Witness; len(w) > 0 {
-					u.inputs[0].FinalScriptWitness = must.Get(encodeWitness(w))(t)
+					u.inputs[0].FinalScriptWitness = trial.Must(encodeWitness(w))(t)
 				}
 				if again, err := u.Check(a); err != nil || again.ID != s.ID {
 					t.Errorf("finished: %+v, error %v", again, err)
@@ -138,8 +138,8 @@ func TestSignedByNobody(t *testing.T) {
 	for hash, ok := range map[txscript.SigHashType]bool{txscript.SigHashAll: true, txscript.SigHashNone: false, txscript.SigHashSingle: false, 0x81: false} {
 		p, a = scriptWallet(t, p2wsh(own), nil, nil)
 		fetcher := txscript.NewCannedPrevOutputFetcher(p2wsh(own), 100_000)
-		sig := must.Get(txscript.RawTxInWitnessSignature(p.UnsignedTx, txscript.NewTxSigHashes(p.UnsignedTx, fetcher), 0, 100_000, own, hash, key))(t)
-		p.Inputs[0].FinalScriptWitness = must.Get(encodeWitness(wire.TxWitness{sig, own}))(t)
+		sig := trial.Must(txscript.RawTxInWitnessSignature(p.UnsignedTx, txscript.NewTxSigHashes(p.UnsignedTx, fetcher), 0, 100_000, own, hash, key))(t)
+		p.Inputs[0].FinalScriptWitness = trial.Must(encodeWitness(wire.TxWitness{sig, own}))(t)
 		if s, err := submit(t, p, a); (err == nil) != ok {
 			t.Errorf("hash type %d: %+v, error %v", hash, s, err)
 		}
@@ -152,7 +152,7 @@ func TestSignedSegwitWithParentOnly(t *testing.T) {
 	for _, typ := range []bitcoin.AddressType{bitcoin.P2WPKH, bitcoin.P2SH, bitcoin.P2TR} {
 		p, a := handedOut(t, typ, true)
 		signWith(t, p, 1, testKey(), txscript.SigHashAll)
-		want := must.Get(submit(t, p, a))(t)
+		want := trial.Must(submit(t, p, a))(t)
 		parent := wire.NewMsgTx(2)
 		parent.AddTxIn(&wire.TxIn{})
 		parent.AddTxOut(wire.NewTxOut(100_000, testAddress(t, typ).Script()))
@@ -180,7 +180,7 @@ func TestSignedTaprootAll(t *testing.T) {
 		spent, fetcher := spentBy(t, p)
 		hashes := txscript.NewTxSigHashes(p.UnsignedTx, fetcher)
 		for i := range p.Inputs {
-			sig := must.Get(txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, i, spent[i].Value, spent[i].PkScript, nil, c.hash, testKey()))(t)
+			sig := trial.Must(txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, i, spent[i].Value, spent[i].PkScript, nil, c.hash, testKey()))(t)
 			p.Inputs[i].SighashType, p.Inputs[i].TaprootKeySpendSig = txscript.SigHashAll, sig[:c.size]
 		}
 		if s, err := submit(t, p, a); err != nil || len(s.Tx.TxIn[0].Witness[0]) != c.want {
@@ -197,8 +197,8 @@ func TestSignedSigOpsAreBounded(t *testing.T) {
 		}
 	})
 	template := PaymentTemplate(testAddress(t, bitcoin.P2WPKH).Script(), 90_000)
-	p := must.Get(template.packet())(t)
-	witness := must.Get(encodeWitness(wire.TxWitness{{}, {}, checks}))(t)
+	p := trial.Must(template.packet())(t)
+	witness := trial.Must(encodeWitness(wire.TxWitness{{}, {}, checks}))(t)
 	for i := range 100 {
 		p.UnsignedTx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Index: uint32(i)}})
 		p.Inputs = append(p.Inputs, psbt.PInput{WitnessUtxo: wire.NewTxOut(100_000, p2wsh(checks)), FinalScriptWitness: witness})
@@ -226,7 +226,7 @@ func TestParsePSBTRefusals(t *testing.T) {
 	insert := func(b []byte, at int, what ...byte) string {
 		return PSBT(append(append(append([]byte{}, b[:at]...), what...), b[at:]...)).Hex()
 	}
-	raw := must.Get(rawtx.Encode(p.UnsignedTx))(t)
+	raw := trial.Must(rawtx.Encode(p.UnsignedTx))(t)
 	afterGlobal := 5 + 2 + 1 + len(raw) // magic, key, length below 0xfd, transaction
 	for name, text := range map[string]string{
 		"empty":                      "",

@@ -8,7 +8,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -109,7 +109,7 @@ func TestVectorsCoinSelectionStrategies(t *testing.T) {
 	vectors.Each(t, "bitcoin", "coinselect_strategies", func(t *testing.T, c *vectors.Case) {
 		var in selectInput
 		c.Input(t, &in)
-		p := must.Get(newPurse(in.draft(t), coins(t, in.UTXOs)))(t)
+		p := trial.Must(newPurse(in.draft(t), coins(t, in.UTXOs)))(t)
 		sel, err := p.accumulate()
 		if in.Strategy == "blackjack" {
 			sel, err = p.blackjack()
@@ -128,7 +128,7 @@ func TestVectorsCoinSelectionFinish(t *testing.T) {
 				names, kept = append(names, coin.OutPoint.String()), append(kept, coin)
 			}
 		}
-		p := must.Get(newPurse(in.draft(t), kept))(t)
+		p := trial.Must(newPurse(in.draft(t), kept))(t)
 		sel, err := p.finish(kept, in.CPFPAddFee)
 		compareSelection(t, c, in, sel, err, map[string]any{"keptAfterDetrimentalFilter": names})
 	})

@@ -11,19 +11,19 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The wallet of the tests: it signs what it is told to, as badly as it is told to.
 
 func openPSBT(t testing.TB, raw PSBT) *psbt.Packet {
 	t.Helper()
-	return must.Get(psbt.NewFromRawBytes(bytes.NewReader(raw), false))(t)
+	return trial.Must(psbt.NewFromRawBytes(bytes.NewReader(raw), false))(t)
 }
 
 func closePSBT(t testing.TB, p *psbt.Packet) PSBT {
 	t.Helper()
-	return must.Get(encodePSBT(p))(t)
+	return trial.Must(encodePSBT(p))(t)
 }
 
 // spentBy returns what the inputs of a PSBT spend, by its own word.
@@ -57,7 +57,7 @@ func signWith(t testing.TB, p *psbt.Packet, first int, key *btcec.PrivateKey, ha
 			if kind == txscript.SigHashAll {
 				kind = txscript.SigHashDefault
 			}
-			in.TaprootKeySpendSig = must.Get(txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, i, out.Value, out.PkScript, nil, kind, key))(t)
+			in.TaprootKeySpendSig = trial.Must(txscript.RawTxInTaprootSignature(p.UnsignedTx, hashes, i, out.Value, out.PkScript, nil, kind, key))(t)
 			continue
 		case bitcoin.P2WPKH:
 			sig, err = txscript.RawTxInWitnessSignature(p.UnsignedTx, hashes, i, out.Value, out.PkScript, hashType, key)
@@ -84,7 +84,7 @@ func signWith(t testing.TB, p *psbt.Packet, first int, key *btcec.PrivateKey, ha
 func finishWith(t testing.TB, p *psbt.Packet, first int) {
 	t.Helper()
 	for i := first; i < len(p.Inputs); i++ {
-		must.Do(t, psbt.Finalize(p, i))
+		trial.Do(t, psbt.Finalize(p, i))
 	}
 }
 
@@ -94,7 +94,7 @@ func toV2(t testing.TB, p *psbt.Packet, display bool) []byte {
 	var b bytes.Buffer
 	put := func(key, value []byte) {
 		for _, part := range [][]byte{key, value} {
-			must.Do(t, wire.WriteVarBytes(&b, 0, part))
+			trial.Do(t, wire.WriteVarBytes(&b, 0, part))
 		}
 	}
 	le := func(n uint64, size int) []byte {
@@ -117,7 +117,7 @@ func toV2(t testing.TB, p *psbt.Packet, display bool) []byte {
 		t.Fatal(err)
 	}
 	for _, in := range tx.TxIn {
-		m := must.Get(scanMap(&s))(t)
+		m := trial.Must(scanMap(&s))(t)
 		for k, v := range m {
 			put([]byte(k), v)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -129,8 +129,8 @@ func TestVectorsSignedPSBT(t *testing.T) {
 		if in.Kind == "vault" {
 			got["postedPsbtHex"] = s.PSBT.Hex()
 		} else {
-			raw := must.Get(rawtx.Encode(s.Tx))(t)
-			n := must.Get(bitcoin.ParseNetwork(in.Network))(t)
+			raw := trial.Must(rawtx.Encode(s.Tx))(t)
+			n := trial.Must(bitcoin.ParseNetwork(in.Network))(t)
 			got["rawTx"], got["vout"], got["senderAddress"] = hex.EncodeToString(raw), 0, senderOf(t, s, a.Template, n)
 		}
 		vectors.SameJSON(t, want, got)
@@ -140,6 +140,6 @@ func TestVectorsSignedPSBT(t *testing.T) {
 // senderOf returns the address whose output the first wallet input spends.
 func senderOf(t *testing.T, s *SignedTx, of Template, n bitcoin.Network) string {
 	t.Helper()
-	a := must.Get(bitcoin.AddressFromScript(s.Spent[len(of.Inputs)].PkScript, n))(t)
+	a := trial.Must(bitcoin.AddressFromScript(s.Spent[len(of.Inputs)].PkScript, n))(t)
 	return a.String()
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -52,7 +52,7 @@ func TestVectorsSizes(t *testing.T) {
 				var n int
 				var name string
 				if json.Unmarshal(raw, &n) != nil {
-					must.Do(t, json.Unmarshal(raw, &name))
+					trial.Do(t, json.Unmarshal(raw, &name))
 					n = addressType(t, name).ScriptLen()
 				}
 				d.Outputs = append(d.Outputs, wire.TxOut{PkScript: make([]byte, n)})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/vault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -44,12 +44,12 @@ func (q *quoteJSON) data(t *testing.T) []byte {
 		}
 		p.Raw[i] = n.Div(n, m).Uint64()
 	}
-	return must.Get(f.Encode(p))(t)
+	return trial.Must(f.Encode(p))(t)
 }
 
 func (q *quoteJSON) terms(t *testing.T) VaultTerms {
 	t.Helper()
-	op := must.Get(bitcoin.ParseOutPoint(q.VaultUTXO))(t)
+	op := trial.Must(bitcoin.ParseOutPoint(q.VaultUTXO))(t)
 	var f fundJSON
 	return VaultTerms{
 		Vault: op, VaultValue: q.VaultUTXOValue, VaultScript: f.address(t, q.VaultBTCAddress).Script(),
@@ -84,8 +84,8 @@ func TestVectorsRawVault(t *testing.T) {
 	vectors.Each(t, "swap-flows-spv-and-core", "psbt_raw", func(t *testing.T, c *vectors.Case) {
 		var in quoteJSON
 		c.Input(t, &in)
-		template := must.Get(in.terms(t).Template())(t)
-		raw := must.Get(template.Raw())(t)
+		template := trial.Must(in.terms(t).Template())(t)
+		raw := trial.Must(template.Raw())(t)
 		vectors.SameJSON(t, numbers(t, c.Want(t)), map[string]any{
 			"psbtHex": raw.Hex(), "psbtBase64": raw.Base64(), "in1sequence": template.Sequence,
 			"feeRate": in.MinimumBTCFeeRate, "tx": txView(t, raw),
@@ -113,7 +113,7 @@ func TestVectorsFundedVaultSwap(t *testing.T) {
 		for _, u := range in.UTXOs {
 			f.UTXOs = append(f.UTXOs, fundCoinJSON{coinJSON{TxID: u.TxID, Vout: u.Vout, Value: u.Value, CPFP: u.CPFP}, u.PrevTx})
 		}
-		wallet := must.Get(WalletFeeRate(in.BackendFeeRate, 0))(t)
+		wallet := trial.Must(WalletFeeRate(in.BackendFeeRate, 0))(t)
 		var p *Funded
 		rate, err := VaultFeeRate(in.FeeRate, in.MinimumBTCFeeRate, wallet)
 		if err == nil { // the rate is checked before a lock time is drawn

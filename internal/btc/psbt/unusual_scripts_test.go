@@ -9,7 +9,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A signature that signs no output is found however the script around it is written,
@@ -31,7 +31,7 @@ func TestWeakSignatureInAnUnusualScript(t *testing.T) {
 					pub := key.PubKey().SerializeCompressed()
 					out := append(append([]byte{txscript.OP_DUP, txscript.OP_HASH160, 20}, hash160(pub)...), txscript.OP_EQUALVERIFY, txscript.OP_CHECKSIG)
 					p, a := scriptWallet(t, out, nil, nil)
-					sig := must.Get(txscript.RawTxInSignature(p.UnsignedTx, 0, out, kind, key))(t)
+					sig := trial.Must(txscript.RawTxInSignature(p.UnsignedTx, 0, out, kind, key))(t)
 					script := append(append(append([]byte(nil), before...), pushOf(sig)...), pushOf(pub)...)
 					end := int(script[0])
 					if before != nil && (end >= len(script) || end > 0 && script[end] != byte(txscript.SigHashAll)) {
@@ -65,7 +65,7 @@ func FuzzLegacyScripts(f *testing.F) {
 	tx := wire.NewMsgTx(2)
 	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: bitcoin.OutPoint{Hash: parent.TxHash()}})
 	tx.AddTxOut(wire.NewTxOut(90_000, out))
-	sig := must.Get(txscript.RawTxInSignature(tx, 0, out, txscript.SigHashAll, key))(f)
+	sig := trial.Must(txscript.RawTxInSignature(tx, 0, out, txscript.SigHashAll, key))(f)
 	good := append(pushOf(sig), pushOf(pub)...)
 	f.Add(good, []byte(nil))
 	f.Add(append([]byte{txscript.OP_1, txscript.OP_DROP}, good...), []byte(nil))

@@ -8,12 +8,12 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestVaultDraftReckonsTheScript(t *testing.T) {
 	for _, n := range []int{75, 76} { // where a push takes a byte more
-		script := must.Get(rawtx.OpReturn(make([]byte, n)))(t)
+		script := trial.Must(rawtx.OpReturn(make([]byte, n)))(t)
 		if got := len(VaultDraft(n).Outputs[1].PkScript); got != len(script) {
 			t.Errorf("%d bytes of data are reckoned as a script of %d, it has %d", n, got, len(script))
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func vaultToRead(t testing.TB) VaultTerms {
@@ -22,7 +22,7 @@ func vaultToRead(t testing.TB) VaultTerms {
 // made, and is refused as soon as it says anything else.
 func TestVaultTermsAreRead(t *testing.T) {
 	want := vaultToRead(t)
-	made := must.Get(want.Template())(t)
+	made := trial.Must(want.Template())(t)
 	for name, c := range map[string]struct {
 		change   func(*wire.MsgTx)
 		sequence uint32
@@ -42,7 +42,7 @@ func TestVaultTermsAreRead(t *testing.T) {
 		"bits of no meaning":  {func(*wire.MsgTx) {}, made.Sequence | 1<<30, false},
 		"shares of the input": {func(tx *wire.MsgTx) { tx.TxIn[0].Sequence = wire.MaxTxInSequenceNum }, made.Sequence, false},
 	} {
-		p := must.Get(made.packet())(t)
+		p := trial.Must(made.packet())(t)
 		c.change(p.UnsignedTx)
 		u := &Unchecked{tx: p.UnsignedTx}
 		got, err := u.VaultTerms(c.sequence)
@@ -53,15 +53,15 @@ func TestVaultTermsAreRead(t *testing.T) {
 			t.Errorf("%s (-made +read):\n%s", name, diff)
 		}
 	}
-	draft := must.Get(want.Draft())(t)
+	draft := trial.Must(want.Draft())(t)
 	if w, err := bitcoin.ParseWithdrawal(draft); err != nil || w.Vault != want.Vault || w.Shares != want.Shares || string(w.Payload) != string(want.Data) {
 		t.Errorf("the draft is read as %+v, %v", w, err)
 	}
 }
 
 func FuzzVaultTerms(f *testing.F) {
-	made := must.Get(vaultToRead(f).Template())(f)
-	raw := must.Get(made.Raw())(f)
+	made := trial.Must(vaultToRead(f).Template())(f)
+	raw := trial.Must(made.Raw())(f)
 	f.Add([]byte(raw), made.Sequence)
 	f.Fuzz(func(t *testing.T, raw []byte, sequence uint32) {
 		u, err := decodePSBT(raw)

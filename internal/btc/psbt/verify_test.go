@@ -9,7 +9,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Scripts that need no signature, dressed up as what is checked by the last byte of
@@ -24,9 +24,9 @@ func TestSignedByNobodyInDisguise(t *testing.T) {
 	leaf := txscript.NewBaseTapLeaf(drop)
 	tree := txscript.AssembleTaprootScriptTree(leaf)
 	root := tree.RootNode.TapHash()
-	taproot := must.Get(txscript.PayToTaprootScript(txscript.ComputeTaprootOutputKey(testKey().PubKey(), root[:])))(t)
+	taproot := trial.Must(txscript.PayToTaprootScript(txscript.ComputeTaprootOutputKey(testKey().PubKey(), root[:])))(t)
 	block := tree.LeafMerkleProofs[0].ToControlBlock(testKey().PubKey())
-	control := must.Get(block.ToBytes())(t)
+	control := trial.Must(block.ToBytes())(t)
 	for name, c := range map[string]struct {
 		output, script []byte
 		witness        wire.TxWitness
@@ -41,7 +41,7 @@ func TestSignedByNobodyInDisguise(t *testing.T) {
 		p, a := scriptWallet(t, c.output, nil, nil)
 		p.Inputs[0].FinalScriptSig = c.script
 		if c.witness != nil {
-			p.Inputs[0].FinalScriptWitness = must.Get(encodeWitness(c.witness))(t)
+			p.Inputs[0].FinalScriptWitness = trial.Must(encodeWitness(c.witness))(t)
 		}
 		if s, err := submit(t, p, a); err == nil || !strings.Contains(err.Error(), "whole transaction") {
 			t.Errorf("%s: %+v, error %v", name, s, err)
@@ -57,7 +57,7 @@ func TestSignedOddOutputs(t *testing.T) {
 		b.AddData(key.PubKey().SerializeCompressed()).AddOp(txscript.OP_CHECKSIG)
 	})
 	p, a := scriptWallet(t, bare, nil, nil)
-	sig := must.Get(txscript.RawTxInSignature(p.UnsignedTx, 0, bare, txscript.SigHashAll, key))(t)
+	sig := trial.Must(txscript.RawTxInSignature(p.UnsignedTx, 0, bare, txscript.SigHashAll, key))(t)
 	p.Inputs[0].FinalScriptSig = pushOf(sig)
 	if s, err := submit(t, p, a); err == nil || !strings.Contains(err.Error(), "unsupported type") {
 		t.Errorf("a bare key: %+v, error %v", s, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -38,7 +38,7 @@ func (b *coinBackend) ProjectedBlocks(context.Context) ([]bitcoin.ProjectedBlock
 }
 
 func TestWalletCoins(t *testing.T) {
-	a := must.Get(bitcoin.NewAddress(bitcoin.P2TR, vectors.Unhex(t, "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"), bitcoin.Regtest))(t)
+	a := trial.Must(bitcoin.NewAddress(bitcoin.P2TR, vectors.Unhex(t, "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"), bitcoin.Regtest))(t)
 	low := &bitcoin.CPFP{EffectiveFeeRate: 1, AdjustedVSize: 200}
 	at := func(id byte, index uint32) bitcoin.OutPoint {
 		return bitcoin.OutPoint{Hash: bitcoin.Hash{id}, Index: index}
@@ -47,7 +47,7 @@ func TestWalletCoins(t *testing.T) {
 		utxos: []bitcoin.UTXO{{OutPoint: at(1, 0), Value: 5}, {OutPoint: at(2, 0), Value: 6, Height: 9}, {OutPoint: at(1, 1), Value: 7}, {OutPoint: at(3, 0), Value: 8}},
 		cpfp:  map[bitcoin.Hash]bitcoin.Result[*bitcoin.CPFP]{{1}: {Value: low}},
 	}
-	got := must.Get(WalletCoins(t.Context(), b, a))(t)
+	got := trial.Must(WalletCoins(t.Context(), b, a))(t)
 	want := []Coin{{at(1, 0), 5, bitcoin.P2TR, low}, {at(2, 0), 6, bitcoin.P2TR, nil}, {at(1, 1), 7, bitcoin.P2TR, low}, {at(3, 0), 8, bitcoin.P2TR, nil}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

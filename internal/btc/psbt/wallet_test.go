@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -41,7 +41,7 @@ func keyOf(t *testing.T, a bitcoin.Address, text string) bool {
 		return false
 	}
 	compressed := pub.SerializeCompressed()
-	script := must.Get(txscript.NewScriptBuilder().AddOp(txscript.OP_0).AddData(btcutil.Hash160(compressed)).Script())(t)
+	script := trial.Must(txscript.NewScriptBuilder().AddOp(txscript.OP_0).AddData(btcutil.Hash160(compressed)).Script())(t)
 	switch a.Type() {
 	case bitcoin.P2TR:
 		tweaked := txscript.ComputeTaprootOutputKey(pub, nil)
@@ -71,7 +71,7 @@ func TestVectorsWallets(t *testing.T) {
 			Error bool
 		}
 		c.Expected(t, &want)
-		n := must.Get(bitcoin.ParseNetwork(in.Network))(t)
+		n := trial.Must(bitcoin.ParseNetwork(in.Network))(t)
 		if in.WIF != "" {
 			// The reference makes wallets of private keys. Here they are refused, and
 			// not repeated; the wallet is made of the public half.
@@ -82,7 +82,7 @@ func TestVectorsWallets(t *testing.T) {
 			if want.Error {
 				return
 			}
-			a := must.Get(bitcoin.ParseAddress(want.Address, n))(t)
+			a := trial.Must(bitcoin.ParseAddress(want.Address, n))(t)
 			if _, err := NewWallet(a, in.WIF); err == nil || strings.Contains(err.Error(), in.WIF) {
 				t.Errorf("private key as public key: %v", err)
 			}

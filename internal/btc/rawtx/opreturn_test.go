@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestOpReturn(t *testing.T) {
 	for n := 1; n <= 255; n++ {
 		data := bytes.Repeat([]byte{byte(n)}, n)
-		script := must.Get(OpReturn(data))(t)
+		script := trial.Must(OpReturn(data))(t)
 		back, err := OpReturnData(script)
 		if err != nil || !bytes.Equal(back, data) {
 			t.Errorf("%d bytes come back as %x, %v", n, back, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/btcsuite/btcd/wire"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -50,8 +50,8 @@ func TestVectorsTransactions(t *testing.T) {
 		if err != nil {
 			return
 		}
-		stripped := must.Get(Strip(msg))(t)
-		whole := must.Get(Encode(msg))(t)
+		stripped := trial.Must(Strip(msg))(t)
+		whole := trial.Must(Encode(msg))(t)
 		got := tx{LockTime: msg.LockTime, Version: msg.Version, TxID: msg.TxHash().String(),
 			Hex: hex.EncodeToString(stripped), Raw: hex.EncodeToString(whole), VSize: want.VSize}
 		for i, in := range msg.TxIn {
@@ -88,7 +88,7 @@ func smallTx(script []byte) *wire.MsgTx {
 }
 
 func TestDecodeTxRefuses(t *testing.T) {
-	good := must.Get(Encode(smallTx([]byte{0x51})))(t)
+	good := trial.Must(Encode(smallTx([]byte{0x51})))(t)
 	if _, err := Decode(good); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestDecodeTxRefuses(t *testing.T) {
 		for _, v := range values {
 			tx.AddTxOut(wire.NewTxOut(v, nil))
 		}
-		return must.Get(Encode(tx))(t)
+		return trial.Must(Encode(tx))(t)
 	}
 	segwit := func(rest string) []byte { return append(append([]byte(nil), good[:4]...), vectors.Unhex(t, rest)...) }
 	for name, raw := range map[string][]byte{

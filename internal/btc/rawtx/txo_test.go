@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // sats reads an amount; hashes are of any 64 bits.
 func sats(t *testing.T, text string) int64 {
 	t.Helper()
-	v := must.Get(strconv.ParseUint(text, 10, 64))(t)
+	v := trial.Must(strconv.ParseUint(text, 10, 64))(t)
 	return int64(v)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A proof must lead from the very transaction to the very header, and whoever gave one that does
@@ -19,13 +19,13 @@ func TestCheckProof(t *testing.T) {
 	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: [32]byte{7}}})
 	tx.AddTxOut(wire.NewTxOut(1000, []byte{0x51}))
 	var raw bytes.Buffer
-	must.Do(t, tx.Serialize(&raw))
+	trial.Do(t, tx.Serialize(&raw))
 	merkle, ok := bitcoin.BuildMerkleProof([]bitcoin.Hash{{1}, tx.TxHash(), {3}}, tx.TxHash(), 5)
 	if !ok {
 		t.Fatal("no proof")
 	}
 	header := bitcoin.Header{Height: 5, MerkleRoot: merkle.Root(), Bits: 0x1d00ffff}
-	must.Do(t, CheckProof(raw.Bytes(), merkle, header))
+	trial.Do(t, CheckProof(raw.Bytes(), merkle, header))
 	otherTx, otherPos, otherHeader := merkle, merkle, header
 	otherTx.TxID, otherPos.Pos, otherHeader.MerkleRoot = bitcoin.Hash{9}, 0, bitcoin.Hash{9}
 	for _, c := range []struct {

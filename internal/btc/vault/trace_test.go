@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // vaultChain returns n withdrawals, each on top of the one before, the first
@@ -17,7 +17,7 @@ import (
 func vaultChain(t *testing.T, start bitcoin.OutPoint, n int) []*bitcoin.Tx {
 	t.Helper()
 	var chain []*bitcoin.Tx
-	data := must.Get(rawtx.OpReturn(make([]byte, 28)))(t)
+	data := trial.Must(rawtx.OpReturn(make([]byte, 28)))(t)
 	for range n {
 		msg := wire.NewMsgTx(2)
 		msg.AddTxIn(&wire.TxIn{PreviousOutPoint: start, Sequence: (1 << 31)})

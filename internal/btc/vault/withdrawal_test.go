@@ -15,7 +15,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -173,7 +173,7 @@ func TestVectorsVaultStateAfter(t *testing.T) {
 			PendingRawTxs            []string
 		}
 		c.Input(t, &in)
-		utxo := must.Get(bitcoin.ParseOutPoint(in.VaultUtxo))(t)
+		utxo := trial.Must(bitcoin.ParseOutPoint(in.VaultUtxo))(t)
 		state := bitcoin.VaultState{UTXO: utxo, Raw: [2]uint64{in.RawAmount0, in.RawAmount1}, Withdrawals: in.WithdrawCount}
 		var pending []Pending
 		for _, text := range in.PendingRawTxs {
@@ -284,7 +284,7 @@ func FuzzParseWithdrawal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		script := must.Get(rawtx.OpReturn(w.Payload))(t)
+		script := trial.Must(rawtx.OpReturn(w.Payload))(t)
 		tx := wire.NewMsgTx(2)
 		if err := tx.Deserialize(bytes.NewReader(raw)); err != nil || !bytes.Equal(tx.TxOut[1].PkScript, script) {
 			t.Fatalf("output 1 is %x, its data makes %x", tx.TxOut[1].PkScript, script)
@@ -309,7 +309,7 @@ func FuzzPayout(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			back := must.Get(format.Encode(p))(t)
+			back := trial.Must(format.Encode(p))(t)
 			if again, err := format.Decode(back); err != nil || !cmp.Equal(again, p) {
 				t.Fatalf("%x comes back as %+v, %v", payload, again, err)
 			}

@@ -11,12 +11,12 @@ import (
 	"github.com/btcsuite/btcd/wire"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func start(t *testing.T, o Options) *Net {
 	t.Helper()
-	n := must.Get(Start(o))(t)
+	n := trial.Must(Start(o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
@@ -27,19 +27,19 @@ func start(t *testing.T, o Options) *Net {
 
 func TestWalletsPayFromEveryAddressType(t *testing.T) {
 	n := start(t, Options{})
-	shop := must.Get(n.NewWallet(bitcoin.P2WPKH))(t)
+	shop := trial.Must(n.NewWallet(bitcoin.P2WPKH))(t)
 	for _, typ := range []bitcoin.AddressType{bitcoin.P2PKH, bitcoin.P2SH, bitcoin.P2WPKH, bitcoin.P2TR} {
-		w := must.Get(n.NewWallet(typ))(t)
-		must.Get(n.Fund(w.Address, 100_000))(t)
-		must.Get(n.Faucet(w.Address, 50_000))(t)
+		w := trial.Must(n.NewWallet(typ))(t)
+		trial.Must(n.Fund(w.Address, 100_000))(t)
+		trial.Must(n.Faucet(w.Address, 50_000))(t)
 		if got := w.Balance(); got != 150_000 {
 			t.Fatalf("%s: balance %d", typ, got)
 		}
-		tx := must.Get(w.Pay(3, wire.NewTxOut(120_000, shop.Address.Script())))(t)
+		tx := trial.Must(w.Pay(3, wire.NewTxOut(120_000, shop.Address.Script())))(t)
 		if len(tx.TxIn) != 2 || !n.InMempool(tx.TxHash()) {
 			t.Errorf("%s: %d inputs", typ, len(tx.TxIn))
 		}
-		must.Get(n.Mine(1))(t)
+		trial.Must(n.Mine(1))(t)
 		if n.InMempool(tx.TxHash()) {
 			t.Errorf("%s: not mined", typ)
 		}
@@ -56,10 +56,10 @@ func TestHeadersHaveWorkAndTime(t *testing.T) {
 	at := time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
 	n := start(t, Options{Now: func() time.Time { return at }, Blocks: 20})
 	at = at.Add(time.Hour)
-	must.Get(n.Mine(3))(t)
+	trial.Must(n.Mine(3))(t)
 	var chain []bitcoin.Header
 	for h := range uint32(24) {
-		chain = append(chain, must.Get(n.Header(h))(t))
+		chain = append(chain, trial.Must(n.Header(h))(t))
 	}
 	if err := bitcoin.CheckHeaders(bitcoin.Regtest, chain[0], chain[1:]); err != nil {
 		t.Error(err)
@@ -79,9 +79,9 @@ func TestHeadersHaveWorkAndTime(t *testing.T) {
 // what was in the old blocks waits, also where branches were replaced before.
 func TestBranchesOfAnyLength(t *testing.T) {
 	n := start(t, Options{})
-	w := must.Get(n.NewWallet(bitcoin.P2TR))(t)
-	must.Get(n.Mine(2))(t)
-	op := must.Get(n.Fund(w.Address, 100_000))(t)
+	w := trial.Must(n.NewWallet(bitcoin.P2TR))(t)
+	trial.Must(n.Mine(2))(t)
+	op := trial.Must(n.Fund(w.Address, 100_000))(t)
 	for _, c := range []struct{ depth, length int }{ // the transaction is in the newest block each time
 		{1, 1}, {3, 1}, {2, 2}, {1, 2}, {2, 1}, {3, 3}, {3, 2},
 	} {
@@ -95,7 +95,7 @@ func TestBranchesOfAnyLength(t *testing.T) {
 		if !n.InMempool(op.Hash) || w.Balance() != 100_000 {
 			t.Errorf("%d by %d: the transaction of the replaced block is lost", c.depth, c.length)
 		}
-		must.Get(n.Mine(1))(t)
+		trial.Must(n.Mine(1))(t)
 		if coins := w.Coins(); len(coins) != 1 || int(coins[0].Height) != int(height)-c.depth+c.length+1 {
 			t.Errorf("%d by %d: coins %+v", c.depth, c.length, coins)
 		}
@@ -109,27 +109,27 @@ func TestBranchesOfAnyLength(t *testing.T) {
 
 func TestReorgReturnsTransactions(t *testing.T) {
 	n := start(t, Options{})
-	w := must.Get(n.NewWallet(bitcoin.P2TR))(t)
-	op := must.Get(n.Fund(w.Address, 100_000))(t)
+	w := trial.Must(n.NewWallet(bitcoin.P2TR))(t)
+	op := trial.Must(n.Fund(w.Address, 100_000))(t)
 	height, old := n.Tip()
-	must.Do(t, n.Reorg(1))
+	trial.Do(t, n.Reorg(1))
 	if h, hash := n.Tip(); h != height+1 || hash == old {
 		t.Errorf("tip %d %s", h, hash)
 	}
 	if !n.InMempool(op.Hash) || w.Balance() != 100_000 {
 		t.Error("the transaction of the replaced block is lost")
 	}
-	must.Get(n.Mine(1))(t)
+	trial.Must(n.Mine(1))(t)
 	if c := w.Coins(); len(c) != 1 || c[0].Height != height+2 {
 		t.Errorf("coins %+v", c)
 	}
 
 	// A double spend in the new branch pushes the first one out for good.
-	first := must.Get(w.Spend(2, []bitcoin.OutPoint{op}, wire.NewTxOut(1000, w.Address.Script())))(t)
-	second := must.Get(w.Spend(2, []bitcoin.OutPoint{op}, wire.NewTxOut(2000, w.Address.Script())))(t)
-	must.Get(n.Send(first))(t)
-	must.Get(n.Mine(1))(t)
-	must.Do(t, n.Reorg(1, second))
+	first := trial.Must(w.Spend(2, []bitcoin.OutPoint{op}, wire.NewTxOut(1000, w.Address.Script())))(t)
+	second := trial.Must(w.Spend(2, []bitcoin.OutPoint{op}, wire.NewTxOut(2000, w.Address.Script())))(t)
+	trial.Must(n.Send(first))(t)
+	trial.Must(n.Mine(1))(t)
+	trial.Do(t, n.Reorg(1, second))
 	if n.InMempool(first.TxHash()) {
 		t.Error("a double-spent transaction waits")
 	}
@@ -146,13 +146,13 @@ func TestReorgReturnsTransactions(t *testing.T) {
 
 func TestReplacementAndEviction(t *testing.T) {
 	n := start(t, Options{})
-	w := must.Get(n.NewWallet(bitcoin.P2WPKH))(t)
-	op := must.Get(n.Fund(w.Address, 100_000))(t)
-	cheap := must.Get(w.Spend(1, []bitcoin.OutPoint{op}, wire.NewTxOut(5000, w.Address.Script())))(t)
-	dear := must.Get(w.Spend(10, []bitcoin.OutPoint{op}, wire.NewTxOut(5000, w.Address.Script())))(t)
-	must.Get(n.Send(cheap))(t)
-	must.Get(n.Send(cheap))(t) // known: fine
-	must.Get(n.Send(dear))(t)
+	w := trial.Must(n.NewWallet(bitcoin.P2WPKH))(t)
+	op := trial.Must(n.Fund(w.Address, 100_000))(t)
+	cheap := trial.Must(w.Spend(1, []bitcoin.OutPoint{op}, wire.NewTxOut(5000, w.Address.Script())))(t)
+	dear := trial.Must(w.Spend(10, []bitcoin.OutPoint{op}, wire.NewTxOut(5000, w.Address.Script())))(t)
+	trial.Must(n.Send(cheap))(t)
+	trial.Must(n.Send(cheap))(t) // known: fine
+	trial.Must(n.Send(dear))(t)
 	if n.InMempool(cheap.TxHash()) || !n.InMempool(dear.TxHash()) {
 		t.Error("not replaced")
 	}
@@ -162,7 +162,7 @@ func TestReplacementAndEviction(t *testing.T) {
 	if !n.Evict(dear.TxHash()) || n.Evict(dear.TxHash()) || n.InMempool(dear.TxHash()) {
 		t.Error("not evicted once")
 	}
-	free := must.Get(w.Spend(0, []bitcoin.OutPoint{op}))(t)
+	free := trial.Must(w.Spend(0, []bitcoin.OutPoint{op}))(t)
 	if _, err := n.Send(free); rejected(err) != -26 {
 		t.Errorf("without a fee: %v", err)
 	}
@@ -208,7 +208,7 @@ func TestErrorsOfTheRESTServer(t *testing.T) {
 			t.Errorf("%s: %d %q, want %d %q", test.path, status, body, test.status, test.body)
 		}
 	}
-	resp := must.Get(http.Post(n.URL()+"tx", "", strings.NewReader("zz")))(t)
+	resp := trial.Must(http.Post(n.URL()+"tx", "", strings.NewReader("zz")))(t)
 	defer resp.Body.Close()
 	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 400 || !strings.HasPrefix(string(body), `sendrawtransaction RPC error: {"code":-22,`) {
 		t.Errorf("broadcast of nonsense: %d %q", resp.StatusCode, body)
@@ -217,25 +217,25 @@ func TestErrorsOfTheRESTServer(t *testing.T) {
 
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	resp := must.Get(http.Get(url))(t)
+	resp := trial.Must(http.Get(url))(t)
 	defer resp.Body.Close()
-	body := must.Get(io.ReadAll(resp.Body))(t)
+	body := trial.Must(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, strings.TrimSpace(string(body))
 }
 
 func TestProof(t *testing.T) {
 	n := start(t, Options{})
-	w := must.Get(n.NewWallet(bitcoin.P2WPKH))(t)
-	op := must.Get(n.Faucet(w.Address, 10_000))(t)
+	w := trial.Must(n.NewWallet(bitcoin.P2WPKH))(t)
+	op := trial.Must(n.Faucet(w.Address, 10_000))(t)
 	if _, _, err := n.Proof(op.Hash); err == nil {
 		t.Error("a proof of a transaction that waits")
 	}
-	must.Get(n.Mine(1))(t)
+	trial.Must(n.Mine(1))(t)
 	tx, proof, err := n.Proof(op.Hash)
 	if err != nil || tx.TxHash() != op.Hash {
 		t.Fatal(err)
 	}
-	if err := proof.Verify(must.Get(n.Header(proof.Height))(t)); err != nil {
+	if err := proof.Verify(trial.Must(n.Header(proof.Height))(t)); err != nil {
 		t.Error(err)
 	}
 }

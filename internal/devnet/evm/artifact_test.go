@@ -12,12 +12,12 @@ import (
 	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 func contractNames(t *testing.T) (names []string) {
-	files := must.Get(artifacts.ReadDir("contracts/artifacts"))(t)
+	files := trial.Must(artifacts.ReadDir("contracts/artifacts"))(t)
 	for _, f := range files {
 		names = append(names, strings.TrimSuffix(f.Name(), ".json"))
 	}
@@ -27,16 +27,16 @@ func contractNames(t *testing.T) (names []string) {
 // The artefacts were made from the sources beside them.
 func TestArtifactsAreCurrent(t *testing.T) {
 	t.Parallel()
-	files := must.Get(filepath.Glob("contracts/*.sol"))(t)
+	files := trial.Must(filepath.Glob("contracts/*.sol"))(t)
 	slices.Sort(files)
 	h := sha256.New()
 	for _, f := range append(files, "contracts/compile.mjs") {
 		h.Write([]byte(filepath.Base(f) + "\n"))
-		h.Write(must.Get(os.ReadFile(f))(t))
+		h.Write(trial.Must(os.ReadFile(f))(t))
 	}
 	want := hex.EncodeToString(h.Sum(nil))
 	for _, name := range contractNames(t) {
-		if a := must.Get(loadArtifact(name))(t); a.Source != want {
+		if a := trial.Must(loadArtifact(name))(t); a.Source != want {
 			t.Errorf("%s was compiled from other sources: run go generate ./internal/devnet/evm", name)
 		} else if len(a.Bytecode) == 0 || len(a.Bytecode) > 24_576 {
 			t.Errorf("%s has %d bytes of code", name, len(a.Bytecode))
@@ -51,7 +51,7 @@ func TestVectorsContractInterfaces(t *testing.T) {
 	vectors.Each(t, "chain-evm", "abi", func(t *testing.T, c *vectors.Case) {
 		var in struct{ Contract, Kind, Signature string }
 		c.Input(t, &in)
-		a := must.Get(loadArtifact(contracts[in.Contract]))(t)
+		a := trial.Must(loadArtifact(contracts[in.Contract]))(t)
 		name, _, _ := strings.Cut(in.Signature, "(")
 		switch in.Kind {
 		case "function":
@@ -91,12 +91,12 @@ func TestLibraryAgreesWithContracts(t *testing.T) {
 	t.Parallel()
 	for file, contract := range map[string]string{"escrow_manager": "EscrowManager", "vault_manager": "VaultManager",
 		"btc_relay": "BtcRelay", "erc20": "TestToken"} {
-		f := must.Get(os.Open("../../../internal/evm/wire/abi/" + file + ".json"))(t)
-		library := must.Get(abi.JSON(f))(t)
+		f := trial.Must(os.Open("../../../internal/evm/wire/abi/" + file + ".json"))(t)
+		library := trial.Must(abi.JSON(f))(t)
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
-		ours := must.Get(loadArtifact(contract))(t).ABI
+		ours := trial.Must(loadArtifact(contract))(t).ABI
 		for name, m := range library.Methods {
 			got := ours.Methods[name]
 			if got.Sig != m.Sig || got.StateMutability != m.StateMutability || typeList(got.Outputs) != typeList(m.Outputs) {

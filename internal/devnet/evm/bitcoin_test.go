@@ -14,7 +14,7 @@ import (
 	btcrelay "github.com/swapper-go/swapper/internal/btc/relay"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const sats = 70_000
@@ -28,15 +28,15 @@ type payer struct {
 
 func newPayer(k kit) payer {
 	k.Helper()
-	w := must.Get(k.Bitcoin().NewWallet(btc.P2TR))(k.T)
-	to := must.Get(k.Bitcoin().NewWallet(btc.P2WPKH))(k.T)
+	w := trial.Must(k.Bitcoin().NewWallet(btc.P2TR))(k.T)
+	to := trial.Must(k.Bitcoin().NewWallet(btc.P2WPKH))(k.T)
 	return payer{k, w, to.Address.Script()}
 }
 
 // pay pays sats in output 1 and mines the transaction among three others.
 func (p payer) pay(lockTime, sequence uint32) *wire.MsgTx {
 	p.Helper()
-	coin := must.Get(p.Bitcoin().Fund(p.Address, 100_000))(p.T)
+	coin := trial.Must(p.Bitcoin().Fund(p.Address, 100_000))(p.T)
 	tx := wire.NewMsgTx(2)
 	tx.LockTime = lockTime
 	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: coin, Sequence: sequence})
@@ -44,10 +44,10 @@ func (p payer) pay(lockTime, sequence uint32) *wire.MsgTx {
 	tx.AddTxOut(wire.NewTxOut(sats, p.to))
 	ok(p.T, p.Sign(tx))
 	for range 3 {
-		must.Get(p.Bitcoin().Faucet(p.Address, 10_000))(p.T)
+		trial.Must(p.Bitcoin().Faucet(p.Address, 10_000))(p.T)
 	}
-	must.Get(p.Bitcoin().Send(tx))(p.T)
-	must.Get(p.Bitcoin().Mine(1))(p.T)
+	trial.Must(p.Bitcoin().Send(tx))(p.T)
+	trial.Must(p.Bitcoin().Mine(1))(p.T)
 	return tx
 }
 
@@ -115,14 +115,14 @@ func TestClaimsByBitcoinProof(t *testing.T) {
 				}
 			})
 			k.open(s, k.User)
-			proof := must.Get(k.Proof(tx.TxHash(), 1, confirmations))(t)
+			proof := trial.Must(k.Proof(tx.TxHash(), 1, confirmations))(t)
 			ok(t, btcrelay.CheckProof(proof.Tx, proof.Merkle, proof.Header.Header()))
 			call := k.one(k.d.ClaimByBitcoin(s, proof))
 
 			k.refused("verify: block commitment", k.LP, call) // the relay does not know the block
 			ok(t, k.SyncRelay(k.ctx))
 			k.refused(test.name+": confirmations", k.LP, call)
-			must.Get(k.Bitcoin().Mine(1))(t)
+			trial.Must(k.Bitcoin().Mine(1))(t)
 			ok(t, k.SyncRelay(k.ctx))
 
 			good := k.witness(proof, call, test.kind)
@@ -142,7 +142,7 @@ func TestClaimsByBitcoinProof(t *testing.T) {
 					}
 				}
 			}
-			r := must.Get(k.LP.Send(k.ctx, call))(t)
+			r := trial.Must(k.LP.Send(k.ctx, call))(t)
 			t.Logf("claim %d gas of %d", r.GasUsed, call.Gas)
 			id := tx.TxHash()
 			if e, isClaim := k.events(r)[0].(evmwire.ClaimEvent); !isClaim || btc.Hash(e.Result) != id {
@@ -199,8 +199,8 @@ func attacks(name string, good witness) map[string][]witness {
 
 func (k kit) witness(p evmwire.BitcoinProof, call evmwire.Call, kind chains.Kind) witness {
 	k.Helper()
-	a := must.Get(loadArtifact("EscrowManager"))(k.T)
-	args := must.Get(a.ABI.Methods["claim"].Inputs.Unpack(call.Data[4:]))(k.T)
+	a := trial.Must(loadArtifact("EscrowManager"))(k.T)
+	args := trial.Must(a.ABI.Methods["claim"].Inputs.Unpack(call.Data[4:]))(k.T)
 	w := witness{commitment: [56]byte(args[1].([]byte)), header: p.Header, vout: p.Vout, tx: p.Tx, pos: p.Merkle.Pos}
 	if kind == chains.OnchainTxID {
 		w.tx = nil
@@ -225,7 +225,7 @@ func TestNonceNeedsItsMarks(t *testing.T) {
 		})
 		k.open(s, k.User)
 		ok(t, k.SyncRelay(k.ctx))
-		proof := must.Get(k.Proof(tx.TxHash(), 1, 1))(t)
+		proof := trial.Must(k.Proof(tx.TxHash(), 1, 1))(t)
 		if _, err := k.d.ClaimByBitcoin(s, proof); err == nil {
 			t.Error("the client builds a claim that the contract refuses")
 		}

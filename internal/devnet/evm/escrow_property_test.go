@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Escrow hash and EIP-712 digest are the contract's for whatever stands in an
@@ -22,7 +22,7 @@ func TestHashesAgree(t *testing.T) {
 	for _, token := range tokens[1:] {
 		k.stock(token, 1e18)
 		approve := k.one(CallOf("TestToken", token, "approve", k.d.EscrowManager.Address, Coins(1e9)))
-		must.Get(k.User.Send(k.ctx, approve))(t)
+		trial.Must(k.User.Send(k.ctx, approve))(t)
 	}
 	escrows := int64(0)
 	rapid.Check(t, func(r *rapid.T) {
@@ -48,18 +48,18 @@ func TestHashesAgree(t *testing.T) {
 			s.Offerer, s.Claimer = s.Claimer, s.Offerer
 			s.PayIn = true
 		}
-		calls := must.Get(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))(t)
+		calls := trial.Must(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))(t)
 		init := calls[len(calls)-1]
 		init.Gas = 0
 		receipt, err := k.User.Send(k.ctx, init)
 		if err != nil {
 			r.Fatal(err)
 		}
-		hash := must.Get(s.EscrowHash())(t)
+		hash := trial.Must(s.EscrowHash())(t)
 		if got := receipt.Logs[len(receipt.Logs)-1].Topics[3]; got != hash {
 			r.Fatalf("the contract's hash is %s, the client's %s", got, hash)
 		}
-		answer := must.Get(k.Read(k.ctx, k.User.Address, k.one(CallOf("EscrowManager", k.d.EscrowManager.Address, "getState", tupleOf(s)))))(t)
+		answer := trial.Must(k.Read(k.ctx, k.User.Address, k.one(CallOf("EscrowManager", k.d.EscrowManager.Address, "getState", tupleOf(s)))))(t)
 		if got := new(big.Int).SetBytes(answer[64:]); got.Int64() != int64(chains.EscrowOpen) {
 			r.Fatalf("state %s", got)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestPayInIsClaimedWithTheSecret(t *testing.T) {
@@ -23,7 +23,7 @@ func TestPayInIsClaimedWithTheSecret(t *testing.T) {
 		ok(t, k.Network().VerifyInit(k.d, s, auth, k.User.Address, k.Time(), k.Time().Unix()))
 		r := k.open(s, k.User)
 		claim := k.one(k.d.ClaimBySecret(s, secret))
-		paid := must.Get(k.LP.Send(k.ctx, claim))(t)
+		paid := trial.Must(k.LP.Send(k.ctx, claim))(t)
 		t.Logf("%s: init %d gas, claim %d of %d", token, r.GasUsed, paid.GasUsed, claim.Gas)
 		e, isClaim := k.events(paid)[0].(wire.ClaimEvent)
 		if !isClaim || hex.EncodeToString(e.Result) != hex.EncodeToString(secret[:]) {
@@ -71,7 +71,7 @@ func TestPayOutIsClaimedByAThirdParty(t *testing.T) {
 			}
 			k.gained(k.User.Address, test.token, gain, func() {
 				call := k.one(k.d.ClaimBySecret(s, secret))
-				r := must.Get(k.Watchtower.Send(k.ctx, call))(t)
+				r := trial.Must(k.Watchtower.Send(k.ctx, call))(t)
 				t.Logf("init %d gas, claim %d of %d", init.GasUsed, r.GasUsed, call.Gas)
 			})
 		})
@@ -88,8 +88,8 @@ func TestLPOpensWithoutTheUser(t *testing.T) {
 	k := newKit(t, Options{})
 	k.stock(Native, 1e9)
 	s := k.payOut(Native, func(x *wire.Terms) { x.SecurityDeposit, x.ClaimerBounty = big.NewInt(2e6), big.NewInt(5e6) })
-	calls := must.Get(k.d.Init(s, k.LP.Address, chains.Auth{Timeout: k.Time().Add(time.Minute).Unix()}))(t)
-	must.Get(k.LP.SendAll(k.ctx, calls))(t)
+	calls := trial.Must(k.d.Init(s, k.LP.Address, chains.Auth{Timeout: k.Time().Add(time.Minute).Unix()}))(t)
+	trial.Must(k.LP.SendAll(k.ctx, calls))(t)
 	k.wantState(s, chains.EscrowOpen)
 }
 
@@ -113,7 +113,7 @@ func TestTimelockRefund(t *testing.T) {
 	k.refused("timestampLock: witness len!=0", k.User, witness)
 
 	k.gained(k.User.Address, token, 1e9, func() {
-		r := must.Get(k.Watchtower.Send(k.ctx, refund))(t) // by anybody
+		r := trial.Must(k.Watchtower.Send(k.ctx, refund))(t) // by anybody
 		t.Logf("refund %d gas of %d", r.GasUsed, refund.Gas)
 		e, isRefund := k.events(r)[0].(wire.RefundEvent)
 		if !isRefund || e.RefundHandler != k.d.RefundHandler || common.BytesToHash(e.Result) != paid.RefundData {
@@ -127,13 +127,13 @@ func TestTimelockRefund(t *testing.T) {
 	// The LP gets amount and security deposit back, the claimer what the bounty was above it.
 	ok(t, k.Advance(time.Minute))
 	k.gained(k.User.Address, Native, 3e6, func() {
-		must.Get(k.Watchtower.Send(k.ctx, k.one(k.d.Refund(offered, later.Add(time.Minute)))))(t)
+		trial.Must(k.Watchtower.Send(k.ctx, k.one(k.d.Refund(offered, later.Add(time.Minute)))))(t)
 	})
 	if got := k.inContract(k.LP.Address, token); got.Int64() != 1e9 {
 		t.Errorf("the LP has %s", got)
 	}
 	k.refused("_finalize: Not committed", k.User, refund)
-	again := must.Get(k.d.Init(paid, k.User.Address, k.authorize(paid, k.LP)))(t)
+	again := trial.Must(k.d.Init(paid, k.User.Address, k.authorize(paid, k.LP)))(t)
 	k.refused("_commit: Already committed", k.User, again...)
 }
 
@@ -156,7 +156,7 @@ func TestCooperativeRefund(t *testing.T) {
 
 	call = k.one(k.d.RefundAuthorized(s, auth))
 	k.gained(k.User.Address, Native, s.Amount.Int64(), func() {
-		r := must.Get(k.LP.Send(k.ctx, call))(t)
+		r := trial.Must(k.LP.Send(k.ctx, call))(t)
 		t.Logf("cooperative refund %d gas of %d", r.GasUsed, call.Gas)
 		e, isRefund := k.events(r)[0].(wire.RefundEvent)
 		if !isRefund || e.RefundHandler != (common.Address{}) || len(e.Result) != 0 {
@@ -174,7 +174,7 @@ func TestOpeningIsGuarded(t *testing.T) {
 	k := newKit(t, Options{})
 	token := k.Contracts().Token
 	init := func(s wire.SwapData, sender *Account, auth chains.Auth) []wire.Call {
-		return must.Get(k.d.Init(s, sender.Address, auth))(t)
+		return trial.Must(k.d.Init(s, sender.Address, auth))(t)
 	}
 	s := k.payIn(Native, nil)
 	good := k.authorize(s, k.LP)
@@ -231,7 +231,7 @@ func TestOpeningIsGuarded(t *testing.T) {
 		short := init(s, k.User, good)[0]
 		short.Value = new(big.Int).Sub(short.Value, big.NewInt(1))
 		k.refused("transferIn: value too low", k.User, short)
-		stolen := k.one(CallOf("EscrowManager", k.d.EscrowManager.Address, "initialize", tupleOf(s), must.Get(hex.DecodeString(k.authorize(s, k.User).Signature[2:]))(t), big.NewInt(k.authorize(s, k.User).Timeout), []byte{}))
+		stolen := k.one(CallOf("EscrowManager", k.d.EscrowManager.Address, "initialize", tupleOf(s), trial.Must(hex.DecodeString(k.authorize(s, k.User).Signature[2:]))(t), big.NewInt(k.authorize(s, k.User).Timeout), []byte{}))
 		stolen.Value = s.Amount
 		k.refused("transferIn: sender not src", k.LP, stolen)
 		offered := k.payOut(token, nil)
@@ -244,7 +244,7 @@ func TestOpeningIsGuarded(t *testing.T) {
 		k := kit{t, k.Net, k.ctx, k.d}
 		k.open(s, k.User)
 		k.refused("_commit: Already committed", k.User, init(s, k.User, good)...)
-		must.Get(k.LP.Send(k.ctx, k.one(k.d.ClaimBySecret(s, secret))))(t)
+		trial.Must(k.LP.Send(k.ctx, k.one(k.d.ClaimBySecret(s, secret))))(t)
 		k.refused("_commit: Already committed", k.User, init(s, k.User, good)...)
 	})
 }
@@ -261,7 +261,7 @@ func TestClaimingIsGuarded(t *testing.T) {
 	k.refused("hashlock: Invalid witness len", k.LP, claim(secret[:31]))
 	k.refused("hashlock: Invalid witness len", k.LP, claim(append(secret[:], 0)))
 	k.refused("hashlock: Invalid witness", k.LP, claim(make([]byte, 32)))
-	must.Get(k.LP.Send(k.ctx, claim(secret[:])))(t)
+	trial.Must(k.LP.Send(k.ctx, claim(secret[:])))(t)
 	k.refused("_finalize: Not committed", k.LP, claim(secret[:]))
 
 	tuple := tupleOf(k.payIn(Native, func(x *wire.Terms) { x.Sequence = big.NewInt(99) }))
@@ -273,25 +273,25 @@ func TestClaimingIsGuarded(t *testing.T) {
 func TestRefusedNativePayoutsArriveWrapped(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	wallet := must.Get(k.Deploy(k.ctx, "ContractWallet", k.User.Address))(t)
+	wallet := trial.Must(k.Deploy(k.ctx, "ContractWallet", k.User.Address))(t)
 	k.stock(Native, 1e9)
 	s := k.payOut(Native, func(x *wire.Terms) { x.Claimer, x.SecurityDeposit, x.ClaimerBounty = wallet, nil, nil })
-	must.Get(k.LP.SendAll(k.ctx, must.Get(k.d.Init(s, k.LP.Address, k.authorize(s, k.LP)))(t)))(t)
+	trial.Must(k.LP.SendAll(k.ctx, trial.Must(k.d.Init(s, k.LP.Address, k.authorize(s, k.LP)))(t)))(t)
 	k.gained(wallet, k.Contracts().Wrapped, 1e9, func() {
-		must.Get(k.Watchtower.Send(k.ctx, k.one(k.d.ClaimBySecret(s, secret))))(t)
+		trial.Must(k.Watchtower.Send(k.ctx, k.one(k.d.ClaimBySecret(s, secret))))(t)
 	})
 }
 
 func TestContractWalletsAuthorise(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	wallet := must.Get(k.Deploy(k.ctx, "ContractWallet", k.LP.Address))(t)
+	wallet := trial.Must(k.Deploy(k.ctx, "ContractWallet", k.LP.Address))(t)
 	s := k.payIn(Native, func(x *wire.Terms) { x.Claimer = wallet })
-	k.refused("init: invalid signature", k.User, must.Get(k.d.Init(s, k.User.Address, k.authorize(s, k.User)))(t)...)
-	init := must.Get(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))(t)[0]
+	k.refused("init: invalid signature", k.User, trial.Must(k.d.Init(s, k.User.Address, k.authorize(s, k.User)))(t)...)
+	init := trial.Must(k.d.Init(s, k.User.Address, k.authorize(s, k.LP)))(t)[0]
 	init.Gas = 0 // asking a contract costs more than the protocol's limit allows
-	must.Get(k.User.Send(k.ctx, init))(t)
-	must.Get(k.User.Send(k.ctx, k.one(k.d.RefundAuthorized(s, k.authorizeRefund(s, k.LP)))))(t)
+	trial.Must(k.User.Send(k.ctx, init))(t)
+	trial.Must(k.User.Send(k.ctx, k.one(k.d.RefundAuthorized(s, k.authorizeRefund(s, k.LP)))))(t)
 	k.wantState(s, chains.EscrowRefunded)
 }
 
@@ -303,7 +303,7 @@ func TestLPBalance(t *testing.T) {
 		k.refused("withdraw: not enough balance", k.LP, k.one(k.Withdraw(token, big.NewInt(1001), k.LP.Address)))
 		k.refused("withdraw: not enough balance", k.User, k.one(k.Withdraw(token, big.NewInt(1), k.User.Address)))
 		k.gained(k.Watchtower.Address, token, 400, func() {
-			must.Get(k.LP.Send(k.ctx, k.one(k.Withdraw(token, big.NewInt(400), k.Watchtower.Address))))(t)
+			trial.Must(k.LP.Send(k.ctx, k.one(k.Withdraw(token, big.NewInt(400), k.Watchtower.Address))))(t)
 		})
 		if got := k.inContract(k.LP.Address, token); got.Int64() != 600 {
 			t.Errorf("balance %s", got)
@@ -350,7 +350,7 @@ func nilSignature(a chains.Auth) chains.Auth {
 }
 
 func tampered(t *testing.T, signature string, how func([]byte)) string {
-	b := must.Get(hex.DecodeString(signature[2:]))(t)
+	b := trial.Must(hex.DecodeString(signature[2:]))(t)
 	how(b)
 	return "0x" + hex.EncodeToString(b)
 }

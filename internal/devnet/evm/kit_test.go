@@ -13,7 +13,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // kit is a network under test. Its helpers fail the test on errors.
@@ -54,7 +54,7 @@ func (k kit) terms(terms wire.Terms, change func(*wire.Terms)) wire.SwapData {
 	if change != nil {
 		change(&terms)
 	}
-	return must.Get(k.d.NewSwapData(terms))(k.T)
+	return trial.Must(k.d.NewSwapData(terms))(k.T)
 }
 
 // authorize signs for opening.
@@ -64,16 +64,16 @@ func (k kit) authorize(s wire.SwapData, by *Account) chains.Auth {
 	if s.PayIn {
 		a.Prefix = "claim_initialize"
 	}
-	digest := must.Get(k.Network().InitDigest(k.d, s, a.Timeout))(k.T)
-	a.Signature = must.Get(by.SignDigest(digest))(k.T)
+	digest := trial.Must(k.Network().InitDigest(k.d, s, a.Timeout))(k.T)
+	a.Signature = trial.Must(by.SignDigest(digest))(k.T)
 	return a
 }
 
 func (k kit) authorizeRefund(s wire.SwapData, by *Account) chains.Auth {
 	k.Helper()
 	a := chains.Auth{Prefix: "refund", Timeout: k.Time().Add(10 * time.Minute).Unix()}
-	digest := must.Get(k.Network().RefundDigest(k.d, s, a.Timeout))(k.T)
-	a.Signature = must.Get(by.SignDigest(digest))(k.T)
+	digest := trial.Must(k.Network().RefundDigest(k.d, s, a.Timeout))(k.T)
+	a.Signature = trial.Must(by.SignDigest(digest))(k.T)
 	return a
 }
 
@@ -81,10 +81,10 @@ func (k kit) authorizeRefund(s wire.SwapData, by *Account) chains.Auth {
 func (k kit) open(s wire.SwapData, sender *Account) *types.Receipt {
 	k.Helper()
 	signer := k.LP
-	calls := must.Get(k.d.Init(s, sender.Address, k.authorize(s, signer)))(k.T)
-	r := must.Get(sender.SendAll(k.ctx, calls))(k.T)
+	calls := trial.Must(k.d.Init(s, sender.Address, k.authorize(s, signer)))(k.T)
+	r := trial.Must(sender.SendAll(k.ctx, calls))(k.T)
 	e, isInit := k.events(r)[0].(wire.InitializeEvent)
-	if hash := must.Get(s.EscrowHash())(k.T); !isInit || e.EscrowHash != hash || e.Kind != s.Kind {
+	if hash := trial.Must(s.EscrowHash())(k.T); !isInit || e.EscrowHash != hash || e.Kind != s.Kind {
 		k.Fatalf("event %+v for escrow %s", e, hash)
 	}
 	k.wantState(s, chains.EscrowOpen)
@@ -94,7 +94,7 @@ func (k kit) open(s wire.SwapData, sender *Account) *types.Receipt {
 func (k kit) events(r *types.Receipt) (all []wire.Event) {
 	k.Helper()
 	for _, l := range r.Logs {
-		if e := must.Get(k.d.DecodeLog(*l))(k.T); e != nil {
+		if e := trial.Must(k.d.DecodeLog(*l))(k.T); e != nil {
 			all = append(all, e)
 		}
 	}
@@ -106,10 +106,10 @@ func (k kit) events(r *types.Receipt) (all []wire.Event) {
 
 func (k kit) state(s wire.SwapData) wire.EscrowRecord {
 	k.Helper()
-	hash := must.Get(s.EscrowHash())(k.T)
-	data := must.Get(wire.StateCall([]common.Hash{hash}))(k.T)
-	answer := must.Get(k.Read(k.ctx, k.User.Address, wire.Call{To: k.d.EscrowManager.Address, Data: data}))(k.T)
-	return must.Get(wire.DecodeStates(answer, 1))(k.T)[0]
+	hash := trial.Must(s.EscrowHash())(k.T)
+	data := trial.Must(wire.StateCall([]common.Hash{hash}))(k.T)
+	answer := trial.Must(k.Read(k.ctx, k.User.Address, wire.Call{To: k.d.EscrowManager.Address, Data: data}))(k.T)
+	return trial.Must(wire.DecodeStates(answer, 1))(k.T)[0]
 }
 
 func (k kit) wantState(s wire.SwapData, want chains.EscrowState) {
@@ -129,22 +129,22 @@ func (k kit) balance(of, token common.Address) *big.Int {
 		ok(k.T, err)
 		return wei.Set(state.GetBalance(of).ToBig())
 	}
-	return must.Get(k.Balance(k.ctx, token, of))(k.T)
+	return trial.Must(k.Balance(k.ctx, token, of))(k.T)
 }
 
 // inContract is an LP's balance in the contract.
 func (k kit) inContract(of, token common.Address) *big.Int {
 	k.Helper()
-	data := must.Get(wire.FundsCall(of, token))(k.T)
-	answer := must.Get(k.Read(k.ctx, of, wire.Call{To: k.d.EscrowManager.Address, Data: data}))(k.T)
+	data := trial.Must(wire.FundsCall(of, token))(k.T)
+	answer := trial.Must(k.Read(k.ctx, of, wire.Call{To: k.d.EscrowManager.Address, Data: data}))(k.T)
 	return new(big.Int).SetBytes(answer[64:])
 }
 
 func (k kit) reputation(token common.Address, kind chains.Kind) chains.Reputation {
 	k.Helper()
-	data := must.Get(k.d.ReputationCall(k.LP.Address, token))(k.T)
-	answer := must.Get(k.Read(k.ctx, k.LP.Address, wire.Call{To: k.d.EscrowManager.Address, Data: data}))(k.T)
-	return must.Get(wire.DecodeReputation(answer))(k.T)[kind]
+	data := trial.Must(k.d.ReputationCall(k.LP.Address, token))(k.T)
+	answer := trial.Must(k.Read(k.ctx, k.LP.Address, wire.Call{To: k.d.EscrowManager.Address, Data: data}))(k.T)
+	return trial.Must(wire.DecodeReputation(answer))(k.T)[kind]
 }
 
 // stock puts tokens into the LP's balance.

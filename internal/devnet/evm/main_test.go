@@ -3,11 +3,11 @@ package evm
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestMain(m *testing.M) {
-	depth.SideBySide()
-	depth.Properties(30)
+	trial.SideBySide()
+	trial.Properties(30)
 	m.Run()
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func start(t *testing.T, o Options) *Net {
 	t.Helper()
-	n := must.Get(Start(o))(t)
+	n := trial.Must(Start(o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
@@ -40,25 +40,25 @@ func TestNetworkIsReady(t *testing.T) {
 	n := start(t, Options{})
 	t.Logf("ready after %v", time.Since(began))
 	ok(t, n.Network().Validate())
-	client := must.Get(ethclient.Dial(n.URL()))(t)
+	client := trial.Must(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
-	if id := must.Get(client.ChainID(ctx))(t); id.Uint64() != n.Network().ChainID {
+	if id := trial.Must(client.ChainID(ctx))(t); id.Uint64() != n.Network().ChainID {
 		t.Errorf("chain id %s", id)
 	}
 	if behind := time.Since(n.Time()); behind < 0 || behind > 2*time.Minute {
 		t.Errorf("the newest block is %v old", behind)
 	}
-	if height := must.Get(n.RelayHeight(ctx))(t); height != 110 {
+	if height := trial.Must(n.RelayHeight(ctx))(t); height != 110 {
 		t.Errorf("relay at %d", height)
 	}
-	a := must.Get(n.NewAccount())(t)
+	a := trial.Must(n.NewAccount())(t)
 	ok(t, n.Fund(ctx, a.Address, Coins(3)))
-	if got := must.Get(client.BalanceAt(ctx, a.Address, nil))(t); got.Cmp(Coins(3)) != 0 {
+	if got := trial.Must(client.BalanceAt(ctx, a.Address, nil))(t); got.Cmp(Coins(3)) != 0 {
 		t.Errorf("balance %s", got)
 	}
 	d := n.Deployment()
 	for _, at := range append(d.ClaimHandlers[:], d.EscrowManager.Address, d.VaultManager.Address, d.RefundHandler, d.Execution) {
-		if code := must.Get(client.CodeAt(ctx, at, nil))(t); len(code) == 0 {
+		if code := trial.Must(client.CodeAt(ctx, at, nil))(t); len(code) == 0 {
 			t.Errorf("no contract at %s", at)
 		}
 	}
@@ -70,25 +70,25 @@ func TestBranchesOfAnyLength(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{FinalDepth: 2})
-	client := must.Get(ethclient.Dial(n.URL()))(t)
+	client := trial.Must(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
 	for _, c := range []struct{ depth, length uint64 }{{1, 1}, {3, 1}, {2, 2}, {1, 3}, {3, 2}} {
 		ok(t, n.Mine(2))
-		r := must.Get(n.User.Send(ctx, wire.Call{To: common.Address{9}, Value: big.NewInt(5), Gas: 21_000}))(t)
+		r := trial.Must(n.User.Send(ctx, wire.Call{To: common.Address{9}, Value: big.NewInt(5), Gas: 21_000}))(t)
 		head := n.Head()
 		ok(t, n.Branch(c.depth, c.length))
-		shown := must.Get(client.HeaderByNumber(ctx, nil))(t)
+		shown := trial.Must(client.HeaderByNumber(ctx, nil))(t)
 		if want := head.Number.Uint64() - c.depth + c.length; shown.Number.Uint64() != want || shown.Hash() == head.Hash() || shown.Time < head.Time {
 			t.Errorf("%d by %d: head %d of %d after %d of %d", c.depth, c.length, shown.Number, shown.Time, head.Number, head.Time)
 		}
 		if _, err := client.TransactionReceipt(ctx, r.TxHash); err == nil {
 			t.Errorf("%d by %d: the transaction is still mined", c.depth, c.length)
 		}
-		if final := must.Get(client.HeaderByNumber(ctx, big.NewInt(-3)))(t); final.Number.Uint64() != shown.Number.Uint64()-2 {
+		if final := trial.Must(client.HeaderByNumber(ctx, big.NewInt(-3)))(t); final.Number.Uint64() != shown.Number.Uint64()-2 {
 			t.Errorf("%d by %d: finalized is %d of %d", c.depth, c.length, final.Number, shown.Number)
 		}
 		ok(t, n.Mine(1))
-		if again := must.Get(client.TransactionReceipt(ctx, r.TxHash))(t); again.BlockHash == r.BlockHash {
+		if again := trial.Must(client.TransactionReceipt(ctx, r.TxHash))(t); again.BlockHash == r.BlockHash {
 			t.Errorf("%d by %d: mined in the old block", c.depth, c.length)
 		}
 	}
@@ -103,10 +103,10 @@ func TestTimeAndReorganisation(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{FinalDepth: 2})
-	client := must.Get(ethclient.Dial(n.URL()))(t)
+	client := trial.Must(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
 	to := common.Address{9}
-	r := must.Get(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(5), Gas: 21_000}))(t)
+	r := trial.Must(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(5), Gas: 21_000}))(t)
 	before := n.Time()
 	ok(t, n.Advance(time.Hour))
 	if got := n.Time().Sub(before); got != time.Hour {
@@ -116,7 +116,7 @@ func TestTimeAndReorganisation(t *testing.T) {
 	if got := n.Time().Sub(before); got < time.Hour+time.Second {
 		t.Errorf("chain time fell back to %v", got)
 	}
-	if final := must.Get(client.HeaderByNumber(ctx, big.NewInt(-3)))(t); final.Number.Uint64() != n.Head().Number.Uint64()-2 {
+	if final := trial.Must(client.HeaderByNumber(ctx, big.NewInt(-3)))(t); final.Number.Uint64() != n.Head().Number.Uint64()-2 {
 		t.Errorf("finalized is %d of %d", final.Number, n.Head().Number)
 	}
 
@@ -132,7 +132,7 @@ func TestTimeAndReorganisation(t *testing.T) {
 		t.Errorf("the transaction does not wait: %v", err)
 	}
 	ok(t, n.Mine(1))
-	if again := must.Get(client.TransactionReceipt(ctx, r.TxHash))(t); again.BlockHash == r.BlockHash {
+	if again := trial.Must(client.TransactionReceipt(ctx, r.TxHash))(t); again.BlockHash == r.BlockHash {
 		t.Error("mined in the block that is gone")
 	}
 	if n.Reorg(1000) == nil {
@@ -146,27 +146,27 @@ func TestMiningOnDemand(t *testing.T) {
 	n := start(t, Options{Manual: true})
 	call := wire.Call{To: common.Address{1}, Value: big.NewInt(1), Gas: 21_000}
 	height := n.Head().Number.Uint64()
-	first := must.Get(n.User.Submit(ctx, call))(t)
-	second := must.Get(n.User.Submit(ctx, call))(t)
+	first := trial.Must(n.User.Submit(ctx, call))(t)
+	second := trial.Must(n.User.Submit(ctx, call))(t)
 	if second.Nonce() != first.Nonce()+1 || n.Head().Number.Uint64() != height {
 		t.Errorf("nonces %d %d, height %d", first.Nonce(), second.Nonce(), n.Head().Number)
 	}
 	ok(t, n.Mine(1))
-	a, b := must.Get(n.Wait(ctx, first.Hash()))(t), must.Get(n.Wait(ctx, second.Hash()))(t)
+	a, b := trial.Must(n.Wait(ctx, first.Hash()))(t), trial.Must(n.Wait(ctx, second.Hash()))(t)
 	if a.BlockHash != b.BlockHash {
 		t.Error("not in one block")
 	}
-	must.Get(n.User.Submit(ctx, call))(t)
+	trial.Must(n.User.Submit(ctx, call))(t)
 	n.DropPending()
 	ok(t, n.Mine(1))
 	if n.Head().GasUsed != 0 {
 		t.Error("a dropped transaction was mined")
 	}
-	third := must.Get(n.User.Submit(ctx, call))(t)
+	third := trial.Must(n.User.Submit(ctx, call))(t)
 	n.SetMining(true)
-	fourth := must.Get(n.User.Submit(ctx, call))(t)
+	fourth := trial.Must(n.User.Submit(ctx, call))(t)
 	for _, tx := range []*types.Transaction{third, fourth} {
-		must.Get(n.Wait(ctx, tx.Hash()))(t)
+		trial.Must(n.Wait(ctx, tx.Hash()))(t)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{})
-	call := must.Get(n.Withdraw(Native, big.NewInt(1), n.LP.Address))(t)
+	call := trial.Must(n.Withdraw(Native, big.NewInt(1), n.LP.Address))(t)
 	for _, err := range []error{second(n.LP.Send(ctx, call)), second(n.Read(ctx, n.LP.Address, call))} {
 		if r, isRevert := errors.AsType[*revertError](err); !isRevert || r.Reason != "withdraw: not enough balance" {
 			t.Errorf("got %v", err)

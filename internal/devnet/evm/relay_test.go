@@ -15,7 +15,7 @@ import (
 	btc "github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // outputOf is what the commitment of a nonced output is about.
@@ -28,10 +28,10 @@ func outputOf(script []byte, nonce uint64) []byte {
 // solve returns a header on a stored one with work as its bits say, or without.
 func solve(t testing.TB, on wire.StoredHeader, at, bits uint32, worked bool) wire.CompactHeader {
 	t.Helper()
-	target := must.Get(rawtx.Target(bits))(t)
+	target := trial.Must(rawtx.Target(bits))(t)
 	h := btc.Header{Version: 4, MerkleRoot: btc.Hash{7}, Time: at, Bits: bits}
 	for ; ; h.Nonce++ {
-		header := must.Get(wire.Compact(h).On(on.Header().Hash(), on.Height()+1))(t)
+		header := trial.Must(wire.Compact(h).On(on.Header().Hash(), on.Height()+1))(t)
 		hash := header.Hash()
 		for i, j := 0, len(hash)-1; i < j; i, j = i+1, j-1 {
 			hash[i], hash[j] = hash[j], hash[i]
@@ -47,32 +47,32 @@ const regtestBits = 0x207fffff
 func TestRelayFollowsBitcoin(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	must.Get(k.Bitcoin().Mine(130))(t) // two transactions
+	trial.Must(k.Bitcoin().Mine(130))(t) // two transactions
 	ok(t, k.SyncRelay(k.ctx))
 	tip, _ := k.Bitcoin().Tip()
-	if got := must.Get(k.RelayHeight(k.ctx))(t); got != tip {
+	if got := trial.Must(k.RelayHeight(k.ctx))(t); got != tip {
 		t.Fatalf("relay at %d of %d", got, tip)
 	}
-	old := must.Get(k.StoredHeader(tip))(t)
+	old := trial.Must(k.StoredHeader(tip))(t)
 	ok(t, k.Bitcoin().Reorg(3))
 	ok(t, k.SyncRelay(k.ctx))
-	if got := must.Get(k.RelayHeight(k.ctx))(t); got != tip+1 {
+	if got := trial.Must(k.RelayHeight(k.ctx))(t); got != tip+1 {
 		t.Errorf("relay at %d after a reorganisation of %d", got, tip)
 	}
 	verify := k.one(CallOf("BtcRelay", k.d.BtcRelay.Address, "verifyBlockheader", storedHeader(old).tuple()))
 	k.refused("verify: block commitment", k.User, verify)
 	for back := range uint32(5) {
-		s := must.Get(k.StoredHeader(tip + 1 - back))(t)
-		data := must.Get(k.readRelay(k.ctx, "verifyBlockheader", storedHeader(s).tuple()))(t)
+		s := trial.Must(k.StoredHeader(tip + 1 - back))(t)
+		data := trial.Must(k.readRelay(k.ctx, "verifyBlockheader", storedHeader(s).tuple()))(t)
 		if got := new(big.Int).SetBytes(data); got.Uint64() != uint64(back+1) {
 			t.Errorf("%d confirmations, want %d", got, back+1)
 		}
 	}
-	work := must.Get(k.readRelay(k.ctx, "getChainwork"))(t)
-	if top := must.Get(k.StoredHeader(tip + 1))(t); new(big.Int).SetBytes(work).Cmp(top.ChainWork()) != 0 {
+	work := trial.Must(k.readRelay(k.ctx, "getChainwork"))(t)
+	if top := trial.Must(k.StoredHeader(tip + 1))(t); new(big.Int).SetBytes(work).Cmp(top.ChainWork()) != 0 {
 		t.Error("chain work")
 	}
-	if got := must.Get(k.relayCommit(k.ctx, tip+2))(t); got != (common.Hash{}) {
+	if got := trial.Must(k.relayCommit(k.ctx, tip+2))(t); got != (common.Hash{}) {
 		t.Error("a header above the tip")
 	}
 }
@@ -80,7 +80,7 @@ func TestRelayFollowsBitcoin(t *testing.T) {
 func TestRelayIsGuarded(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	base := must.Get(k.StoredHeader(k.headers.Height))(t)
+	base := trial.Must(k.StoredHeader(k.headers.Height))(t)
 	now := uint32(k.Time().Unix())
 	submit := func(to wire.Branch, on wire.StoredHeader, headers ...wire.CompactHeader) wire.Call {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
@@ -103,14 +103,14 @@ func TestRelayIsGuarded(t *testing.T) {
 	k.refused("fork: forkId 0", k.LP, k.one(CallOf("BtcRelay", k.d.BtcRelay.Address, "submitForkBlockheaders", new(big.Int), make([]byte, 208))))
 
 	main := submit(wire.Branch{}, base, good)
-	r := must.Get(k.LP.Send(k.ctx, main))(t)
+	r := trial.Must(k.LP.Send(k.ctx, main))(t)
 	t.Logf("one header: %d gas of %d", r.GasUsed, main.Gas)
 	k.refused("submitMain: block commitment", k.LP, main)
-	next := must.Get(base.Next(good))(t)
+	next := trial.Must(base.Next(good))(t)
 	two := submit(wire.Branch{}, next, solve(t, next, now, regtestBits, true))
 	other := solve(t, base, now, regtestBits, true)
 	k.refused("shortFork: not enough work", k.LP, submit(wire.Branch{Short: true}, base, other))
-	must.Get(k.LP.Send(k.ctx, two))(t)
+	trial.Must(k.LP.Send(k.ctx, two))(t)
 }
 
 // submitRaw submits a header whose bits the client would not.
@@ -124,19 +124,19 @@ func (k kit) submitRaw(base wire.StoredHeader, bits uint32) wire.Call {
 func TestLongForks(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	base := must.Get(k.StoredHeader(k.headers.Height))(t)
+	base := trial.Must(k.StoredHeader(k.headers.Height))(t)
 	now := uint32(k.Time().Unix())
 	grow := func(on wire.StoredHeader, n int, at uint32) (headers []wire.CompactHeader, top wire.StoredHeader) {
 		top = on
 		for range n {
 			c := solve(t, top, at, regtestBits, true)
-			headers, top = append(headers, c), must.Get(top.Next(c))(t)
+			headers, top = append(headers, c), trial.Must(top.Next(c))(t)
 		}
 		return headers, top
 	}
 	submit := func(by *Account, to wire.Branch, on wire.StoredHeader, headers []wire.CompactHeader) *types.Receipt {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
-		r := must.Get(by.Send(k.ctx, k.one(call, err)))(t)
+		r := trial.Must(by.Send(k.ctx, k.one(call, err)))(t)
 		t.Logf("%+v of %d headers: %d gas of %d", to, len(headers), r.GasUsed, call.Gas)
 		return r
 	}
@@ -146,7 +146,7 @@ func TestLongForks(t *testing.T) {
 	first, mid := grow(base, 2, now+60)
 	rest, forkTop := grow(mid, 2, now+60)
 	submit(k.User, wire.Branch{Fork: 9}, base, first)
-	if got := must.Get(k.RelayHeight(k.ctx))(t); got != mainTop.Height() {
+	if got := trial.Must(k.RelayHeight(k.ctx))(t); got != mainTop.Height() {
 		t.Errorf("a fork with less work is the main chain: %d", got)
 	}
 	alien, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 9}, mid, rest)
@@ -154,13 +154,13 @@ func TestLongForks(t *testing.T) {
 	skipping, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 9}, base, first)
 	k.refused("fork: fork block commitment", k.User, k.one(skipping, err))
 	r := submit(k.User, wire.Branch{Fork: 9}, mid, rest)
-	a := must.Get(loadArtifact("BtcRelay"))(t)
+	a := trial.Must(loadArtifact("BtcRelay"))(t)
 	last := r.Logs[len(r.Logs)-1]
 	if last.Topics[0] != a.ABI.Events["ChainReorg"].ID || last.Topics[1] != forkTop.CommitHash() || last.Topics[3].Big().Uint64() != 9 {
 		t.Errorf("log %+v", last)
 	}
 	for _, s := range []wire.StoredHeader{forkTop, mid} {
-		if got := must.Get(k.relayCommit(k.ctx, s.Height()))(t); got != s.CommitHash() {
+		if got := trial.Must(k.relayCommit(k.ctx, s.Height()))(t); got != s.CommitHash() {
 			t.Errorf("height %d is not the fork's", s.Height())
 		}
 	}
@@ -173,11 +173,11 @@ func TestLongForks(t *testing.T) {
 func TestForkWhoseBaseIsGone(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	base := must.Get(k.StoredHeader(k.headers.Height))(t)
+	base := trial.Must(k.StoredHeader(k.headers.Height))(t)
 	now := uint32(k.Time().Unix())
 	next := func(on wire.StoredHeader, at uint32) (wire.CompactHeader, wire.StoredHeader) {
 		c := solve(t, on, at, regtestBits, true)
-		return c, must.Get(on.Next(c))(t)
+		return c, trial.Must(on.Next(c))(t)
 	}
 	send := func(to wire.Branch, on wire.StoredHeader, headers ...wire.CompactHeader) error {
 		call, _, err := k.d.SubmitHeaders(to, on, headers)
@@ -204,7 +204,7 @@ func TestForkWhoseBaseIsGone(t *testing.T) {
 func TestStoredHeadersAgree(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
-	easiest := must.Get(rawtx.Target(regtestBits))(t)
+	easiest := trial.Must(rawtx.Target(regtestBits))(t)
 	rapid.Check(t, func(r *rapid.T) {
 		var first wire.StoredHeader
 		copy(first[:], rapid.SliceOfN(rapid.Byte(), 80, 80).Draw(r, "header"))
@@ -219,17 +219,17 @@ func TestStoredHeadersAgree(t *testing.T) {
 			binary.BigEndian.PutUint32(first[120+4*i:], at())
 		}
 		d := k.d
-		d.BtcRelay.Address = must.Get(k.Deploy(k.ctx, "BtcRelay", storedHeader(first).tuple(), easiest))(t)
+		d.BtcRelay.Address = trial.Must(k.Deploy(k.ctx, "BtcRelay", storedHeader(first).tuple(), easiest))(t)
 		base := first
 		var headers []wire.CompactHeader
 		for range rapid.IntRange(1, 4).Draw(r, "headers") {
 			bits := rapid.SampledFrom([]uint32{regtestBits, 0x203fffff, 0x2012abcd, 0x1f7fffff}).Draw(r, "bits")
 			c := solve(t, base, early+3601+uint32(len(headers)), bits, true)
-			headers, base = append(headers, c), must.Get(base.Next(c))(t)
+			headers, base = append(headers, c), trial.Must(base.Next(c))(t)
 		}
 		call, stored, err := d.SubmitHeaders(wire.Branch{}, first, headers)
 		ok(t, err)
-		receipt := must.Get(k.LP.Send(k.ctx, call))(t)
+		receipt := trial.Must(k.LP.Send(k.ctx, call))(t)
 		for i, l := range receipt.Logs {
 			if l.Topics[1] != stored[i].CommitHash() || btc.Hash(l.Topics[2]) != stored[i].Header().Hash() {
 				r.Errorf("header %d differs", i)
@@ -245,7 +245,7 @@ func TestSyncRelayConcurrently(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{})
 	for range 3 {
-		must.Get(k.Bitcoin().Mine(2))(t)
+		trial.Must(k.Bitcoin().Mine(2))(t)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -257,7 +257,7 @@ func TestSyncRelayConcurrently(t *testing.T) {
 		all.Wait()
 	}
 	tip, _ := k.Bitcoin().Tip()
-	if height := must.Get(k.RelayHeight(k.ctx))(t); height != tip {
+	if height := trial.Must(k.RelayHeight(k.ctx))(t); height != tip {
 		t.Errorf("the relay is at %d of %d", height, tip)
 	}
 }

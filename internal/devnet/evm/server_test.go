@@ -18,14 +18,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestServerMisbehaves(t *testing.T) {
 	t.Parallel()
 	n := start(t, Options{})
 	ok(t, n.Mine(3))
-	s := must.Get(n.Serve(""))(t)
+	s := trial.Must(n.Serve(""))(t)
 	ask := func(body string) (int, string, error) {
 		client := http.Client{Timeout: time.Second}
 		resp, err := client.Post(s.URL(), "application/json", strings.NewReader(body))
@@ -87,31 +87,31 @@ func TestServerBehind(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{SafeDepth: 1})
-	client := must.Get(ethclient.Dial(n.URL()))(t)
+	client := trial.Must(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
 	to := common.Address{9}
-	sent := must.Get(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(7), Gas: 21_000}))(t)
-	mint := must.Get(n.mintCall(n.Contracts().Token, to, big.NewInt(1)))(t)
-	minted := must.Get(n.User.Send(ctx, mint))(t)
+	sent := trial.Must(n.User.Send(ctx, wire.Call{To: to, Value: big.NewInt(7), Gas: 21_000}))(t)
+	mint := trial.Must(n.mintCall(n.Contracts().Token, to, big.NewInt(1)))(t)
+	minted := trial.Must(n.User.Send(ctx, mint))(t)
 	head := n.Head().Number.Uint64()
 
 	n.Server().Misbehave(Fault{Behind: 2})
-	if got := must.Get(client.BlockNumber(ctx))(t); got != head-2 {
+	if got := trial.Must(client.BlockNumber(ctx))(t); got != head-2 {
 		t.Errorf("height %d of %d", got, head)
 	}
-	if got := must.Get(client.HeaderByNumber(ctx, nil))(t); got.Number.Uint64() != head-2 {
+	if got := trial.Must(client.HeaderByNumber(ctx, nil))(t); got.Number.Uint64() != head-2 {
 		t.Errorf("latest is %d of %d", got.Number, head)
 	}
-	if got := must.Get(client.HeaderByNumber(ctx, big.NewInt(int64(rpc.SafeBlockNumber))))(t); got.Number.Uint64() != head-3 {
+	if got := trial.Must(client.HeaderByNumber(ctx, big.NewInt(int64(rpc.SafeBlockNumber))))(t); got.Number.Uint64() != head-3 {
 		t.Errorf("safe is %d of %d", got.Number, head)
 	}
 	if _, err := client.HeaderByNumber(ctx, new(big.Int).SetUint64(head)); err == nil {
 		t.Error("a block that is not known yet")
 	}
-	if got := must.Get(client.BalanceAt(ctx, to, nil))(t); got.Sign() != 0 {
+	if got := trial.Must(client.BalanceAt(ctx, to, nil))(t); got.Sign() != 0 {
 		t.Errorf("balance %s", got)
 	}
-	if got := must.Get(client.PendingNonceAt(ctx, n.User.Address))(t); got != 0 {
+	if got := trial.Must(client.PendingNonceAt(ctx, n.User.Address))(t); got != 0 {
 		t.Errorf("nonce %d", got)
 	}
 	for _, id := range []common.Hash{sent.TxHash, minted.TxHash} {
@@ -120,7 +120,7 @@ func TestServerBehind(t *testing.T) {
 		}
 	}
 	logs := func() int {
-		return len(must.Get(client.FilterLogs(ctx, ethereum.FilterQuery{FromBlock: new(big.Int).SetUint64(head - 1), ToBlock: nil}))(t))
+		return len(trial.Must(client.FilterLogs(ctx, ethereum.FilterQuery{FromBlock: new(big.Int).SetUint64(head - 1), ToBlock: nil}))(t))
 	}
 	n.Server().Misbehave(Fault{Behind: 1})
 	if got := logs(); got != 0 {
@@ -136,14 +136,14 @@ func TestAnswerIsLostButTransactionIsNot(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := start(t, Options{})
-	client := must.Get(ethclient.Dial(n.URL()))(t)
+	client := trial.Must(ethclient.Dial(n.URL()))(t)
 	defer client.Close()
-	tx := must.Get(n.User.Sign(wire.Call{To: common.Address{9}, Value: big.NewInt(7), Gas: 21_000}))(t)
+	tx := trial.Must(n.User.Sign(wire.Call{To: common.Address{9}, Value: big.NewInt(7), Gas: 21_000}))(t)
 	n.Server().Misbehave(Fault{LoseAnswer: true})
 	if err := client.SendTransaction(ctx, tx); err == nil {
 		t.Error("answered")
 	}
-	must.Get(n.Wait(ctx, tx.Hash()))(t)
+	trial.Must(n.Wait(ctx, tx.Hash()))(t)
 }
 
 func TestBlocksCarryCitreasFee(t *testing.T) {
@@ -170,11 +170,11 @@ func TestTracesAreServed(t *testing.T) {
 	k := newKit(t, Options{})
 	s := k.payIn(Native, nil)
 	r := k.open(s, k.User)
-	client := must.Get(rpc.Dial(k.URL()))(t)
+	client := trial.Must(rpc.Dial(k.URL()))(t)
 	defer client.Close()
 	var frame wire.CallFrame
 	ok(t, client.CallContext(ctx, &frame, "debug_traceTransaction", r.TxHash, map[string]string{"tracer": "callTracer"}))
-	found := must.Get(k.d.FindSwapData(frame, must.Get(s.EscrowHash())(t)))(t)
+	found := trial.Must(k.d.FindSwapData(frame, trial.Must(s.EscrowHash())(t)))(t)
 	if found.Claimer != k.LP.Address {
 		t.Errorf("found %+v", found)
 	}

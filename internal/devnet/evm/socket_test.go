@@ -10,20 +10,20 @@ import (
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper/internal/devnet/evm"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // go-ethereum's own client hears of blocks and logs.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
-	n := must.Get(evm.Start(evm.Options{}))(t)
+	n := trial.Must(evm.Start(evm.Options{}))(t)
 	t.Cleanup(func() { n.Close() })
-	client := must.Get(ethclient.DialContext(t.Context(), n.Server().SocketURL()))(t)
+	client := trial.Must(ethclient.DialContext(t.Context(), n.Server().SocketURL()))(t)
 	defer client.Close()
 	heads, logs := make(chan *types.Header, 100), make(chan types.Log, 100)
-	first := must.Get(client.SubscribeNewHead(t.Context(), heads))(t)
-	second := must.Get(client.SubscribeFilterLogs(t.Context(), ethereum.FilterQuery{Addresses: []common.Address{n.Contracts().Token}}, logs))(t)
-	must.Do(t, n.Mint(t.Context(), n.Contracts().Token, n.User.Address, evm.Coins(1)))
+	first := trial.Must(client.SubscribeNewHead(t.Context(), heads))(t)
+	second := trial.Must(client.SubscribeFilterLogs(t.Context(), ethereum.FilterQuery{Addresses: []common.Address{n.Contracts().Token}}, logs))(t)
+	trial.Do(t, n.Mint(t.Context(), n.Contracts().Token, n.User.Address, evm.Coins(1)))
 	if head := <-heads; head.Hash() != n.Head().Hash() {
 		t.Errorf("heard of %s, the head is %s", head.Hash(), n.Head().Hash())
 	}
@@ -38,17 +38,17 @@ func TestSubscriptions(t *testing.T) {
 		}
 		return result
 	}})
-	must.Do(t, n.Mine(3))
+	trial.Do(t, n.Mine(3))
 	for range 3 {
 		<-kept
 	}
 	n.Server().Misbehave(evm.Fault{})
-	must.Do(t, n.Mine(1))
+	trial.Do(t, n.Mine(1))
 	if head := <-heads; head.Number.Uint64() != n.Head().Number.Uint64() {
 		t.Errorf("heard of block %d although the server was silent, the head is %d", head.Number, n.Head().Number)
 	}
 	first.Unsubscribe()
-	must.Do(t, n.Server().Close())
+	trial.Do(t, n.Server().Close())
 	if err := <-second.Err(); err == nil {
 		t.Error("the subscription ended without an error")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Two nodes have one chain, then each its own, of the same heights and times, and then one
@@ -22,23 +22,23 @@ func TestSplit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			n := start(t, Options{})
-			second := must.Get(n.Serve(""))(t)
-			here, there := must.Get(ethclient.Dial(n.URL()))(t), must.Get(ethclient.Dial(second.URL()))(t)
+			second := trial.Must(n.Serve(""))(t)
+			here, there := trial.Must(ethclient.Dial(n.URL()))(t), trial.Must(ethclient.Dial(second.URL()))(t)
 			defer here.Close()
 			defer there.Close()
 			pay := func(to common.Address) wire.Call { return wire.Call{To: to, Value: big.NewInt(5), Gas: 21_000} }
 			heads := func() (heads []*types.Header) {
 				for _, c := range []*ethclient.Client{here, there} {
-					heads = append(heads, must.Get(c.HeaderByNumber(ctx, nil))(t))
+					heads = append(heads, trial.Must(c.HeaderByNumber(ctx, nil))(t))
 				}
 				return heads
 			}
 			has := func(c *ethclient.Client, who common.Address) int64 {
-				return must.Get(c.BalanceAt(ctx, who, nil))(t).Int64()
+				return trial.Must(c.BalanceAt(ctx, who, nil))(t).Int64()
 			}
 			both, mine, theirs := common.Address{9}, common.Address{10}, common.Address{11}
-			must.Get(n.User.Send(ctx, pay(both)))(t)
-			split := must.Get(n.Split(second))(t)
+			trial.Must(n.User.Send(ctx, pay(both)))(t)
+			split := trial.Must(n.Split(second))(t)
 			if h := heads(); h[0].Hash() != h[1].Hash() {
 				t.Errorf("the heads are %s and %s when the chains part", h[0].Hash(), h[1].Hash())
 			}
@@ -48,8 +48,8 @@ func TestSplit(t *testing.T) {
 			if err := n.Reorg(1); err == nil {
 				t.Error("blocks were replaced in a split network")
 			}
-			ok(t, there.SendTransaction(ctx, must.Get(n.LP.Sign(pay(theirs)))(t)))
-			r := must.Get(n.User.Send(ctx, pay(mine)))(t)
+			ok(t, there.SendTransaction(ctx, trial.Must(n.LP.Sign(pay(theirs)))(t)))
+			r := trial.Must(n.User.Send(ctx, pay(mine)))(t)
 			for _, advance := range []func() error{func() error { return n.Mine(2) }, func() error { return n.Advance(1e12) }} {
 				ok(t, advance())
 				if h := heads(); h[0].Number.Cmp(h[1].Number) != 0 || h[0].Time != h[1].Time || h[0].Hash() == h[1].Hash() {
@@ -82,7 +82,7 @@ func TestSplit(t *testing.T) {
 					t.Errorf("the receipt: %v", err)
 				}
 			}
-			must.Get(n.User.Send(ctx, pay(both)))(t)
+			trial.Must(n.User.Send(ctx, pay(both)))(t)
 			if h := heads(); h[0].Hash() != h[1].Hash() || h[0].Number.Uint64() != height+1 || has(there, both) != 10 || has(there, mine) != want[1] {
 				t.Errorf("the heads are %d %s and %d %s; %d, %d", h[0].Number, h[0].Hash(), h[1].Number, h[1].Hash(), has(there, both), has(there, mine))
 			}

@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // vaultKit is a vault with 1 000 000 raw units of a token and 500 000 sats of
@@ -30,17 +30,17 @@ type vaultKit struct {
 
 func newVaultKit(t *testing.T) vaultKit {
 	k := vaultKit{kit: newKit(t, Options{})}
-	k.lp = must.Get(k.Bitcoin().NewWallet(btc.P2TR))(t)
-	k.user = must.Get(k.Bitcoin().NewWallet(btc.P2WPKH))(t)
-	utxo := must.Get(k.Bitcoin().Fund(k.lp.Address, 1000))(t)
-	k.vault = must.Get(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, 1), utxo, [2]uint64{1_000_000, 500_000}))(t)
+	k.lp = trial.Must(k.Bitcoin().NewWallet(btc.P2TR))(t)
+	k.user = trial.Must(k.Bitcoin().NewWallet(btc.P2WPKH))(t)
+	utxo := trial.Must(k.Bitcoin().Fund(k.lp.Address, 1000))(t)
+	k.vault = trial.Must(k.OpenVault(k.ctx, k.LP, 3, k.VaultParams(k.Contracts().Token, 10, 1), utxo, [2]uint64{1_000_000, 500_000}))(t)
 	return k
 }
 
 // withdraw makes and mines a withdrawal with any OP_RETURN script.
 func (k vaultKit) withdraw(script []byte, shares btc.FeeShares) *wire.MsgTx {
 	k.Helper()
-	paid := must.Get(k.Bitcoin().Fund(k.user.Address, 50_000))(k.T)
+	paid := trial.Must(k.Bitcoin().Fund(k.user.Address, 50_000))(k.T)
 	tx := wire.NewMsgTx(2)
 	s0, s1, err := shares.Sequences()
 	ok(k.T, err)
@@ -51,16 +51,16 @@ func (k vaultKit) withdraw(script []byte, shares btc.FeeShares) *wire.MsgTx {
 	tx.AddTxOut(wire.NewTxOut(45_000, k.lp.Address.Script()))
 	ok(k.T, k.lp.Sign(tx))
 	ok(k.T, k.user.Sign(tx))
-	must.Get(k.Bitcoin().Send(tx))(k.T)
-	must.Get(k.Bitcoin().Mine(1))(k.T)
+	trial.Must(k.Bitcoin().Send(tx))(k.T)
+	trial.Must(k.Bitcoin().Mine(1))(k.T)
 	ok(k.T, k.SyncRelay(k.ctx))
 	return tx
 }
 
 func (k vaultKit) script(recipient common.Address, raw [2]uint64, execution []byte) []byte {
 	k.Helper()
-	data := must.Get(evmwire.PayoutFormat().Encode(vault.Payout{Recipient: recipient[:], Raw: raw, ExecutionHash: execution}))(k.T)
-	return must.Get(rawtx.OpReturn(data))(k.T)
+	data := trial.Must(evmwire.PayoutFormat().Encode(vault.Payout{Recipient: recipient[:], Raw: raw, ExecutionHash: execution}))(k.T)
+	return trial.Must(rawtx.OpReturn(data))(k.T)
 }
 
 // claim builds the claim of a mined withdrawal, whatever the client thinks of it.
@@ -70,7 +70,7 @@ func (k vaultKit) claim(tx *wire.MsgTx) evmwire.Call {
 	if err != nil {
 		w = chains.Withdrawal{Withdrawal: btc.Withdrawal{TxID: tx.TxHash()}}
 	}
-	proof := must.Get(k.Proof(tx.TxHash(), 0, 1))(k.T)
+	proof := trial.Must(k.Proof(tx.TxHash(), 0, 1))(k.T)
 	call := k.one(k.d.ClaimVault(k.vault, w, proof, k.Watchtower.Address))
 	if err != nil {
 		call.Gas = 0
@@ -81,12 +81,12 @@ func (k vaultKit) claim(tx *wire.MsgTx) evmwire.Call {
 func TestVaultPaysAWithdrawal(t *testing.T) {
 	t.Parallel()
 	k := newVaultKit(t)
-	to, token := must.Get(k.NewAccount())(t).Address, k.Contracts().Token
+	to, token := trial.Must(k.NewAccount())(t).Address, k.Contracts().Token
 	tx := k.withdraw(k.script(to, [2]uint64{100_000, 20_000}, nil), btc.FeeShares{Caller: 1000, Fronting: 500, Execution: 300})
-	w := must.Get(evmwire.ParseWithdrawal(tx))(t)
+	w := trial.Must(evmwire.ParseWithdrawal(tx))(t)
 	call := k.claim(tx)
 	k.gained(k.Watchtower.Address, token, (1000+500)*10, func() {
-		r := must.Get(k.Watchtower.Send(k.ctx, call))(t)
+		r := trial.Must(k.Watchtower.Send(k.ctx, call))(t)
 		t.Logf("claim %d gas of %d", r.GasUsed, call.Gas)
 		e, isClaim := k.events(r)[0].(evmwire.VaultClaimEvent)
 		if !isClaim || e.BitcoinTx != tx.TxHash() || e.Recipient != to || e.Amounts != w.Amounts.Total || e.Withdrawals != 1 ||
@@ -101,33 +101,33 @@ func TestVaultPaysAWithdrawal(t *testing.T) {
 		t.Errorf("native: %s", got)
 	}
 	before := btc.VaultState{UTXO: k.vault.UTXO, Raw: k.vault.Raw, Withdrawals: k.vault.Withdrawals}
-	want := must.Get(vault.After(before, vault.Pending{Withdrawal: w.Withdrawal, Amounts: w.Amounts}))(t)
-	got := must.Get(k.ReadVault(k.ctx, k.vault))(t)
+	want := trial.Must(vault.After(before, vault.Pending{Withdrawal: w.Withdrawal, Amounts: w.Amounts}))(t)
+	got := trial.Must(k.ReadVault(k.ctx, k.vault))(t)
 	if got.UTXO != want.UTXO || got.Raw != want.Raw || got.Withdrawals != want.Withdrawals || got.UTXO != w.NextVault() {
 		t.Errorf("vault %+v, want %+v", got, want)
 	}
 	k.refused("claim: incorrect in_0 utxo", k.Watchtower, call) // once only
 	k.vault = got
 	next := k.withdraw(k.script(to, [2]uint64{1, 0}, nil), btc.FeeShares{})
-	must.Get(k.Watchtower.Send(k.ctx, k.claim(next)))(t)
+	trial.Must(k.Watchtower.Send(k.ctx, k.claim(next)))(t)
 }
 
 func TestFronting(t *testing.T) {
 	t.Parallel()
 	k := newVaultKit(t)
-	to, token := must.Get(k.NewAccount())(t).Address, k.Contracts().Token
+	to, token := trial.Must(k.NewAccount())(t).Address, k.Contracts().Token
 	tx := k.withdraw(k.script(to, [2]uint64{100_000, 20_000}, nil), btc.FeeShares{Caller: 1000, Fronting: 500, Execution: 300})
-	w := must.Get(evmwire.ParseWithdrawal(tx))(t)
-	fronter := func() common.Address { return must.Get(k.Fronter(k.ctx, k.vault.VaultRef, w))(t) }
+	w := trial.Must(evmwire.ParseWithdrawal(tx))(t)
+	fronter := func() common.Address { return trial.Must(k.Fronter(k.ctx, k.vault.VaultRef, w))(t) }
 	if fronter() != (common.Address{}) {
 		t.Error("fronted by nobody")
 	}
-	calls := must.Get(k.FrontVault(k.vault, w, 0))(t)
+	calls := trial.Must(k.FrontVault(k.vault, w, 0))(t)
 	short := calls[len(calls)-1]
 	short.Value = new(big.Int).Sub(short.Value, big.NewInt(1))
 	k.refused("transferIn: value too low", k.User, append(calls[:len(calls)-1:len(calls)-1], short)...)
 	k.gained(to, token, (100_000+300)*10, func() {
-		r := must.Get(k.User.SendAll(k.ctx, calls))(t)
+		r := trial.Must(k.User.SendAll(k.ctx, calls))(t)
 		e, isFront := k.events(r)[0].(evmwire.VaultFrontEvent)
 		if !isFront || e.Fronter != k.User.Address || e.Recipient != to || e.Amounts != w.Raw || e.BitcoinTx != w.TxID {
 			t.Errorf("event %+v", e)
@@ -136,13 +136,13 @@ func TestFronting(t *testing.T) {
 	if fronter() != k.User.Address {
 		t.Error("the fronter is not known")
 	}
-	k.refused("front: already fronted", k.Watchtower, must.Get(k.FrontVault(k.vault, w, 0))(t)...)
+	k.refused("front: already fronted", k.Watchtower, trial.Must(k.FrontVault(k.vault, w, 0))(t)...)
 
 	// The fronter is paid back; the recipient gets nothing twice; the caller keeps the caller fee only.
 	k.gained(to, token, 0, func() {
 		k.gained(k.Watchtower.Address, token, 1000*10, func() {
 			k.gained(k.User.Address, token, (100_000+300+500)*10, func() {
-				r := must.Get(k.Watchtower.Send(k.ctx, k.claim(tx)))(t)
+				r := trial.Must(k.Watchtower.Send(k.ctx, k.claim(tx)))(t)
 				if e, isClaim := k.events(r)[0].(evmwire.VaultClaimEvent); !isClaim || e.Fronter != k.User.Address {
 					t.Errorf("event %+v", e)
 				}
@@ -154,13 +154,13 @@ func TestFronting(t *testing.T) {
 	}
 	other := w
 	other.Recipient = k.LP.Address.Hex()
-	k.refused("front: already claimed", k.User, must.Get(k.FrontVault(k.vault, other, 0))(t)...)
+	k.refused("front: already claimed", k.User, trial.Must(k.FrontVault(k.vault, other, 0))(t)...)
 }
 
 func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
 	t.Parallel()
 	k := newVaultKit(t)
-	to := must.Get(k.NewAccount())(t).Address
+	to := trial.Must(k.NewAccount())(t).Address
 	token := k.Contracts().Token
 	tests := []struct {
 		name, reason string
@@ -172,21 +172,21 @@ func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
 		{"too much of token 1", "withdraw: amount 1", k.script(to, [2]uint64{1, 500_001}, nil), btc.FeeShares{}},
 		{"nobody", "parse: zero recipient", k.script(common.Address{}, [2]uint64{1, 0}, nil), btc.FeeShares{}},
 		{"no data", "parse: output 1 not op_return", append([]byte{0x51, 28}, make([]byte, 28)...), btc.FeeShares{}},
-		{"another length", "parse: output 1 length", must.Get(rawtx.OpReturn(make([]byte, 29)))(t), btc.FeeShares{}},
+		{"another length", "parse: output 1 length", trial.Must(rawtx.OpReturn(make([]byte, 29)))(t), btc.FeeShares{}},
 		{"overflow", "parse: amount 0 overflow", k.script(to, [2]uint64{math.MaxUint64, 0}, nil), btc.FeeShares{Caller: 1}},
 	}
 	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			k := k
 			k.T = t
-			utxo := must.Get(k.Bitcoin().Fund(k.lp.Address, 1000))(t)
-			k.vault = must.Get(k.OpenVault(k.ctx, k.LP, int64(10+i), k.vault.Params, utxo, [2]uint64{1_000_000, 500_000}))(t)
+			utxo := trial.Must(k.Bitcoin().Fund(k.lp.Address, 1000))(t)
+			k.vault = trial.Must(k.OpenVault(k.ctx, k.LP, int64(10+i), k.vault.Params, utxo, [2]uint64{1_000_000, 500_000}))(t)
 			tx := k.mineRaw(test.script, test.shares)
 			k.gained(k.LP.Address, token, 1_000_000*10, func() {
 				k.gained(k.LP.Address, Native, 500_000*1e10, func() {
 					call := k.claim(tx)
 					call.Gas = 0
-					r := must.Get(k.Watchtower.Send(k.ctx, call))(t)
+					r := trial.Must(k.Watchtower.Send(k.ctx, call))(t)
 					e, isClose := k.events(r)[0].(evmwire.VaultCloseEvent)
 					if !isClose || string(e.Reason) != test.reason || e.BitcoinTx != tx.TxHash() {
 						t.Errorf("event %+v %s", e, e.Reason)
@@ -196,9 +196,9 @@ func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
 			if _, err := k.ReadVault(k.ctx, k.vault); err == nil {
 				t.Error("the vault is still open")
 			}
-			k.refused("vault: params commitment", k.LP, must.Get(k.FillVault(k.vault, [2]uint64{1, 0}))(t)...)
+			k.refused("vault: params commitment", k.LP, trial.Must(k.FillVault(k.vault, [2]uint64{1, 0}))(t)...)
 			// It can be opened again.
-			must.Get(k.OpenVault(k.ctx, k.LP, int64(10+i), k.vault.Params, utxo, [2]uint64{5, 5}))(t)
+			trial.Must(k.OpenVault(k.ctx, k.LP, int64(10+i), k.vault.Params, utxo, [2]uint64{5, 5}))(t)
 		})
 	}
 }
@@ -206,7 +206,7 @@ func TestVaultsCloseOverBadWithdrawals(t *testing.T) {
 // mineRaw is withdraw for scripts that nodes do not relay.
 func (k vaultKit) mineRaw(script []byte, shares btc.FeeShares) *wire.MsgTx {
 	k.Helper()
-	paid := must.Get(k.Bitcoin().Fund(k.user.Address, 50_000))(k.T)
+	paid := trial.Must(k.Bitcoin().Fund(k.user.Address, 50_000))(k.T)
 	tx := wire.NewMsgTx(2)
 	s0, s1, err := shares.Sequences()
 	ok(k.T, err)
@@ -216,7 +216,7 @@ func (k vaultKit) mineRaw(script []byte, shares btc.FeeShares) *wire.MsgTx {
 	tx.AddTxOut(wire.NewTxOut(0, script))
 	ok(k.T, k.lp.Sign(tx))
 	ok(k.T, k.user.Sign(tx))
-	must.Get(k.Bitcoin().Mine(2))(k.T) // the outputs that it spends lie below the branch
+	trial.Must(k.Bitcoin().Mine(2))(k.T) // the outputs that it spends lie below the branch
 	ok(k.T, k.Bitcoin().Reorg(1, tx))
 	ok(k.T, k.SyncRelay(k.ctx))
 	return tx
@@ -226,8 +226,8 @@ func TestVaultClaimsAreGuarded(t *testing.T) {
 	t.Parallel()
 	k := newVaultKit(t)
 	tx := k.withdraw(k.script(k.User.Address, [2]uint64{10, 0}, nil), btc.FeeShares{})
-	w := must.Get(evmwire.ParseWithdrawal(tx))(t)
-	proof := must.Get(k.Proof(tx.TxHash(), 0, 1))(t)
+	w := trial.Must(evmwire.ParseWithdrawal(tx))(t)
+	proof := trial.Must(k.Proof(tx.TxHash(), 0, 1))(t)
 	attack := func(reason string, change func(v *evmwire.Vault, p *evmwire.BitcoinProof)) {
 		t.Helper()
 		v, p := k.vault, proof
@@ -243,16 +243,16 @@ func TestVaultClaimsAreGuarded(t *testing.T) {
 	attack("merkleTree: verify failed", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { p.Merkle.Pos ^= 1 })
 	attack("verify: block commitment", func(v *evmwire.Vault, p *evmwire.BitcoinProof) { p.Header[100] ^= 1 })
 	attack("merkleTree: verify failed", func(v *evmwire.Vault, p *evmwire.BitcoinProof) {
-		p.Header = must.Get(k.StoredHeader(k.headers.Height))(t)
+		p.Header = trial.Must(k.StoredHeader(k.headers.Height))(t)
 	})
 
 	params := k.VaultParams(k.Contracts().Token, 10, 6)
-	deep := must.Get(k.OpenVault(k.ctx, k.LP, 77, params, k.vault.UTXO, [2]uint64{100, 0}))(t)
+	deep := trial.Must(k.OpenVault(k.ctx, k.LP, 77, params, k.vault.UTXO, [2]uint64{100, 0}))(t)
 	k.refused("claim: confirmations", k.Watchtower, k.one(k.d.ClaimVault(deep, w, proof, k.Watchtower.Address)))
 	again := deep
 	again.Opened, again.InitialUTXO = false, k.vault.UTXO
 	k.refused("open: vault already opened", k.LP, k.one(k.openVault(again)))
-	fill := must.Get(k.FillVault(k.vault, [2]uint64{0, 5}))(t)
+	fill := trial.Must(k.FillVault(k.vault, [2]uint64{0, 5}))(t)
 	fill[0].Value = big.NewInt(5*1e10 - 1)
 	k.refused("transferIn: value too low", k.User, fill...)
 }
@@ -262,12 +262,12 @@ func TestVaultsCannotBeBlocked(t *testing.T) {
 	t.Parallel()
 	k := newVaultKit(t)
 	token := k.Contracts().Token
-	wallet := must.Get(k.Deploy(k.ctx, "ContractWallet", k.User.Address))(t)
-	must.Get(k.User.Send(k.ctx, k.one(CallOf("TestToken", token, "refuse", wallet, true))))(t)
+	wallet := trial.Must(k.Deploy(k.ctx, "ContractWallet", k.User.Address))(t)
+	trial.Must(k.User.Send(k.ctx, k.one(CallOf("TestToken", token, "refuse", wallet, true))))(t)
 	tx := k.withdraw(k.script(wallet, [2]uint64{100, 20}, nil), btc.FeeShares{})
 	call := k.claim(tx)
 	call.Gas = 0
-	r := must.Get(k.Watchtower.Send(k.ctx, call))(t)
+	r := trial.Must(k.Watchtower.Send(k.ctx, call))(t)
 	if _, isClaim := k.events(r)[0].(evmwire.VaultClaimEvent); !isClaim {
 		t.Error("not claimed")
 	}
@@ -286,14 +286,14 @@ func TestWithdrawalsWithExecution(t *testing.T) {
 	token := k.Contracts().Token
 	action := common.Hash{1, 2, 3}
 	tx := k.withdraw(k.script(k.User.Address, [2]uint64{100_000, 20}, action[:]), btc.FeeShares{Execution: 1000})
-	w := must.Get(evmwire.ParseWithdrawal(tx))(t)
+	w := trial.Must(evmwire.ParseWithdrawal(tx))(t)
 	call := k.claim(tx)
 	k.gained(k.d.Execution, token, (100_000+1000)*10, func() {
-		r := must.Get(k.Watchtower.Send(k.ctx, call))(t)
+		r := trial.Must(k.Watchtower.Send(k.ctx, call))(t)
 		t.Logf("claim %d gas of %d", r.GasUsed, call.Gas)
 	})
 	key := append(k.LP.Address[:], common.LeftPadBytes([]byte{3}, 12)...)
-	id := must.Get(frontingID(w))(t)
+	id := trial.Must(frontingID(w))(t)
 	creator := crypto256(key, id[:])
 	salt := crypto256(common.LeftPadBytes(k.d.VaultManager.Address[:], 32), creator[:])
 	type execution struct {
@@ -305,7 +305,7 @@ func TestWithdrawalsWithExecution(t *testing.T) {
 	}
 	e := execution{token, action, big.NewInt(1e6), big.NewInt(1e4), big.NewInt(int64(w.ExecutionExpiry))}
 	k.gained(k.User.Address, token, 1e6+1e4, func() {
-		must.Get(k.User.Send(k.ctx, k.one(CallOf("ExecutionContract", k.d.Execution, "refund", salt, e))))(t)
+		trial.Must(k.User.Send(k.ctx, k.one(CallOf("ExecutionContract", k.d.Execution, "refund", salt, e))))(t)
 	})
 }
 
@@ -313,7 +313,7 @@ func TestWithdrawalsWithExecution(t *testing.T) {
 func TestWithdrawalsAreReadAlike(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Options{Manual: true})
-	a := must.Get(loadArtifact("VaultManager"))(t)
+	a := trial.Must(loadArtifact("VaultManager"))(t)
 	type vaultTx struct {
 		Recipient                  common.Address
 		Amount0, Amount1           uint64
@@ -327,7 +327,7 @@ func TestWithdrawalsAreReadAlike(t *testing.T) {
 		tx := randomWithdrawal(r)
 		var raw bytes.Buffer
 		ok(t, tx.SerializeNoWitness(&raw))
-		answer, refused := k.Read(k.ctx, k.User.Address, evmwire.Call{To: k.d.VaultManager.Address, Data: must.Get(evmwire.ParseCall(raw.Bytes()))(t)})
+		answer, refused := k.Read(k.ctx, k.User.Address, evmwire.Call{To: k.d.VaultManager.Address, Data: trial.Must(evmwire.ParseCall(raw.Bytes()))(t)})
 		w, err := evmwire.ParseWithdrawal(tx)
 		if refused != nil {
 			if err == nil {
@@ -337,7 +337,7 @@ func TestWithdrawalsAreReadAlike(t *testing.T) {
 		}
 		var answered struct{ Data vaultTx }
 		m := a.ABI.Methods["parseBitcoinTx"]
-		ok(t, m.Outputs.Copy(&answered, must.Get(m.Outputs.Unpack(answer))(t)))
+		ok(t, m.Outputs.Copy(&answered, trial.Must(m.Outputs.Unpack(answer))(t)))
 		got := answered.Data
 		if err != nil {
 			strict := tx.TxIn[0].Sequence>>31 == 0 || tx.TxIn[1].Sequence>>31 == 0 || tx.LockTime > math.MaxUint32-1_000_000_000

@@ -11,7 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lightning"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 type kit struct {
@@ -33,12 +33,12 @@ func newKit(t *testing.T) *kit {
 
 func (k *kit) node(name string, sats int64) *Node {
 	k.Helper()
-	return must.Get(k.NewNode(name, sats))(k)
+	return trial.Must(k.NewNode(name, sats))(k)
 }
 
 func (k *kit) invoice(d *Node, o InvoiceOptions) string {
 	k.Helper()
-	return must.Get(d.NewInvoice(o))(k)
+	return trial.Must(d.NewInvoice(o))(k)
 }
 
 func TestInvoicesAreReal(t *testing.T) {
@@ -46,7 +46,7 @@ func TestInvoicesAreReal(t *testing.T) {
 	preimage, hash := Preimage("x")
 	descriptionHash := [32]byte{9}
 	text := k.invoice(k.b, InvoiceOptions{Preimage: preimage, AmountMsat: 12_345, DescriptionHash: &descriptionHash, Expiry: 90 * time.Second, FinalCLTV: 25, Private: true})
-	inv := must.Get(lightning.Decode(text))(t)
+	inv := trial.Must(lightning.Decode(text))(t)
 	if err := inv.RequireNetwork(bitcoin.Regtest); err != nil {
 		t.Error(err)
 	}
@@ -95,7 +95,7 @@ func TestHoldInvoices(t *testing.T) {
 			k := newKit(t)
 			preimage, hash := Preimage(end)
 			text := k.invoice(k.b, InvoiceOptions{Hash: hash, AmountMsat: 500_000, FinalCLTV: 20})
-			must.Do(t, k.a.Start(text, Limits{}))
+			trial.Do(t, k.a.Start(text, Limits{}))
 			if state, _ := k.b.Invoice(hash); state != Held || k.b.BalanceMsat() != 0 || k.a.BalanceMsat() != 500_000 {
 				t.Fatal(state)
 			}
@@ -173,7 +173,7 @@ func TestHangingRecipient(t *testing.T) {
 	k := newKit(t)
 	preimage, hash := Preimage("x")
 	k.b.SetBehaviour(Behaviour{Hang: true})
-	must.Do(t, k.a.Start(k.invoice(k.b, InvoiceOptions{Preimage: preimage, AmountMsat: 1000}), Limits{}))
+	trial.Do(t, k.a.Start(k.invoice(k.b, InvoiceOptions{Preimage: preimage, AmountMsat: 1000}), Limits{}))
 	if p, _ := k.a.Payment(hash); p.State != Pending {
 		t.Error(p)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	bolt11 "github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lnurl"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // kit is services of a shop, and a customer.
@@ -28,8 +28,8 @@ type kit struct {
 func newKit(t *testing.T) kit {
 	t.Helper()
 	net := lightning.New(lightning.Options{})
-	k := kit{shop: must.Get(net.NewNode("shop", 1_000_000))(t), customer: must.Get(net.NewNode("customer", 1_000_000))(t)}
-	k.LNURLServer = must.Get(lightning.StartLNURL(lightning.LNURLOptions{Node: k.shop}))(t)
+	k := kit{shop: trial.Must(net.NewNode("shop", 1_000_000))(t), customer: trial.Must(net.NewNode("customer", 1_000_000))(t)}
+	k.LNURLServer = trial.Must(lightning.StartLNURL(lightning.LNURLOptions{Node: k.shop}))(t)
 	t.Cleanup(func() { _ = k.Close() })
 	k.local = lnurl.New(lnurl.Config{Network: bitcoin.Regtest, AllowLocal: true})
 	k.secure = lnurl.New(lnurl.Config{Network: bitcoin.Regtest, Transport: k.Transport()})
@@ -42,15 +42,15 @@ func alice(a *lightning.Action) lightning.Pay {
 
 func TestEveryFormOfLinkIsPaid(t *testing.T) {
 	k := newKit(t)
-	links := must.Get(k.AddPay(alice(nil)))(t)
+	links := trial.Must(k.AddPay(alice(nil)))(t)
 	for text, client := range map[string]*lnurl.Client{links.LNURL: k.local, links.Secure: k.secure, links.Identifier: k.secure} {
-		d := must.Get(client.Resolve(t.Context(), text))(t)
+		d := trial.Must(client.Resolve(t.Context(), text))(t)
 		pay, ok := d.(*lnurl.Pay)
 		if low, high := d.Sats(); !ok || low != 2 || high != 100_000 {
 			t.Fatalf("%s: %+v", text, d)
 		}
-		p := must.Get(client.RequestInvoice(t.Context(), pay.Params, 50, "thanks, Ω"))(t)
-		paid := must.Get(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))(t)
+		p := trial.Must(client.RequestInvoice(t.Context(), pay.Params, 50, "thanks, Ω"))(t)
+		paid := trial.Must(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))(t)
 		issued := k.Issued()
 		if last := issued[len(issued)-1]; last.Preimage != paid.Preimage || last.Comment != "thanks, Ω" || last.AmountMsat != 50_000 || last.Invoice != p.PR {
 			t.Errorf("%s: %+v", text, last)
@@ -66,10 +66,10 @@ func TestActionsAreShown(t *testing.T) {
 	for _, a := range []lightning.Action{
 		{Tag: "message", Text: "thank you"}, {Tag: "url", Description: "your ticket", Path: "/ticket"}, {Tag: "aes", Description: "your code", Text: "4711 €"},
 	} {
-		links := must.Get(k.AddPay(alice(&a)))(t)
-		pay := must.Get(k.secure.Resolve(t.Context(), links.Identifier))(t).(*lnurl.Pay)
-		p := must.Get(k.secure.RequestInvoice(t.Context(), pay.Params, 10, ""))(t)
-		paid := must.Get(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))(t)
+		links := trial.Must(k.AddPay(alice(&a)))(t)
+		pay := trial.Must(k.secure.Resolve(t.Context(), links.Identifier))(t).(*lnurl.Pay)
+		p := trial.Must(k.secure.RequestInvoice(t.Context(), pay.Params, 10, ""))(t)
+		paid := trial.Must(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))(t)
 		got := p.SuccessAction.Decode(paid.Preimage[:])
 		switch {
 		case got == nil:
@@ -88,10 +88,10 @@ func TestActionsAreShown(t *testing.T) {
 		"unknown": {"message", lightning.LNURLFault{UnknownAction: true}}, "corrupt": {"aes", lightning.LNURLFault{CorruptAction: true}},
 	} {
 		k.Misbehave(c.f)
-		links := must.Get(k.AddPay(alice(&lightning.Action{Tag: c.tag, Text: "secret", Path: "/x"})))(t)
-		pay := must.Get(k.secure.Resolve(t.Context(), links.Identifier))(t).(*lnurl.Pay)
-		p := must.Get(k.secure.RequestInvoice(t.Context(), pay.Params, 10, ""))(t)
-		paid := must.Get(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))(t)
+		links := trial.Must(k.AddPay(alice(&lightning.Action{Tag: c.tag, Text: "secret", Path: "/x"})))(t)
+		pay := trial.Must(k.secure.Resolve(t.Context(), links.Identifier))(t).(*lnurl.Pay)
+		p := trial.Must(k.secure.RequestInvoice(t.Context(), pay.Params, 10, ""))(t)
+		paid := trial.Must(k.customer.Pay(t.Context(), p.PR, lightning.Limits{}))(t)
 		if got := p.SuccessAction.Decode(paid.Preimage[:]); got != nil {
 			t.Errorf("%s: %+v is shown", name, got)
 		}
@@ -123,8 +123,8 @@ func TestLiesOfPayServices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newKit(t)
-			links := must.Get(k.AddPay(alice(nil)))(t)
-			pay := must.Get(k.local.Resolve(t.Context(), links.LNURL))(t).(*lnurl.Pay)
+			links := trial.Must(k.AddPay(alice(nil)))(t)
+			pay := trial.Must(k.local.Resolve(t.Context(), links.LNURL))(t).(*lnurl.Pay)
 			k.Misbehave(c.f)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // rounds of tries end with it
 			defer cancel()
@@ -146,7 +146,7 @@ func TestLiesOfPayServicesAboutTerms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newKit(t)
-			links := must.Get(k.AddPay(alice(nil)))(t)
+			links := trial.Must(k.AddPay(alice(nil)))(t)
 			k.Misbehave(f)
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
@@ -156,7 +156,7 @@ func TestLiesOfPayServicesAboutTerms(t *testing.T) {
 		})
 	}
 	k := newKit(t)
-	links := must.Get(k.AddPay(alice(nil)))(t)
+	links := trial.Must(k.AddPay(alice(nil)))(t)
 	guarded := lnurl.New(lnurl.Config{Network: bitcoin.Regtest})
 	k.Misbehave(lightning.LNURLFault{})
 	if _, err := guarded.Resolve(t.Context(), links.LNURL); fault.CodeOf(err) != fault.InvalidInput {
@@ -170,10 +170,10 @@ func TestLiesOfPayServicesAboutTerms(t *testing.T) {
 
 func withdrawal(t *testing.T, k kit) (*lnurl.Withdraw, string, [32]byte) {
 	t.Helper()
-	links := must.Get(k.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 50_000_000, Description: "a gift"}))(t)
-	w := must.Get(k.local.Resolve(t.Context(), links.LNURL))(t).(*lnurl.Withdraw)
+	links := trial.Must(k.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 50_000_000, Description: "a gift"}))(t)
+	w := trial.Must(k.local.Resolve(t.Context(), links.LNURL))(t).(*lnurl.Withdraw)
 	preimage, _ := lightning.Preimage(t.Name() + w.Params.K1)
-	invoice := must.Get(k.customer.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 20_000_000}))(t)
+	invoice := trial.Must(k.customer.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 20_000_000}))(t)
 	return w, invoice, preimage
 }
 
@@ -186,7 +186,7 @@ func paid(t *testing.T, k kit, preimage [32]byte) bool {
 func TestWithdraw(t *testing.T) {
 	k := newKit(t)
 	w, invoice, preimage := withdrawal(t, k)
-	unpayable := must.Get(k.shop.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{8}, AmountMsat: 20_000_000}))(t) // its own
+	unpayable := trial.Must(k.shop.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{8}, AmountMsat: 20_000_000}))(t) // its own
 	if err := k.local.SubmitInvoice(t.Context(), w.Params, unpayable); err == nil {
 		t.Error("paid itself")
 	}
@@ -196,7 +196,7 @@ func TestWithdraw(t *testing.T) {
 	if got := k.customer.BalanceSats(); got != 1_020_000 {
 		t.Errorf("the customer has %d", got)
 	}
-	again := must.Get(k.customer.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{9}, AmountMsat: 20_000_000}))(t)
+	again := trial.Must(k.customer.NewInvoice(lightning.InvoiceOptions{Preimage: [32]byte{9}, AmountMsat: 20_000_000}))(t)
 	if err := k.local.SubmitInvoice(t.Context(), w.Params, again); err == nil || errors.Is(err, lnurl.ErrUnknownOutcome) {
 		t.Errorf("a second withdrawal: %v", err)
 	}
@@ -234,7 +234,7 @@ func TestLiesOfWithdrawServices(t *testing.T) {
 		})
 	}
 	k := newKit(t)
-	links := must.Get(k.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 2000}))(t)
+	links := trial.Must(k.AddWithdraw(lightning.Withdraw{Name: "voucher", MinMsat: 1000, MaxMsat: 2000}))(t)
 	for name, f := range map[string]lightning.LNURLFault{"no k1": {NoK1: true}, "no bounds": {NoBounds: true}, "payment": {Tag: "payRequest"}} {
 		k.Misbehave(f)
 		if d, err := k.local.Resolve(t.Context(), links.LNURL); err == nil {
@@ -248,8 +248,8 @@ func TestUnknownNamesAndBadRequests(t *testing.T) {
 	if _, err := k.secure.Resolve(t.Context(), "nobody@"+lightning.Domain); err == nil || !strings.Contains(err.Error(), "no such user") {
 		t.Error(err)
 	}
-	links := must.Get(k.AddPay(alice(nil)))(t)
-	pay := must.Get(k.local.Resolve(t.Context(), links.LNURL))(t).(*lnurl.Pay)
+	links := trial.Must(k.AddPay(alice(nil)))(t)
+	pay := trial.Must(k.local.Resolve(t.Context(), links.LNURL))(t).(*lnurl.Pay)
 	pay.Params.MaxSendable = 1e12
 	if _, err := k.local.RequestInvoice(t.Context(), pay.Params, 1e8, ""); err == nil || !strings.Contains(err.Error(), "out of bounds") {
 		t.Error(err)

@@ -3,10 +3,10 @@ package lightning_test
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestMain(m *testing.M) {
-	depth.SideBySide()
+	trial.SideBySide()
 	m.Run()
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // States of escrows as the contract numbers them.
@@ -45,28 +45,28 @@ type kit struct {
 func newKit(t *testing.T, change ...func(*lp.Options)) *kit {
 	t.Helper()
 	k := &kit{T: t, ctx: t.Context()}
-	k.evm = must.Get(devnet.Start(devnet.Options{}))(t)
+	k.evm = trial.Must(devnet.Start(devnet.Options{}))(t)
 	t.Cleanup(func() { k.evm.Close() })
 	height := func() uint32 { h, _ := k.evm.Bitcoin().Tip(); return h }
 	k.ln = lightning.New(lightning.Options{Height: height})
-	k.payer = must.Get(k.ln.NewNode("payer", 10_000_000))(t)
-	o := lp.Options{EVM: k.evm, Lightning: must.Get(k.ln.NewNode("lp", 100_000_000))(t)}
+	k.payer = trial.Must(k.ln.NewNode("payer", 10_000_000))(t)
+	o := lp.Options{EVM: k.evm, Lightning: trial.Must(k.ln.NewNode("lp", 100_000_000))(t)}
 	for _, c := range change {
 		c(&o)
 	}
-	k.lp = must.Get(lp.Start(t.Context(), o))(t)
+	k.lp = trial.Must(lp.Start(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := k.lp.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	k.wallet = must.Get(k.evm.Bitcoin().NewWallet(btc.P2WPKH))(t)
+	k.wallet = trial.Must(k.evm.Bitcoin().NewWallet(btc.P2WPKH))(t)
 	k.client = lphttp.NewClient(lphttp.Options{AllowLocal: true})
 	return k
 }
 
 func (k *kit) nonce() uint64 {
-	return must.Get(rawtx.NewNonce(time.Now(), uint32(time.Now().UnixNano())))(k.T)
+	return trial.Must(rawtx.NewNonce(time.Now(), uint32(time.Now().UnixNano())))(k.T)
 }
 
 func (k *kit) toBTC() lpwire.ToBTCRequest {
@@ -77,8 +77,8 @@ func (k *kit) toBTC() lpwire.ToBTCRequest {
 // open opens an escrow of the user's with an LP's authorisation.
 func (k *kit) open(data []byte, auth chains.Auth) wire.SwapData {
 	k.Helper()
-	s := must.Get(wire.ParseSwapData(data))(k.T)
-	calls := must.Get(k.evm.Deployment().Init(s, k.evm.User.Address, auth))(k.T)
+	s := trial.Must(wire.ParseSwapData(data))(k.T)
+	calls := trial.Must(k.evm.Deployment().Init(s, k.evm.User.Address, auth))(k.T)
 	if _, err := k.evm.User.SendAll(k.ctx, calls); err != nil {
 		k.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func (k *kit) eventually(what string, is func() bool) {
 func TestInfoIsSigned(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	info := must.Get(k.client.Info(k.ctx, k.lp.URL()))(t)
+	info := trial.Must(k.client.Info(k.ctx, k.lp.URL()))(t)
 	c := info.Chains[0]
 	if err := k.evm.Network().VerifyData(k.evm.LP.Address, info.Envelope, c.Signature); err != nil || c.Address != k.evm.LP.Address.Hex() {
 		t.Errorf("%+v: %v", c, err)
@@ -108,7 +108,7 @@ func TestInfoIsSigned(t *testing.T) {
 		t.Errorf("%+v", info.Services)
 	}
 	k.lp.Misbehave(lp.Fault{StrangeInfo: true})
-	info = must.Get(k.client.Info(k.ctx, k.lp.URL()))(t)
+	info = trial.Must(k.client.Info(k.ctx, k.lp.URL()))(t)
 	if k.evm.Network().VerifyData(k.evm.LP.Address, info.Envelope, info.Chains[0].Signature) == nil {
 		t.Error("somebody else's signature is good")
 	}
@@ -117,23 +117,23 @@ func TestInfoIsSigned(t *testing.T) {
 func TestToBTC(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	q := must.Get(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))(t)
+	q := trial.Must(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))(t)
 	before := k.wallet.Balance()
 	s := k.open(q.Escrow, q.Auth)
 	k.eventually("bitcoin sent", func() bool { return k.wallet.Balance() == before+100_000 })
-	status := must.Get(k.client.Status(k.ctx, lpwire.StatusQuery{URL: k.lp.URL() + "/tobtc", Endpoint: lpwire.GetRefundAuthorization,
+	status := trial.Must(k.client.Status(k.ctx, lpwire.StatusQuery{URL: k.lp.URL() + "/tobtc", Endpoint: lpwire.GetRefundAuthorization,
 		ID: strings.TrimPrefix(s.ClaimData.Hex(), "0x"), Sequence: s.Sequence}))(t)
-	if status.Code != lpwire.CodePaid || !k.evm.Bitcoin().InMempool(must.Get(btc.ParseHash(status.TxID))(t)) {
+	if status.Code != lpwire.CodePaid || !k.evm.Bitcoin().InMempool(trial.Must(btc.ParseHash(status.TxID))(t)) {
 		t.Errorf("%+v", status)
 	}
-	must.Get(k.evm.Bitcoin().Mine(1))(t)
+	trial.Must(k.evm.Bitcoin().Mine(1))(t)
 	k.eventually("claimed", func() bool { return k.state(s) == stateClaimed })
 }
 
 func (k *kit) state(s wire.SwapData) uint8 {
 	k.Helper()
-	hash := must.Get(s.EscrowHash())(k.T)
-	data := must.Get(wire.StateCall([]common.Hash{hash}))(k.T)
-	answer := must.Get(k.evm.Read(k.ctx, k.evm.User.Address, wire.Call{To: k.evm.Deployment().EscrowManager.Address, Data: data}))(k.T)
-	return must.Get(wire.DecodeStates(answer, 1))(k.T)[0].State
+	hash := trial.Must(s.EscrowHash())(k.T)
+	data := trial.Must(wire.StateCall([]common.Hash{hash}))(k.T)
+	answer := trial.Must(k.evm.Read(k.ctx, k.evm.User.Address, wire.Call{To: k.evm.Deployment().EscrowManager.Address, Data: data}))(k.T)
+	return trial.Must(wire.DecodeStates(answer, 1))(k.T)[0].State
 }

@@ -7,7 +7,7 @@ import (
 
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // An LP that colludes with a node pays in the story of that node alone, and in the network's
@@ -16,19 +16,19 @@ func TestCollude(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, func(o *lp.Options) { o.Vaults, o.Deposit = 1, 1_000_000 })
 	token, account := k.evm.Contracts().Token, k.lp.Account()
-	split := must.Get(k.evm.Split(must.Get(k.evm.Serve(""))(t)))(t)
+	split := trial.Must(k.evm.Split(trial.Must(k.evm.Serve(""))(t)))(t)
 	told := split.Net()
 	defer k.evm.Pace(50 * time.Millisecond)() // a story has no blocks of its own making
 	paid := func(what string, wantHere, wantThere bool) {
 		t.Helper()
 		balances := func() (all [2]*big.Int) {
 			for i, n := range []*devnet.Net{k.evm, told} {
-				all[i] = must.Get(n.Balance(k.ctx, token, account.Address))(t)
+				all[i] = trial.Must(n.Balance(k.ctx, token, account.Address))(t)
 			}
 			return all
 		}
 		before := balances()
-		must.Do(t, k.lp.FillVaults(k.ctx, token.Hex(), 1000))
+		trial.Do(t, k.lp.FillVaults(k.ctx, token.Hex(), 1000))
 		after := balances()
 		if here, there := after[0].Cmp(before[0]) < 0, after[1].Cmp(before[1]) < 0; here != wantHere || there != wantThere {
 			t.Errorf("%s: the LP pays in the chain %t, in the story %t; want %t, %t", what, here, there, wantHere, wantThere)
@@ -38,12 +38,12 @@ func TestCollude(t *testing.T) {
 		t.Error("an LP colludes in no story")
 	}
 	paid("before it", true, false)
-	repent := must.Get(func() (func() error, error) {
+	repent := trial.Must(func() (func() error, error) {
 		stop, err := k.lp.Collude(lp.Story{EVM: told, Account: told.AccountOf(account.Key)})
 		return func() error { return stop(k.ctx) }, err
 	}())(t)
 	paid("while it colludes", false, true)
-	must.Do(t, repent())
+	trial.Do(t, repent())
 	paid("after it", true, false)
-	must.Do(t, split.Rejoin())
+	trial.Do(t, split.Rejoin())
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // refusedWith is the code and status of a refusal; the call must have been one.
@@ -30,8 +30,8 @@ func refusedWith(t *testing.T, err error) (code, status int) {
 func TestSwapsUnderWayAreBounded(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, func(o *lp.Options) { o.Limits.Inflight = 1 })
-	q := must.Get(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))(t)
-	must.Get(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))(t) // a quote is not under way
+	q := trial.Must(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))(t)
+	trial.Must(k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{}))(t) // a quote is not under way
 	s := k.open(q.Escrow, q.Auth)
 	k.eventually("refused", func() bool {
 		_, err := k.client.ToBTC(k.ctx, k.lp.URL(), k.toBTC(), lpwire.Early{})
@@ -67,16 +67,16 @@ func TestVisitsAreBounded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	k := newKit(t, func(o *lp.Options) { o.Limits.Requests, o.Limits.Open, o.Now = 300, 1, func() time.Time { return now } })
 	status := func() (int, string) {
-		resp := must.Get(http.Get(k.lp.URL() + "/info?nonce=ab"))(t)
+		resp := trial.Must(http.Get(k.lp.URL() + "/info?nonce=ab"))(t)
 		defer resp.Body.Close()
-		text := must.Get(io.ReadAll(resp.Body))(t)
+		text := trial.Must(io.ReadAll(resp.Body))(t)
 		return resp.StatusCode, string(text)
 	}
 	// One request that stays open keeps the next one out; it comes again if it was kept out itself.
 	const question = `{"nonce":"ab"}`
 	var open net.Conn
 	hold := func() {
-		open = must.Get(net.Dial("tcp", strings.TrimPrefix(k.lp.URL(), "http://")))(t)
+		open = trial.Must(net.Dial("tcp", strings.TrimPrefix(k.lp.URL(), "http://")))(t)
 		t.Cleanup(func() { _ = open.Close() })
 		fmt.Fprintf(open, "POST /info HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(question), question[:len(question)-1])
 	}

@@ -14,7 +14,7 @@ import (
 
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Members of answers in their order (protocol: lp-protocol.md §5).
@@ -30,9 +30,9 @@ func TestAnswersHaveTheProtocolsMembers(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	chain, user, token := k.evm.Network().Chain, k.evm.User.Address.Hex(), k.evm.Contracts().Token.Hex()
-	recipient := must.Get(k.ln.NewNode("recipient", 0))(t)
+	recipient := trial.Must(k.ln.NewNode("recipient", 0))(t)
 	preimage, _ := lightning.Preimage(t.Name())
-	pr := must.Get(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 20_000_000}))(t)
+	pr := trial.Must(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 20_000_000}))(t)
 	expiry := fmt.Sprint(time.Now().Unix() + 432_000)
 	native := devnet.Native.Hex()
 	for _, c := range []struct {
@@ -106,11 +106,11 @@ func TestAnswersHaveTheProtocolsMembers(t *testing.T) {
 			}
 			// Without the stream one object has it all, of the same invoice no second time.
 			body := strings.ReplaceAll(strings.Replace(strings.Join(c.frames, ""), "}{", ",", 1), `"paymentHash":"a`, `"paymentHash":"0`)
-			req := must.Get(http.NewRequestWithContext(k.ctx, http.MethodPost, url, strings.NewReader(body)))(t)
+			req := trial.Must(http.NewRequestWithContext(k.ctx, http.MethodPost, url, strings.NewReader(body)))(t)
 			req.Header.Set("Accept", "*/*")
-			resp := must.Get(http.DefaultClient.Do(req))(t)
+			resp := trial.Must(http.DefaultClient.Do(req))(t)
 			defer resp.Body.Close()
-			names, _ = members(t, must.Get(io.ReadAll(resp.Body))(t))
+			names, _ = members(t, trial.Must(io.ReadAll(resp.Body))(t))
 			if !slices.Equal(names, []string{c.early, "code", "msg", "data"}) && !slices.Equal(names, []string{"code", "msg", "data", c.early}) {
 				t.Errorf("members %s", names)
 			}
@@ -131,15 +131,15 @@ func (k *kit) stream(t *testing.T, url string, texts []string) (answer []json.Ra
 		}
 		pw.Close()
 	}()
-	req := must.Get(http.NewRequestWithContext(k.ctx, http.MethodPost, url, pr))(t)
+	req := trial.Must(http.NewRequestWithContext(k.ctx, http.MethodPost, url, pr))(t)
 	req.Header.Set("Content-Type", "application/x-multiple-json")
 	req.Header.Set("Accept", "application/x-multiple-json")
-	resp := must.Get(http.DefaultClient.Do(req))(t)
+	resp := trial.Must(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	if got := resp.Header.Get("Content-Type"); got != "application/x-multiple-json" || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s %s", resp.Status, got)
 	}
-	body := must.Get(io.ReadAll(resp.Body))(t)
+	body := trial.Must(io.ReadAll(resp.Body))(t)
 	for len(body) > 0 {
 		if len(body) < 4 || len(body)-4 < int(binary.LittleEndian.Uint32(body)) {
 			t.Fatalf("%q is no frame", body)
@@ -159,10 +159,10 @@ func members(t *testing.T, raw []byte) (names []string, values map[string]json.R
 	d := json.NewDecoder(bytes.NewReader(raw))
 	_, _ = d.Token() // it is an object
 	for d.More() {
-		name := must.Get(d.Token())(t)
+		name := trial.Must(d.Token())(t)
 		names = append(names, name.(string))
 		var v json.RawMessage
-		must.Do(t, d.Decode(&v))
+		trial.Do(t, d.Decode(&v))
 	}
 	return names, values
 }

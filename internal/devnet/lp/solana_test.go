@@ -21,8 +21,8 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // solana is an LP on Solana alone, and a user.
@@ -42,22 +42,22 @@ func newSolana(t *testing.T, version string, next bool) *solana {
 	t.Helper()
 	s := &solana{kit: &kit{T: t, ctx: t.Context()}, mint: devsolana.WBTC}
 	now := func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
-	s.net = must.Get(devsolana.Start(devsolana.Options{Now: now, ConfirmedLag: 1, FinalizedLag: 2, SlotTime: 10 * time.Millisecond}))(t)
+	s.net = trial.Must(devsolana.Start(devsolana.Options{Now: now, ConfirmedLag: 1, FinalizedLag: 2, SlotTime: 10 * time.Millisecond}))(t)
 	t.Cleanup(func() { s.net.Close() })
 	n := s.net.Bitcoin()
-	s.programs = must.Get(s.net.Network().Version(version))(t)
+	s.programs = trial.Must(s.net.Network().Version(version))(t)
 	s.bank = s.net.Bank()
 	s.me = &devsolana.Party{Net: s.net, Account: s.net.LP, Programs: s.programs}
 	s.user = &devsolana.Party{Net: s.net, Account: s.net.User, Programs: s.programs}
 	s.ln = lightning.New(lightning.Options{Now: now, Height: func() uint32 { h, _ := n.Tip(); return h }})
-	s.payer = must.Get(s.ln.NewNode("payer", 10_000_000))(t)
-	s.lp = must.Get(lp.Start(t.Context(), lp.Options{Solana: s.me, Lightning: must.Get(s.ln.NewNode("lp", 100_000_000))(t), Now: now, Next: next}))(t)
+	s.payer = trial.Must(s.ln.NewNode("payer", 10_000_000))(t)
+	s.lp = trial.Must(lp.Start(t.Context(), lp.Options{Solana: s.me, Lightning: trial.Must(s.ln.NewNode("lp", 100_000_000))(t), Now: now, Next: next}))(t)
 	t.Cleanup(func() {
 		if err := s.lp.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	s.wallet = must.Get(n.NewWallet(btc.P2WPKH))(t)
+	s.wallet = trial.Must(n.NewWallet(btc.P2WPKH))(t)
 	if _, err := n.Faucet(s.wallet.Address, 10_000_000); err != nil {
 		t.Fatal(err)
 	}
@@ -101,18 +101,18 @@ func both(t *testing.T, run func(t *testing.T, s *solana)) {
 // transaction that was authorised.
 func (s *solana) data(raw []byte) *solwire.SwapData {
 	s.Helper()
-	return must.Get(solwire.ParseSwapData(raw))(s.T)
+	return trial.Must(solwire.ParseSwapData(raw))(s.T)
 }
 
 func (s *solana) open(d *solwire.SwapData, auth chains.Auth) {
 	s.Helper()
-	a := must.Get(solwire.ParseInitAuth(auth))(s.T)
-	fee := must.Get(solwire.ParseFeeRate(rate))(s.T)
+	a := trial.Must(solwire.ParseInitAuth(auth))(s.T)
+	fee := trial.Must(solwire.ParseFeeRate(rate))(s.T)
 	var block *bank.Block
 	s.bank.Read(bank.Processed, 0, func(v *bank.View) { block = v.Block(a.Slot) })
 	s.ok(s.programs.VerifyInit(d, s.user.Address(), a, fee, block.Hash))
-	txs := must.Get(s.programs.OpenTxs(d, s.user.Address(), a, fee, solwire.SignedBlock{Hash: block.Hash, Height: block.Height}, nil))(s.T)
-	must.Get(s.user.Send(s.ctx, txs...))(s.T)
+	txs := trial.Must(s.programs.OpenTxs(d, s.user.Address(), a, fee, solwire.SignedBlock{Hash: block.Hash, Height: block.Height}, nil))(s.T)
+	trial.Must(s.user.Send(s.ctx, txs...))(s.T)
 }
 
 func (s *solana) state(d *solwire.SwapData) chains.EscrowState {
@@ -129,26 +129,26 @@ func (s *solana) tokens() int64 { return int64(s.net.Tokens(s.mint, s.user.Addre
 
 func (s *solana) funds() int64 {
 	s.Helper()
-	return int64(must.Get(s.me.Funds(s.mint))(s.T))
+	return int64(trial.Must(s.me.Funds(s.mint))(s.T))
 }
 
 func (s *solana) status(service lpwire.Service, endpoint string, id []byte, sequence uint64) lpwire.Status {
 	s.Helper()
-	return must.Get(s.client.Status(s.ctx, lpwire.StatusQuery{URL: s.lp.URL() + service.Path(), Endpoint: endpoint, ID: hex.EncodeToString(id),
+	return trial.Must(s.client.Status(s.ctx, lpwire.StatusQuery{URL: s.lp.URL() + service.Path(), Endpoint: endpoint, ID: hex.EncodeToString(id),
 		Sequence: new(big.Int).SetUint64(sequence)}))(s.T)
 }
 
 func (s *solana) toBTC() lpwire.ToBTCQuote {
 	s.Helper()
-	return must.Get(s.client.ToBTC(s.ctx, s.lp.URL(), lpwire.ToBTCRequest{Chain: "SOLANA", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
-		ConfirmationTarget: 3, Confirmations: 2, Nonce: must.Get(rawtx.NewNonce(s.now(), uint32(time.Now().UnixNano())))(s.T), Token: s.mint.String(),
+	return trial.Must(s.client.ToBTC(s.ctx, s.lp.URL(), lpwire.ToBTCRequest{Chain: "SOLANA", Address: s.wallet.Address.String(), Amount: big.NewInt(100_000),
+		ConfirmationTarget: 3, Confirmations: 2, Nonce: trial.Must(rawtx.NewNonce(s.now(), uint32(time.Now().UnixNano())))(s.T), Token: s.mint.String(),
 		Offerer: s.user.Address().String(), FeeRate: async.Known(rate)}, lpwire.Early{}))(s.T)
 }
 
 func TestInfoOnSolana(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *solana) {
-		info := must.Get(s.client.Info(s.ctx, s.lp.URL()))(t)
+		info := trial.Must(s.client.Info(s.ctx, s.lp.URL()))(t)
 		c := info.Chains[0]
 		if c.Chain != "SOLANA" || c.Version != s.programs.Version || c.Address != s.me.Address().String() {
 			t.Errorf("%+v", c)
@@ -163,7 +163,7 @@ func TestInfoOnSolana(t *testing.T) {
 			}
 		}
 		s.lp.Misbehave(lp.Fault{StrangeInfo: true})
-		info = must.Get(s.client.Info(s.ctx, s.lp.URL()))(t)
+		info = trial.Must(s.client.Info(s.ctx, s.lp.URL()))(t)
 		if solwire.VerifyData(s.me.Address(), info.Envelope, info.Chains[0].Signature) == nil {
 			t.Error("a stranger's signature is good")
 		}
@@ -198,9 +198,9 @@ func TestToBTCFromSolana(t *testing.T) {
 			auth = status.Auth
 			return status.Code == lpwire.CodeRefund
 		})
-		refund := must.Get(d.VerifyRefund(*auth, s.now()))(t)
-		tx := must.Get(s.programs.RefundTx(d, s.user.Address(), &refund, nil, devsolana.FeeRate, solwire.ToATA{}))(t)
-		must.Get(s.user.Send(s.ctx, tx))(t)
+		refund := trial.Must(d.VerifyRefund(*auth, s.now()))(t)
+		tx := trial.Must(s.programs.RefundTx(d, s.user.Address(), &refund, nil, devsolana.FeeRate, solwire.ToATA{}))(t)
+		trial.Must(s.user.Send(s.ctx, tx))(t)
 		s.becomes(d, chains.EscrowRefunded)
 	})
 }
@@ -208,10 +208,10 @@ func TestToBTCFromSolana(t *testing.T) {
 func TestToBTCLNFromSolana(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *solana) {
-		recipient := must.Get(s.ln.NewNode("recipient", 0))(t)
+		recipient := trial.Must(s.ln.NewNode("recipient", 0))(t)
 		preimage, _ := lightning.Preimage(t.Name())
-		pr := must.Get(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
-		q := must.Get(s.client.ToBTCLN(s.ctx, s.lp.URL(), lpwire.ToBTCLNRequest{Chain: "SOLANA", Invoice: pr, MaxFee: big.NewInt(200),
+		pr := trial.Must(recipient.NewInvoice(lightning.InvoiceOptions{Preimage: preimage, AmountMsat: 50_000_000}))(t)
+		q := trial.Must(s.client.ToBTCLN(s.ctx, s.lp.URL(), lpwire.ToBTCLNRequest{Chain: "SOLANA", Invoice: pr, MaxFee: big.NewInt(200),
 			Expiry: s.now().Unix() + 432_000, Token: s.mint.String(), Offerer: s.user.Address().String(), FeeRate: async.Known(rate)}, lpwire.Early{}))(t)
 		d, funds := s.data(q.Escrow), s.funds()
 		s.open(d, q.Auth)
@@ -225,7 +225,7 @@ func TestToBTCLNFromSolana(t *testing.T) {
 func (s *solana) fromBTC(sequence uint64) lpwire.FromBTCQuote {
 	s.Helper()
 	bounty := lpwire.Bounty{FeePerBlock: big.NewInt(50_000), SafetyFactor: big.NewInt(1), StartTimestamp: s.now().Unix(), AddBlock: big.NewInt(1), AddFee: big.NewInt(20_000)}
-	return must.Get(s.client.FromBTC(s.ctx, s.lp.URL(), lpwire.FromBTCRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
+	return trial.Must(s.client.FromBTC(s.ctx, s.lp.URL(), lpwire.FromBTCRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
 		Claimer: s.user.Address().String(), Amount: big.NewInt(200_000), Token: s.mint.String(), Sequence: sequence, Bounty: async.Known(&bounty), FeeRate: async.Known(rate)}, lpwire.Early{}))(s.T)
 }
 
@@ -239,10 +239,10 @@ func TestFromBTCToSolana(t *testing.T) {
 		}
 		before := s.tokens()
 		s.open(d, q.Auth)
-		to := must.Get(btc.ParseAddress(q.BTCAddress, btc.Regtest))(t)
-		tx := must.Get(s.wallet.Pay(2, wire.NewTxOut(q.Amount.Int64(), to.Script())))(t)
+		to := trial.Must(btc.ParseAddress(q.BTCAddress, btc.Regtest))(t)
+		tx := trial.Must(s.wallet.Pay(2, wire.NewTxOut(q.Amount.Int64(), to.Script())))(t)
 		s.mine(2)
-		must.Get(s.user.ClaimBitcoin(s.ctx, d, tx.TxHash(), 0))(t)
+		trial.Must(s.user.ClaimBitcoin(s.ctx, d, tx.TxHash(), 0))(t)
 		if got := s.tokens() - before; got != q.Total.Int64() {
 			t.Errorf("the user got %d, agreed %s", got, q.Total)
 		}
@@ -261,7 +261,7 @@ func TestFromBTCToSolana(t *testing.T) {
 func (s *solana) fromBTCLN(name string) (lpwire.FromBTCLNQuote, [32]byte, [32]byte) {
 	s.Helper()
 	preimage, hash := lightning.Preimage(s.Name() + name)
-	q := must.Get(s.client.FromBTCLN(s.ctx, s.lp.URL(), lpwire.FromBTCLNRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
+	q := trial.Must(s.client.FromBTCLN(s.ctx, s.lp.URL(), lpwire.FromBTCLNRequest{Chain: "SOLANA", DepositToken: solwire.WSOL.String(),
 		PaymentHash: hex.EncodeToString(hash[:]), Amount: big.NewInt(50_000), Claimer: s.user.Address().String(), Token: s.mint.String(), FeeRate: async.Known(rate)}, lpwire.Early{}))(s.T)
 	return q, preimage, hash
 }
@@ -282,7 +282,7 @@ func TestFromBTCLNToSolana(t *testing.T) {
 		s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 		d, auth := promised(hash)
 		s.open(d, auth)
-		must.Get(s.user.ClaimSecret(s.ctx, d, preimage))(t)
+		trial.Must(s.user.ClaimSecret(s.ctx, d, preimage))(t)
 		s.eventually("settled", func() bool {
 			return s.status(lpwire.FromBTCLN, lpwire.GetInvoicePaymentAuth, hash[:], 0).Code == lpwire.CodeSettled
 		})
@@ -324,7 +324,7 @@ func TestAutoOnSolana(t *testing.T) {
 		})
 		d := s.data(status.Escrow)
 		s.becomes(d, chains.EscrowOpen)
-		must.Get(s.user.ClaimSecret(s.ctx, d, preimage))(t)
+		trial.Must(s.user.ClaimSecret(s.ctx, d, preimage))(t)
 		s.eventually("settled", func() bool {
 			return s.status(lpwire.FromBTCLNAuto, lpwire.GetInvoiceStatus, hash[:], 0).Code == lpwire.CodeSettled
 		})
@@ -335,7 +335,7 @@ func TestGasOnSolana(t *testing.T) {
 	t.Parallel()
 	s := newSolana(t, solwire.V1, false)
 	to := solwire.DataKey([]byte("somebody"), sha256.Sum256(nil)).PublicKey()
-	q := must.Get(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "SOLANA", Address: to.String(), Amount: big.NewInt(2e7), Token: solwire.WSOL.String()}))(t)
+	q := trial.Must(s.client.TrustedLN(s.ctx, s.lp.URL(), lpwire.TrustedRequest{Chain: "SOLANA", Address: to.String(), Amount: big.NewInt(2e7), Token: solwire.WSOL.String()}))(t)
 	s.ok(s.payer.Start(q.Invoice, lightning.Limits{}))
 	s.eventually("paid out", func() bool {
 		return s.net.Lamports(to) == 2e7

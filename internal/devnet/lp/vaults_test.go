@@ -8,7 +8,7 @@ import (
 	devnet "github.com/swapper-go/swapper/internal/devnet/evm"
 	"github.com/swapper-go/swapper/internal/devnet/lp"
 	lpwire "github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // An LP with several vaults for a token offers them in turn, so that several users
@@ -19,7 +19,7 @@ func TestVaultsAreOfferedInTurn(t *testing.T) {
 	k := newKit(t, func(o *lp.Options) { o.Vaults, o.Deposit = vaults, 500_000_000 })
 	var first []string
 	for i := range 2 * vaults {
-		q := must.Get(k.client.SPV(k.ctx, k.lp.URL(), lpwire.SPVRequest{Chain: k.evm.Network().Chain, Address: k.evm.User.Address.Hex(), Amount: async.Known(big.NewInt(200_000)),
+		q := trial.Must(k.client.SPV(k.ctx, k.lp.URL(), lpwire.SPVRequest{Chain: k.evm.Network().Chain, Address: k.evm.User.Address.Hex(), Amount: async.Known(big.NewInt(200_000)),
 			Token: k.evm.Contracts().Token.Hex(), GasToken: devnet.Native.Hex(), CallerFeeRate: async.Known(big.NewInt(1000))}))(t)
 		id := q.VaultID.String()
 		switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -31,7 +31,7 @@ func TestVectorsInfoServer(t *testing.T) {
 			}
 		}
 		c.Input(t, &in)
-		key := must.Get(crypto.ToECDSA(in.Config.EVMPrivateKey))(t)
+		key := trial.Must(crypto.ToECDSA(in.Config.EVMPrivateKey))(t)
 		// The services of the reference's run; only keys and tokens vary.
 		tokens := in.Config.Tokens
 		services := []service{

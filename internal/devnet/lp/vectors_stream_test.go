@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -95,7 +95,7 @@ func TestVectorsServerStream(t *testing.T) {
 		s.Config.ErrorLog = nil
 		s.Start()
 		defer s.Close()
-		conn := must.Get(net.Dial("tcp", s.Listener.Addr().String()))(t)
+		conn := trial.Must(net.Dial("tcp", s.Listener.Addr().String()))(t)
 		defer conn.Close()
 		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 		var head bytes.Buffer
@@ -125,7 +125,7 @@ func TestVectorsServerStream(t *testing.T) {
 			Status                     int
 			ContentType, Body, BodyHex string
 		}
-		must.Do(t, json.Unmarshal(c.Want(t), &want))
+		trial.Do(t, json.Unmarshal(c.Want(t), &want))
 		resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: in.Method})
 		var body []byte
 		if err == nil {

@@ -11,28 +11,28 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/ws"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // TestForeignClient sends SOL with solana-go's own transactions, clients and
 // websocket.
 func TestForeignClient(t *testing.T) {
 	k := newKit(t, bank.Options{})
-	socket := must.Get(ws.Connect(k.ctx, k.server.SocketURL()))(t)
+	socket := trial.Must(ws.Connect(k.ctx, k.server.SocketURL()))(t)
 	defer socket.Close()
-	latest := must.Get(k.client.GetLatestBlockhash(k.ctx, client.CommitmentFinalized))(t)
+	latest := trial.Must(k.client.GetLatestBlockhash(k.ctx, client.CommitmentFinalized))(t)
 	alice, carol := key("alice"), key("carol").PublicKey()
-	tx := must.Get(solana.NewTransaction([]solana.Instruction{system.NewTransferInstruction(3*sol, alice.PublicKey(), carol).Build()},
+	tx := trial.Must(solana.NewTransaction([]solana.Instruction{system.NewTransferInstruction(3*sol, alice.PublicKey(), carol).Build()},
 		latest.Value.Blockhash, solana.TransactionPayer(alice.PublicKey())))(t)
 	if _, err := tx.Sign(func(solana.PublicKey) *solana.PrivateKey { return &alice }); err != nil {
 		t.Fatal(err)
 	}
-	id := must.Get(sendandconfirmtransaction.SendAndConfirmTransaction(k.ctx, k.client, socket, tx))(t)
+	id := trial.Must(sendandconfirmtransaction.SendAndConfirmTransaction(k.ctx, k.client, socket, tx))(t)
 	balance, err := k.client.GetBalance(k.ctx, carol, client.CommitmentConfirmed)
 	if err != nil || balance.Value != 3*sol {
 		t.Fatalf("carol has %v: %v", balance, err)
 	}
-	got := must.Get(k.client.GetTransaction(k.ctx, id, &client.GetTransactionOpts{Encoding: solana.EncodingBase64}))(t)
+	got := trial.Must(k.client.GetTransaction(k.ctx, id, &client.GetTransactionOpts{Encoding: solana.EncodingBase64}))(t)
 	again, err := got.Transaction.GetTransaction()
 	if err != nil || again.Signatures[0] != id || got.Meta.Fee != 5000 {
 		t.Fatalf("%+v: %v", got, err)
@@ -41,7 +41,7 @@ func TestForeignClient(t *testing.T) {
 	if err != nil || len(history) != 1 || history[0].Signature != id || history[0].ConfirmationStatus != client.ConfirmationStatusFinalized {
 		t.Fatalf("%+v: %v", history, err)
 	}
-	parsed := must.Get(k.client.GetParsedTransaction(k.ctx, id, nil))(t)
+	parsed := trial.Must(k.client.GetParsedTransaction(k.ctx, id, nil))(t)
 	if ix := parsed.Transaction.Message.Instructions[0]; ix.Program != "system" || ix.Parsed == nil {
 		t.Errorf("%+v", ix)
 	}

@@ -12,8 +12,8 @@ import (
 
 	devsolana "github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const sol = solana.LAMPORTS_PER_SOL
@@ -41,9 +41,9 @@ func newKit(t *testing.T, o bank.Options) *kit {
 		key("alice").PublicKey(): {Lamports: 1000 * sol}, key("bob").PublicKey(): {Lamports: 10 * sol},
 		mint: bank.MintAccount(6, 0, &authority),
 	}
-	k.bank = must.Get(bank.New(o))(t)
+	k.bank = trial.Must(bank.New(o))(t)
 	t.Cleanup(func() { _ = k.bank.Close() })
-	k.server = must.Get(devsolana.Serve(devsolana.NodeOptions{Bank: k.bank, Airdrop: func(to wire.Key, lamports uint64) (wire.Signature, error) {
+	k.server = trial.Must(devsolana.Serve(devsolana.NodeOptions{Bank: k.bank, Airdrop: func(to wire.Key, lamports uint64) (wire.Signature, error) {
 		return k.send("alice", wire.Transfer(authority, to, lamports)), nil
 	}}))(t)
 	t.Cleanup(func() { _ = k.server.Close() })

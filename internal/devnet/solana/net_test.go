@@ -12,13 +12,13 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func start(t *testing.T, o solana.Options) *solana.Net {
 	t.Helper()
-	n := must.Get(solana.Start(o))(t)
+	n := trial.Must(solana.Start(o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
@@ -30,9 +30,9 @@ func start(t *testing.T, o solana.Options) *solana.Net {
 func TestFunds(t *testing.T) {
 	n, ctx := start(t, solana.Options{}), t.Context()
 	a := n.NewAccount()
-	must.Do(t, n.Fund(ctx, a.Address, solana.SOL(3)))
+	trial.Do(t, n.Fund(ctx, a.Address, solana.SOL(3)))
 	for mint, amount := range map[wire.Key]uint64{solana.USDC: 5, solana.WBTC: 6, wire.WSOL: 7} {
-		must.Do(t, n.Mint(ctx, mint, a.Address, amount))
+		trial.Do(t, n.Mint(ctx, mint, a.Address, amount))
 		if got := n.Tokens(mint, a.Address); got != amount {
 			t.Errorf("%d of %s, want %d", got, mint, amount)
 		}
@@ -80,14 +80,14 @@ func TestDeposit(t *testing.T) {
 // relayed demands that the relays know Bitcoin's tip.
 func relayed(t *testing.T, n *solana.Net) {
 	t.Helper()
-	must.Do(t, n.SyncRelay(t.Context()))
+	trial.Do(t, n.SyncRelay(t.Context()))
 	tip, _ := n.Bitcoin().Tip()
 	for _, p := range n.Programs() {
 		if height, err := n.RelayHeight(p.Version); err != nil || height != tip {
 			t.Errorf("%s: the relay is at %d, Bitcoin at %d: %v", p.Version, height, tip, err)
 		}
 	}
-	want := must.Get(n.StoredHeader(tip))(t)
+	want := trial.Must(n.StoredHeader(tip))(t)
 	for _, p := range n.Programs() {
 		n.Bank().Read(bank.Processed, 0, func(v *bank.View) {
 			a, _ := v.Account(p.RelayState())
@@ -109,7 +109,7 @@ func TestRelayFollows(t *testing.T) {
 			t.Fatal(err)
 		}
 		relayed(t, n)
-		must.Do(t, n.Bitcoin().Reorg(depth))
+		trial.Do(t, n.Bitcoin().Reorg(depth))
 		relayed(t, n)
 	}
 }
@@ -119,7 +119,7 @@ func TestTimeAndForks(t *testing.T) {
 	n := start(t, solana.Options{Now: func() time.Time { return now }, FinalizedLag: 3})
 	ctx := t.Context()
 	before := n.Head()
-	must.Do(t, n.Advance(time.Hour))
+	trial.Do(t, n.Advance(time.Hour))
 	if !n.Time().Equal(now.Add(time.Hour)) {
 		t.Errorf("the time is %s", n.Time())
 	}
@@ -127,8 +127,8 @@ func TestTimeAndForks(t *testing.T) {
 		t.Errorf("%d slots, %d blocks in an hour", grown, n.Head().Height-before.Height)
 	}
 	a := n.NewAccount()
-	must.Do(t, n.Fund(ctx, a.Address, solana.SOL(1)))
-	must.Do(t, n.Reorg(1))
+	trial.Do(t, n.Fund(ctx, a.Address, solana.SOL(1)))
+	trial.Do(t, n.Reorg(1))
 	if n.Lamports(a.Address) != 0 {
 		t.Error("the replaced block left something")
 	}
@@ -136,7 +136,7 @@ func TestTimeAndForks(t *testing.T) {
 	if n.Lamports(a.Address) != solana.SOL(1) {
 		t.Error("the transaction did not come again")
 	}
-	must.Do(t, n.Forget(1))
+	trial.Do(t, n.Forget(1))
 	n.Mine(1)
 	if n.Lamports(a.Address) != 0 {
 		t.Error("the transaction came again")
@@ -148,9 +148,9 @@ func TestTimeAndForks(t *testing.T) {
 // TestServers asks a second server for SOL and sees it through the first.
 func TestServers(t *testing.T) {
 	n, ctx := start(t, solana.Options{SlotTime: 5 * time.Millisecond, ConfirmedLag: 1, FinalizedLag: 2}), t.Context()
-	second := must.Get(n.Serve(""))(t)
+	second := trial.Must(n.Serve(""))(t)
 	to := n.NewAccount().Address
-	id := must.Get(client.New(second.URL()).RequestAirdrop(ctx, to, 5, client.CommitmentConfirmed))(t)
+	id := trial.Must(client.New(second.URL()).RequestAirdrop(ctx, to, 5, client.CommitmentConfirmed))(t)
 	if tx, err := n.Wait(ctx, id); err == nil || tx.Err == nil { // five lamports are no rent
 		t.Fatalf("%+v: %v", tx, err)
 	}
@@ -158,7 +158,7 @@ func TestServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for {
-		balance := must.Get(client.New(n.URL()).GetBalance(ctx, to, client.CommitmentFinalized))(t)
+		balance := trial.Must(client.New(n.URL()).GetBalance(ctx, to, client.CommitmentFinalized))(t)
 		if balance.Value == solana.SOL(5) {
 			return
 		}
@@ -170,7 +170,7 @@ func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // after Bitcoin's first block
 		network := new(loopback.Network)
-		coins := must.Get(bitcoin.Start(bitcoin.Options{Network: network}))(t)
+		coins := trial.Must(bitcoin.Start(bitcoin.Options{Network: network}))(t)
 		defer coins.Close()
 		n := start(t, solana.Options{Bitcoin: coins, Network: network})
 		defer n.Close()

@@ -16,8 +16,8 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 type object = map[string]any
@@ -198,7 +198,7 @@ func TestBodies(t *testing.T) {
 	if status, _ := k.post(strings.Repeat(" ", 60_000)); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a long body: %d", status)
 	}
-	r := must.Get(http.Get(k.server.URL() + "/health"))(t)
+	r := trial.Must(http.Get(k.server.URL() + "/health"))(t)
 	defer r.Body.Close()
 	if text, _ := io.ReadAll(r.Body); string(text) != "ok" {
 		t.Errorf("health: %s", text)
@@ -355,7 +355,7 @@ func TestSimulation(t *testing.T) {
 	k.is(nil, "simulateTransaction", params(text, options), "value", "err")
 	k.is(150.0, "simulateTransaction", params(text, options), "value", "unitsConsumed")
 	k.is(float64(10*sol), "getBalance", params(bob.String()), "value")
-	must.Do(t, k.bank.Expire())
+	trial.Do(t, k.bank.Expire())
 	k.is("BlockhashNotFound", "simulateTransaction", params(text, object{"encoding": "base64"}), "value", "err")
 	k.is(nil, "simulateTransaction", params(text, object{"encoding": "base64", "replaceRecentBlockhash": true}), "value", "err")
 	if a := k.ask("sendTransaction", text, object{"encoding": "base64"}); a.Error == nil || a.Error.Message != "Transaction simulation failed: Blockhash not found" {
@@ -401,7 +401,7 @@ func TestFaults(t *testing.T) {
 	k.bank.Produce(1)
 	k.is(float64(10*sol), "getBalance", params(bob.String()), "value")
 	k.server.Misbehave(solana.NodeFault{LoseAnswer: true})
-	body := must.Get(json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "sendTransaction", "params": send(2_000_000)}))(t)
+	body := trial.Must(json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "sendTransaction", "params": send(2_000_000)}))(t)
 	if r, err := http.Post(k.server.URL(), "application/json", bytes.NewReader(body)); err == nil {
 		r.Body.Close()
 		t.Error("there was an answer")
@@ -437,8 +437,8 @@ func TestAddress(t *testing.T) {
 	if _, err := solana.Serve(solana.NodeOptions{Bank: k.bank, Address: address}); err == nil {
 		t.Error("two servers have one address")
 	}
-	must.Do(t, k.server.Close())
-	again := must.Get(solana.Serve(solana.NodeOptions{Bank: k.bank, Address: address}))(t)
+	trial.Do(t, k.server.Close())
+	again := trial.Must(solana.Serve(solana.NodeOptions{Bank: k.bank, Address: address}))(t)
 	defer again.Close()
 	if again.URL() != k.server.URL() || again.SocketURL() != k.server.SocketURL() {
 		t.Errorf("%s and %s", again.URL(), again.SocketURL())

@@ -14,8 +14,8 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // line is a websocket to a node.
@@ -116,7 +116,7 @@ func TestSubscriptions(t *testing.T) {
 	k.bank.Produce(3)
 	alice, bob := key("alice").PublicKey(), key("bob").PublicKey()
 	raw := k.sign("alice", wire.Transfer(alice, bob, sol))
-	tx := must.Get(bank.Parse(raw))(t)
+	tx := trial.Must(bank.Parse(raw))(t)
 	l := k.dial()
 	l.write(object{"jsonrpc": "2.0", "method": "ping"}) // has no answer
 	if got := l.call("getSlot", object{"commitment": "processed"}); got != 3.0 {
@@ -206,7 +206,7 @@ func TestForkIsHeard(t *testing.T) {
 	if got := l.hears("programNotification", program); at(got, "value", "pubkey") != wire.ATA(bob, mint).String() {
 		t.Errorf("%v", got)
 	}
-	must.Do(t, k.bank.Fork(1, false))
+	trial.Do(t, k.bank.Fork(1, false))
 	if got := l.hears("accountNotification", account); at(got, "value", "lamports") != float64(10*sol) {
 		t.Errorf("%v", got)
 	}
@@ -244,7 +244,7 @@ func TestSocketFaults(t *testing.T) {
 	}
 	k.server.Misbehave(solana.NodeFault{})
 	l = k.dial()
-	must.Do(t, k.server.Close())
+	trial.Do(t, k.server.Close())
 	if _, _, err := l.conn.Read(k.ctx); err == nil {
 		t.Error("a closed server goes on")
 	}

@@ -5,15 +5,15 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // BenchmarkStart starts a network on a Bitcoin network that is there.
 func BenchmarkStart(b *testing.B) {
-	n := must.Get(bitcoin.Start(bitcoin.Options{}))(b)
+	n := trial.Must(bitcoin.Start(bitcoin.Options{}))(b)
 	defer n.Close()
 	for b.Loop() {
-		s := must.Get(starknet.Start(starknet.Options{Bitcoin: n}))(b)
-		must.Do(b, s.Close())
+		s := trial.Must(starknet.Start(starknet.Options{Bitcoin: n}))(b)
+		trial.Do(b, s.Close())
 	}
 }

@@ -12,20 +12,20 @@ import (
 	client "github.com/NethermindEth/starknet.go/rpc"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // sdk is a client of another make, with an account of it.
 func sdk(t *testing.T, k *kit, of contracts.Key) (*client.Provider, *account.Account) {
 	t.Helper()
-	p := must.Get(client.NewProvider(t.Context(), k.server.URL()))(k)
+	p := trial.Must(client.NewProvider(t.Context(), k.server.URL()))(k)
 	secret, ok := new(big.Int).SetString(of.Secret()[2:], 16)
 	if !ok {
 		t.Fatal("the key is no number")
 	}
 	public, at := of.Public(), of.Address()
-	a := must.Get(account.NewAccount(p, &at, public.String(), account.SetNewMemKeystore(public.String(), secret), account.CairoV2))(k)
+	a := trial.Must(account.NewAccount(p, &at, public.String(), account.SetNewMemKeystore(public.String(), secret), account.CairoV2))(k)
 	return p, a
 }
 
@@ -43,15 +43,15 @@ func TestAccountOfSDK(t *testing.T) {
 	if *at != bob.Address() {
 		t.Fatalf("the SDK deploys %s", at)
 	}
-	sent := must.Get(p.AddDeployAccountTransaction(ctx, deploy))(k)
-	receipt := must.Get(a.WaitForTransactionReceipt(ctx, sent.Hash, 10*time.Millisecond))(k)
+	sent := trial.Must(p.AddDeployAccountTransaction(ctx, deploy))(k)
+	receipt := trial.Must(a.WaitForTransactionReceipt(ctx, sent.Hash, 10*time.Millisecond))(k)
 	if receipt.ExecutionStatus != client.TxnExecutionStatusSUCCEEDED || *receipt.ContractAddress != *at {
 		t.Fatalf("receipt %+v", receipt)
 	}
 	to := alice.Address()
-	invoke := must.Get(a.BuildAndSendInvokeTxn(ctx, []client.InvokeFunctionCall{{ContractAddress: &wire.STRK, FunctionName: "transfer",
+	invoke := trial.Must(a.BuildAndSendInvokeTxn(ctx, []client.InvokeFunctionCall{{ContractAddress: &wire.STRK, FunctionName: "transfer",
 		CallData: []*felt.Felt{&to, new(felt.Felt).SetUint64(9), new(felt.Felt)}}}, nil))(k)
-	receipt = must.Get(a.WaitForTransactionReceipt(ctx, invoke.Hash, 10*time.Millisecond))(k)
+	receipt = trial.Must(a.WaitForTransactionReceipt(ctx, invoke.Hash, 10*time.Millisecond))(k)
 	if receipt.ExecutionStatus != client.TxnExecutionStatusSUCCEEDED || len(receipt.Events) != 2 || receipt.ActualFee.Unit != client.UnitFri {
 		t.Fatalf("receipt %+v", receipt)
 	}

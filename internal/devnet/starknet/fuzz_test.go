@@ -9,13 +9,13 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // FuzzRequest hands the server any body: it answers, with JSON, and the chain goes on.
 func FuzzRequest(f *testing.F) {
 	k := newKit(f, contracts.Options{})
-	raw := must.Get(json.Marshal(k.body(k.transfer(0, big.NewInt(1)))))(k)
+	raw := trial.Must(json.Marshal(k.body(k.transfer(0, big.NewInt(1)))))(k)
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"starknet_getEvents","params":{"filter":{"chunk_size":2,"from_block":{"block_number":1},"keys":[["0x1"],[]],"continuation_token":"1-1"}}}`)
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"starknet_call","params":[{"contract_address":"0x1","entry_point_selector":"0x2","calldata":["0x3"]},"latest"]}`)
 	f.Add(`[{"jsonrpc":"2.0","id":null,"method":"starknet_getStateUpdate","params":["pre_confirmed"]}]`)

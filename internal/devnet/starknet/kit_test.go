@@ -11,8 +11,8 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var alice, bob = contracts.KeyOf("alice"), contracts.KeyOf("bob")
@@ -31,7 +31,7 @@ func newKit(t testing.TB, o contracts.Options) *kit {
 	t.Helper()
 	k := &kit{TB: t}
 	o.ChainID, o.Classes = network.ChainIDFelt(), contracts.Classes(contracts.Rules{})
-	k.chain = must.Get(contracts.New(o))(t)
+	k.chain = trial.Must(contracts.New(o))(t)
 	t.Cleanup(func() { _ = k.chain.Close() })
 	minter := wire.ShortString("minter")
 	k.must(k.chain.Place(wire.STRK, contracts.Token().Hash, contracts.TokenArgs("Starknet Token", "STRK", 18, minter)...))
@@ -43,7 +43,7 @@ func newKit(t testing.TB, o contracts.Options) *kit {
 		k.must(err)
 	}
 	k.chain.Produce(2) // the SDK cannot read the tip of what is in the first
-	k.server = must.Get(starknet.Serve(starknet.NodeOptions{Chain: k.chain}))(t)
+	k.server = trial.Must(starknet.Serve(starknet.NodeOptions{Chain: k.chain}))(t)
 	t.Cleanup(func() { _ = k.server.Close() })
 	return k
 }
@@ -67,7 +67,7 @@ func rate() wire.FeeRate {
 // transfer is a signed transfer by Alice.
 func (k *kit) transfer(nonce uint64, amount *big.Int) *wire.Transaction {
 	k.Helper()
-	call := must.Get(wire.Transfer(wire.STRK, bob.Address(), amount))(k)
+	call := trial.Must(wire.Transfer(wire.STRK, bob.Address(), amount))(k)
 	tx := network.NewInvoke(alice.Address(), nonce, rate(), []wire.Call{call})
 	k.must(alice.SignTransaction(tx))
 	return tx
@@ -76,7 +76,7 @@ func (k *kit) transfer(nonce uint64, amount *big.Int) *wire.Transaction {
 // send puts a transaction on chain without a server.
 func (k *kit) send(t *wire.Transaction) wire.Felt {
 	k.Helper()
-	tx := must.Get(contracts.NewTx(t, false))(k)
+	tx := trial.Must(contracts.NewTx(t, false))(k)
 	k.must(k.chain.Send(tx))
 	return tx.Hash
 }
@@ -104,16 +104,16 @@ type answer struct {
 // post sends a body as it is.
 func (k *kit) post(path, body string) (status int, text string) {
 	k.Helper()
-	r := must.Get(http.Post(k.server.URL()+path, "application/json", strings.NewReader(body)))(k)
+	r := trial.Must(http.Post(k.server.URL()+path, "application/json", strings.NewReader(body)))(k)
 	defer r.Body.Close()
-	raw := must.Get(io.ReadAll(r.Body))(k)
+	raw := trial.Must(io.ReadAll(r.Body))(k)
 	return r.StatusCode, string(raw)
 }
 
 // ask makes a call in a version of the specification.
 func (k *kit) ask(version, method string, params any) (a answer) {
 	k.Helper()
-	raw := must.Get(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "starknet_" + method, "params": params}))(k)
+	raw := trial.Must(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "starknet_" + method, "params": params}))(k)
 	_, text := k.post(version, string(raw))
 	if err := json.Unmarshal([]byte(text), &a); err != nil {
 		k.Fatalf("%s: %v: %s", method, err, text)

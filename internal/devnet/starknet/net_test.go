@@ -13,13 +13,13 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func start(t *testing.T, o starknet.Options) *starknet.Net {
 	t.Helper()
-	n := must.Get(starknet.Start(o))(t)
+	n := trial.Must(starknet.Start(o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
@@ -30,25 +30,25 @@ func start(t *testing.T, o starknet.Options) *starknet.Net {
 
 func balance(t *testing.T, n *starknet.Net, token, of wire.Felt) *big.Int {
 	t.Helper()
-	return must.Get(n.Balance(token, of))(t)
+	return trial.Must(n.Balance(token, of))(t)
 }
 
 func transfer(t *testing.T, token, to wire.Felt, amount *big.Int) wire.Call {
 	t.Helper()
-	return must.Get(wire.Transfer(token, to, amount))(t)
+	return trial.Must(wire.Transfer(token, to, amount))(t)
 }
 
 func TestFunds(t *testing.T) {
 	n, ctx := start(t, starknet.Options{}), t.Context()
 	a := n.NewAccount()
-	must.Do(t, n.Fund(ctx, a.Address, starknet.STRK(3)))
+	trial.Do(t, n.Fund(ctx, a.Address, starknet.STRK(3)))
 	for token, amount := range map[wire.Felt]int64{starknet.USDC: 5, starknet.WBTC: 6, starknet.ETH: 7} {
-		must.Do(t, n.Mint(ctx, token, a.Address, big.NewInt(amount)))
+		trial.Do(t, n.Mint(ctx, token, a.Address, big.NewInt(amount)))
 		if got := balance(t, n, token, a.Address); got.Int64() != amount {
 			t.Errorf("%d of %s, want %d", got, wire.Hex64(token), amount)
 		}
 	}
-	must.Do(t, a.Deploy(ctx))
+	trial.Do(t, a.Deploy(ctx))
 	before := balance(t, n, starknet.WBTC, n.LP.Address)
 	if _, err := a.Send(ctx, transfer(t, starknet.WBTC, n.LP.Address, big.NewInt(4))); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestFunds(t *testing.T) {
 
 func TestDeposit(t *testing.T) {
 	n, ctx := start(t, starknet.Options{Manual: true}), t.Context()
-	must.Do(t, n.Deposit(ctx, n.LP, starknet.WBTC, big.NewInt(1_000_000)))
+	trial.Do(t, n.Deposit(ctx, n.LP, starknet.WBTC, big.NewInt(1_000_000)))
 	got, err := n.Party(n.LP).Funds(starknet.WBTC)
 	if err != nil || got.Int64() != 1_000_000 {
 		t.Fatalf("the LP has %v in the contract: %v", got, err)
@@ -86,12 +86,12 @@ func TestDeposit(t *testing.T) {
 // relayed demands that the relay knows Bitcoin's tip.
 func relayed(t *testing.T, n *starknet.Net) {
 	t.Helper()
-	must.Do(t, n.SyncRelay(t.Context()))
+	trial.Do(t, n.SyncRelay(t.Context()))
 	tip, _ := n.Bitcoin().Tip()
 	if height, err := n.RelayHeight(); err != nil || height != tip {
 		t.Errorf("the relay is at %d, Bitcoin at %d: %v", height, tip, err)
 	}
-	want := must.Get(n.StoredHeader(tip))(t)
+	want := trial.Must(n.StoredHeader(tip))(t)
 	answer, err := n.Call(n.Deployment().BtcRelay.Address, wire.EntryTipCommitHash)
 	if err != nil || answer[0] != want.CommitHash() {
 		t.Errorf("another tip: %v", err)
@@ -113,7 +113,7 @@ func TestRelayFollows(t *testing.T) {
 			t.Fatal(err)
 		}
 		relayed(t, n)
-		must.Do(t, n.Bitcoin().Reorg(depth))
+		trial.Do(t, n.Bitcoin().Reorg(depth))
 		relayed(t, n)
 	}
 }
@@ -129,9 +129,9 @@ func TestTimeAndForks(t *testing.T) {
 	}
 	a := n.NewAccount().Address
 	has := func() *big.Int { return balance(t, n, wire.STRK, a) }
-	must.Do(t, n.Fund(ctx, a, big.NewInt(1)))
+	trial.Do(t, n.Fund(ctx, a, big.NewInt(1)))
 	head := n.Head()
-	must.Do(t, n.Branch(1, 1))
+	trial.Do(t, n.Branch(1, 1))
 	if n.Head().Height != head.Height || n.Head().Hash == head.Hash || n.Head().Time < head.Time {
 		t.Errorf("the branch ends with %+v", n.Head())
 	}
@@ -142,7 +142,7 @@ func TestTimeAndForks(t *testing.T) {
 	if has().Int64() != 1 {
 		t.Error("the transaction did not come again")
 	}
-	must.Do(t, n.Forget(1))
+	trial.Do(t, n.Forget(1))
 	n.Mine(1)
 	if has().Sign() != 0 {
 		t.Error("the transaction came again")
@@ -193,7 +193,7 @@ func TestPreConfirmed(t *testing.T) {
 	n.Hold(false)
 	pay() // the nonces of what was dropped are free again
 	want(4, 5)
-	must.Do(t, n.Reorg(1))
+	trial.Do(t, n.Reorg(1))
 	want(4, 4)
 	n.Mine(1)
 	want(5, 5)
@@ -203,7 +203,7 @@ func TestBlockTime(t *testing.T) {
 	n := start(t, starknet.Options{BlockTime: 5 * time.Millisecond})
 	a := n.NewAccount().Address
 	for range 3 {
-		must.Do(t, n.Fund(t.Context(), a, big.NewInt(1)))
+		trial.Do(t, n.Fund(t.Context(), a, big.NewInt(1)))
 	}
 	if has := balance(t, n, wire.STRK, a); has.Int64() != 3 {
 		t.Errorf("%d arrived", has)
@@ -231,7 +231,7 @@ func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // after Bitcoin's first block
 		network := new(loopback.Network)
-		coins := must.Get(bitcoin.Start(bitcoin.Options{Network: network}))(t)
+		coins := trial.Must(bitcoin.Start(bitcoin.Options{Network: network}))(t)
 		defer coins.Close()
 		n := start(t, starknet.Options{Bitcoin: coins, Network: network})
 		defer n.Close()

@@ -13,8 +13,8 @@ import (
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const (
@@ -174,7 +174,7 @@ func TestErrors(t *testing.T) {
 	k.send(waiting)
 	k.fails("", "addInvokeTransaction", add(waiting), 59)
 	k.fails("", "addInvokeTransaction", add(k.transfer(1, big.NewInt(2))), 64)
-	id := must.Get(waiting.ID())(k)
+	id := trial.Must(waiting.ID())(k)
 	k.fails("", "getTransactionReceipt", []any{id}, 29)
 	k.fails("", "traceTransaction", []any{id}, 10)
 	var status object
@@ -307,8 +307,8 @@ func TestSimulation(t *testing.T) {
 	// A fee is asked for with a signature over another version, and bounds that allow nothing.
 	tx := k.transfer(0, big.NewInt(1))
 	tx.Bounds = wire.FeeRate{}.Bounds(wire.Gas{})
-	hash := must.Get(tx.QueryHash())(k)
-	tx.Signature = must.Get(alice.Sign(hash))(k)
+	hash := trial.Must(tx.QueryHash())(k)
+	tx.Signature = trial.Must(alice.Sign(hash))(k)
 	query := k.body(tx)
 	query["version"] = "0x100000000000000000000000000000003"
 	var estimates []object
@@ -399,7 +399,7 @@ func TestFaults(t *testing.T) {
 		t.Errorf("%d of 4 requests were refused", limited)
 	}
 	with(starknet.NodeFault{LoseAnswer: true})
-	body := must.Get(json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "starknet_addInvokeTransaction", "params": object{"invoke_transaction": k.body(k.transfer(2, big.NewInt(1)))}}))(k)
+	body := trial.Must(json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "starknet_addInvokeTransaction", "params": object{"invoke_transaction": k.body(k.transfer(2, big.NewInt(1)))}}))(k)
 	if _, err := http.Post(k.server.URL(), "application/json", strings.NewReader(string(body))); err == nil {
 		t.Error("the answer came")
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The status of a transaction is told of once it is known, and at once to those who come later.
@@ -22,7 +22,7 @@ func TestStatusOfATransactionIsHeard(t *testing.T) {
 	defer conn.CloseNow()
 	ask := func(method string, params any) {
 		t.Helper()
-		text := must.Get(json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "starknet_" + method, "params": params}))(k)
+		text := trial.Must(json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "starknet_" + method, "params": params}))(k)
 		k.must(conn.Write(t.Context(), websocket.MessageText, text))
 	}
 	says := func(want object) {
@@ -36,7 +36,7 @@ func TestStatusOfATransactionIsHeard(t *testing.T) {
 		}
 	}
 	transfer := k.transfer(0, big.NewInt(1))
-	tx := must.Get(contracts.NewTx(transfer, false))(k)
+	tx := trial.Must(contracts.NewTx(transfer, false))(k)
 	hash := wire.Hex(tx.Hash)
 	told := func(id string) object {
 		return object{"method": "starknet_subscriptionTransactionStatus", "params": object{"subscription_id": id,

@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // deploymentOf returns the contracts of the network that a vector names as in
@@ -19,14 +19,14 @@ import (
 func deploymentOf(t testing.TB, name string) wire.Deployment {
 	t.Helper()
 	chain, on, _ := strings.Cut(name, "/")
-	network := must.Get(bitcoin.ParseNetwork(strings.ToLower(on)))(t)
-	n := must.Get(wire.Preset(chain, network))(t)
+	network := trial.Must(bitcoin.ParseNetwork(strings.ToLower(on)))(t)
+	n := trial.Must(wire.Preset(chain, network))(t)
 	return n.Deployments[0]
 }
 
 func pack(t testing.TB, m *abi.Method, values ...any) []byte {
 	t.Helper()
-	return must.Get(m.Outputs.Pack(values...))(t)
+	return trial.Must(m.Outputs.Pack(values...))(t)
 }
 
 // brokenNode answers nothing.

@@ -12,14 +12,14 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // vaultLog makes a log of the vault manager.
 func vaultLog(t *testing.T, d wire.Deployment, height uint64, event string, topics []common.Hash, values ...any) types.Log {
 	t.Helper()
 	e := wire.VaultABI().Events[event]
-	data := must.Get(e.Inputs.NonIndexed().Pack(values...))(t)
+	data := trial.Must(e.Inputs.NonIndexed().Pack(values...))(t)
 	return types.Log{Address: d.VaultManager.Address, Topics: append([]common.Hash{e.ID}, topics...), Data: data,
 		BlockNumber: height, BlockHash: common.Hash{byte(height)}, TxHash: common.Hash{0xaa, byte(height), event[0], event[1]}}
 }

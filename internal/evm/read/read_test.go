@@ -19,8 +19,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -35,16 +35,16 @@ func TestVectorsCommitStatus(t *testing.T) {
 		}
 		c.Input(t, &in)
 		d, now := deploymentOf(t, in.Chain), time.Unix(in.Now, 0)
-		s := must.Get(wire.ParseSwapData(in.Swap))(t)
+		s := trial.Must(wire.ParseSwapData(in.Swap))(t)
 		signer := common.HexToAddress(in.Signer)
-		hash := must.Get(s.EscrowHash())(t)
+		hash := trial.Must(s.EscrowHash())(t)
 		// The canned answer is to the single form of the call.
 		single := wire.EscrowABI().Methods["getHashState"]
 		if ask, err := wire.EscrowABI().Pack("getHashState", hash); err != nil || !bytes.Equal(ask, in.GetHashStateCall) {
 			t.Errorf("call data %x, want %x", ask, in.GetHashStateCall)
 		}
 		var record wire.EscrowRecord
-		must.Do(t, wire.Unpack(wire.EscrowABI(), single.Name, in.GetHashStateReturn, &record))
+		trial.Do(t, wire.Unpack(wire.EscrowABI(), single.Name, in.GetHashStateReturn, &record))
 		node := &cannedNode{t: t, logs: in.Logs, view: viewStates(t, map[common.Hash]wire.EscrowRecord{hash: record})}
 		facts, err := Contracts{d}.ReadEscrows(context.Background(), node, []common.Hash{hash}, chains.Heads{}, Known{})
 		if err != nil || facts[0].Err != nil {
@@ -90,7 +90,7 @@ func TestVectorsBtcRelayLookup(t *testing.T) {
 		}
 		c.Input(t, &in)
 		d := deploymentOf(t, in.Chain)
-		block := must.Get(bitcoin.ParseHash(in.Blockhash))(t)
+		block := trial.Must(bitcoin.ParseHash(in.Blockhash))(t)
 		node := &cannedNode{t: t, traces: map[common.Hash]wire.CallFrame{}}
 		node.view = func(_ common.Address, m *abi.Method, args []any, _ []byte) ([]byte, error) {
 			switch m.Name {
@@ -136,7 +136,7 @@ func TestVectorsIntermediary(t *testing.T) {
 			}
 			return nil, errors.New("execution reverted")
 		}}
-		funds := must.Get(Contracts{deploymentOf(t, in.Chain)}.ReadFunds(context.Background(), node, common.HexToAddress(in.Owner), common.HexToAddress(in.Token)))(t)
+		funds := trial.Must(Contracts{deploymentOf(t, in.Chain)}.ReadFunds(context.Background(), node, common.HexToAddress(in.Owner), common.HexToAddress(in.Token)))(t)
 		if node.trips != 1 {
 			t.Errorf("%d round trips", node.trips)
 		}

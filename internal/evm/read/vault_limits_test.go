@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/evm/rpc"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The searched range holds the logs of all withdrawals that are asked for, and a
@@ -102,7 +102,7 @@ func TestReadVaultsGuards(t *testing.T) {
 	params := wire.VaultParams{BtcRelayContract: d.BtcRelay.Address, Token0: wire.Native, Token1: wire.Native, Token0Multiplier: big.NewInt(1e10), Token1Multiplier: big.NewInt(1e10), Confirmations: big.NewInt(2)}
 	forged := params
 	forged.Token0Multiplier = big.NewInt(1)
-	commitment := must.Get(params.Commitment())(t)
+	commitment := trial.Must(params.Commitment())(t)
 	ref := wire.VaultRef{Owner: common.Address{1}, ID: big.NewInt(1)}
 	topics := []common.Hash{common.BytesToHash(ref.Owner[:]), common.BigToHash(ref.ID), {1}}
 	canned := &cannedNode{t: t, view: func(_ common.Address, m *abi.Method, _ []any, _ []byte) ([]byte, error) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestReadVaults(t *testing.T) {
@@ -21,7 +21,7 @@ func TestReadVaults(t *testing.T) {
 	stranger := params
 	stranger.BtcRelayContract = common.Address{0xbb}
 	state := func(p wire.VaultParams) wire.VaultState {
-		commitment := must.Get(p.Commitment())(t)
+		commitment := trial.Must(p.Commitment())(t)
 		return wire.VaultState{SpvVaultParametersCommitment: commitment, UtxoTxHash: common.Hash{1}, OpenBlockheight: 9, WithdrawCount: 3, Token0Amount: 5}
 	}
 	refs := []wire.VaultRef{{Owner: common.Address{1}, ID: big.NewInt(1)}, {Owner: common.Address{1}, ID: big.NewInt(2)}, {Owner: common.Address{1}, ID: big.NewInt(3)}, {Owner: common.Address{1}, ID: big.NewInt(4)}}
@@ -41,7 +41,7 @@ func TestReadVaults(t *testing.T) {
 		vaultLog(t, d, 9, "Opened", topics(refs[1]), uint32(0), stranger),
 		vaultLog(t, d, 9, "Opened", topics(refs[3]), uint32(0), params), // not those that it was opened with
 	}}
-	reads := must.Get(Contracts{d}.ReadVaults(context.Background(), node, refs, chains.Block{}, func(common.Hash) (wire.VaultParams, bool) { return wire.VaultParams{}, false }))(t)
+	reads := trial.Must(Contracts{d}.ReadVaults(context.Background(), node, refs, chains.Block{}, func(common.Hash) (wire.VaultParams, bool) { return wire.VaultParams{}, false }))(t)
 	if node.trips != 2 {
 		t.Errorf("%d round trips", node.trips)
 	}

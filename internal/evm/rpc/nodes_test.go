@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // echo answers every call with its first parameter.
@@ -32,7 +32,7 @@ func echo(calls []rpctest.Call) any {
 
 func newTestNodes(t *testing.T, urls ...string) *Nodes {
 	t.Helper()
-	n := must.Get(Dial(7, urls, http.DefaultTransport, time.Now))(t)
+	n := trial.Must(Dial(7, urls, http.DefaultTransport, time.Now))(t)
 	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
@@ -75,7 +75,7 @@ func TestWhichErrorsAreAnswers(t *testing.T) {
 			second := rpctest.Serve(t, echo)
 			var got int
 			r := []Request{{Method: c.method, Params: []any{5}, Result: &got}}
-			must.Do(t, newTestNodes(t, first.URL, second.URL).Batch(t.Context(), r))
+			trial.Do(t, newTestNodes(t, first.URL, second.URL).Batch(t.Context(), r))
 			if passed := r[0].Err == nil && got == 5; passed != c.passed {
 				t.Errorf("answer %d, %v", got, r[0].Err)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -102,7 +102,7 @@ func TestValidateNetwork(t *testing.T) {
 // Whatever contract a preset names, nobody can be paid there.
 func TestContractsOfANetwork(t *testing.T) {
 	for _, p := range published {
-		n := must.Get(Preset(p.chain, p.bitcoin))(t)
+		n := trial.Must(Preset(p.chain, p.bitcoin))(t)
 		named := fmt.Sprintf("%+v", n)
 		for _, a := range n.Contracts() {
 			named = strings.ReplaceAll(named, a.Hex(), "")

@@ -16,16 +16,16 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
 // sign signs as an LP does: deterministic, low s, v 27 or 28.
 func sign(t testing.TB, privateKey string, digest common.Hash) string {
 	t.Helper()
-	key := must.Get(crypto.ToECDSA(unhex(t, privateKey)))(t)
-	sig := must.Get(crypto.Sign(digest[:], key))(t)
+	key := trial.Must(crypto.ToECDSA(unhex(t, privateKey)))(t)
+	sig := trial.Must(crypto.Sign(digest[:], key))(t)
 	sig[64] += 27
 	return hexutil.Encode(sig)
 }
@@ -50,7 +50,7 @@ func TestVectorsEIP712(t *testing.T) {
 		switch in.Kind {
 		case "init":
 			s := swapOf(t, in.Swap)
-			dig := must.Get(n.InitDigest(d, s, timeout))(t)
+			dig := trial.Must(n.InitDigest(d, s, timeout))(t)
 			h, _ := initStructHash(s, timeout)
 			escrow, _ := s.EscrowHash()
 			prefix := prefixInit
@@ -73,7 +73,7 @@ func TestVectorsEIP712(t *testing.T) {
 			got["signer"] = signer.Hex()
 		case "refund":
 			s := swapOf(t, in.Swap)
-			dig := must.Get(n.RefundDigest(d, s, timeout))(t)
+			dig := trial.Must(n.RefundDigest(d, s, timeout))(t)
 			h, _ := refundStructHash(s, timeout)
 			a := chains.Auth{Prefix: prefixRefund, Timeout: timeout, Signature: sign(t, in.PrivateKey, dig)}
 			got["signature"], got["structHash"], got["digest"], got["typeHash"] = a, h, dig, typeHash(refundType)
@@ -111,7 +111,7 @@ func TestVectorsEIP712(t *testing.T) {
 // action: the escrow's own, and no action beside it.
 func withoutAction(t *testing.T, s SwapData, deadline int64) common.Hash {
 	t.Helper()
-	escrow := must.Get(s.EscrowHash())(t)
+	escrow := trial.Must(s.EscrowHash())(t)
 	return crypto.Keccak256Hash(make(words, 0, 19*32).bytes32(typeHash(initType)).bytes32(escrow).
 		address(s.Offerer).address(s.Claimer).uint(s.Amount).address(s.Token).bool(s.PayIn).bool(s.PayOut).bool(s.Reputation).
 		address(s.ClaimHandler).bytes32(s.ClaimData).address(s.RefundHandler).bytes32(s.RefundData).

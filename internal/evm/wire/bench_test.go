@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func BenchmarkSwapDataRoundTrip(b *testing.B) {
@@ -20,7 +20,7 @@ func BenchmarkSwapDataRoundTrip(b *testing.B) {
 	text := mustJSON(b, s)
 	b.ReportAllocs()
 	for b.Loop() {
-		parsed := must.Get(ParseSwapData(text))(b)
+		parsed := trial.Must(ParseSwapData(text))(b)
 		if _, err := json.Marshal(parsed); err != nil {
 			b.Fatal(err)
 		}
@@ -42,11 +42,11 @@ func BenchmarkVerifyInit(b *testing.B) {
 	s := payInSwap(b, d, common.HexToAddress("0x1000000000000000000000000000000000000001"))
 	s.Claimer = addressOf(b, userKey)
 	now := time.Unix(1_700_000_000, 0)
-	dig := must.Get(n.InitDigest(d, s, now.Unix()+600))(b)
+	dig := trial.Must(n.InitDigest(d, s, now.Unix()+600))(b)
 	a := chains.Auth{Prefix: prefixInitPayIn, Timeout: now.Unix() + 600, Signature: sign(b, userKey, dig)}
 	b.ReportAllocs()
 	for b.Loop() {
-		must.Do(b, n.VerifyInit(d, s, a, s.Offerer, now, now.Unix()))
+		trial.Do(b, n.VerifyInit(d, s, a, s.Offerer, now, now.Unix()))
 	}
 }
 
@@ -62,7 +62,7 @@ func BenchmarkBuild(b *testing.B) {
 	vault := Vault{VaultRef: VaultRef{common.Address{1}, big.NewInt(7)}, Opened: true,
 		Params: VaultParams{d.BtcRelay.Address, Native, Native, big.NewInt(1e10), big.NewInt(1e10), big.NewInt(2)}}
 	proof := BitcoinProof{Tx: unhex(b, seedWithdrawal), Merkle: bitcoin.MerkleProof{Hashes: make([]bitcoin.Hash, 12)}}
-	tx := must.Get(rawtx.Decode(proof.Tx))(b)
+	tx := trial.Must(rawtx.Decode(proof.Tx))(b)
 	onchain := s
 	onchain.ClaimHandler, onchain.Kind = d.ClaimHandlers[chains.Onchain], chains.Onchain
 	onchain.ClaimData = ClaimDataOutput(tx.TxOut[0].PkScript, uint64(tx.TxOut[0].Value), 0, 0, d.BtcRelay.Address)
@@ -82,7 +82,7 @@ func BenchmarkBuild(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				calls := must.Get(c.build())(b)
+				calls := trial.Must(c.build())(b)
 				if _, err := n.Serialize(calls, 1, rate); err != nil {
 					b.Fatal(err)
 				}
@@ -94,8 +94,8 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkCheckSigned(b *testing.B) {
 	n, d := presetOf(b, "CITREA/MAINNET"), deploymentOf(b, "CITREA/MAINNET")
 	user := addressOf(b, userKey)
-	calls := must.Get(d.Init(payInSwap(b, d, user), user, anyAuth()))(b)
-	texts := must.Get(n.Serialize(calls, 1, FeeRate{Base: big.NewInt(1e7), Priority: big.NewInt(1e5)}))(b)
+	calls := trial.Must(d.Init(payInSwap(b, d, user), user, anyAuth()))(b)
+	texts := trial.Must(n.Serialize(calls, 1, FeeRate{Base: big.NewInt(1e7), Priority: big.NewInt(1e5)}))(b)
 	signed := []string{signText(b, userKey, texts[1])}
 	b.ReportAllocs()
 	for b.Loop() {

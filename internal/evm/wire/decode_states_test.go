@@ -6,12 +6,12 @@ import (
 
 	"github.com/ethereum/go-ethereum/accounts/abi"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func pack(t testing.TB, m *abi.Method, values ...any) []byte {
 	t.Helper()
-	return must.Get(m.Outputs.Pack(values...))(t)
+	return trial.Must(m.Outputs.Pack(values...))(t)
 }
 
 // An answer that is cut or that lies about its size is an error, not a panic.

@@ -10,7 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -73,7 +73,7 @@ func FuzzTransactions(f *testing.F) {
 		f.Add(append(bytes.Repeat([]byte{1}, 22), 2, 16, 18, kind, 1, 9, 1, 9, 1, 9), []byte{})
 	}
 	f.Add(bytes.Repeat([]byte{7}, 100), []byte{1, 30, 0, 3})
-	key := must.Get(crypto.ToECDSA(bytes.Repeat([]byte{9}, 32)))(f)
+	key := trial.Must(crypto.ToECDSA(bytes.Repeat([]byte{9}, 32)))(f)
 	f.Fuzz(func(t *testing.T, fields, bends []byte) {
 		data := drawTx(vectors.Draw(fields))
 		unsigned := types.NewTx(data)
@@ -85,7 +85,7 @@ func FuzzTransactions(f *testing.F) {
 		if err != nil {
 			t.Skip("go-ethereum does not sign what was drawn: ", err)
 		}
-		raw := must.Get(signed.MarshalBinary())(t)
+		raw := trial.Must(signed.MarshalBinary())(t)
 		bent := vectors.Draw(bends).Bent(raw)
 		tx, err := ParseTransaction(hexutil.Encode(bent))
 		var theirs types.Transaction

@@ -10,7 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/swapper-go/swapper/internal/evm/rpc"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -24,7 +24,7 @@ func referenceEvent(t *testing.T, d Deployment, e Event, trace CallFrame) map[st
 	escrow := func(e EscrowEvent) string { return hex.EncodeToString(e.EscrowHash[:]) }
 	switch e := e.(type) {
 	case InitializeEvent:
-		s := must.Get(d.FindSwapData(trace, e.EscrowHash))(t)
+		s := trial.Must(d.FindSwapData(trace, e.EscrowHash))(t)
 		return map[string]any{"class": "InitializeEvent", "eventType": 0, "escrowHash": escrow(e.EscrowEvent),
 			"swapType": e.Kind, "swapData": s}
 	case ClaimEvent:
@@ -67,7 +67,7 @@ func TestVectorsEvents(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		d := deploymentOf(t, in.Chain)
-		e := must.Get(d.DecodeLog(in.Log))(t)
+		e := trial.Must(d.DecodeLog(in.Log))(t)
 		var trace CallFrame
 		if in.Trace != nil {
 			trace = *in.Trace

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -20,7 +20,7 @@ func anyNetwork(t testing.TB, chain string) Network {
 	t.Helper()
 	for _, p := range published {
 		if p.chain == chain {
-			return must.Get(Preset(chain, p.bitcoin))(t)
+			return trial.Must(Preset(chain, p.bitcoin))(t)
 		}
 	}
 	t.Fatalf("no network of %s", chain)
@@ -133,7 +133,7 @@ func checkFeeRate(t *testing.T, c *vectors.Case, baseFee, l1Fee *big.Int) {
 	stranded := false
 	for chain := range want {
 		n := anyNetwork(t, chain)
-		rate := must.Get(n.FeeRate(baseFee, l1Fee))(t)
+		rate := trial.Must(n.FeeRate(baseFee, l1Fee))(t)
 		got[chain] = rate.String()
 		if limit := new(big.Int).SetUint64(n.MaxBaseFee); rate.Base.Cmp(limit) > 0 {
 			rate.Base = limit

@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Seeds that stand in the conformance vectors.
@@ -38,11 +38,11 @@ func FuzzParseSwapData(f *testing.F) {
 		if err != nil {
 			t.Fatalf("own text is refused: %v", err)
 		}
-		must.Do(t, Diff(s, again, chains.Tolerance{}))
+		trial.Do(t, Diff(s, again, chains.Tolerance{}))
 		if Diff(s, again, chains.Tolerance{}) != nil {
 			t.Fatal("the escrow hash changed")
 		}
-		public := must.Get(s.Public())(t)
+		public := trial.Must(s.Public())(t)
 		if d.CheckSwapData(s) == nil {
 			b, err := d.ParsePublic(public)
 			if b.ExtraData = s.ExtraData; err != nil || Diff(s, b, chains.Tolerance{}) != nil || b.Kind != s.Kind {
@@ -60,8 +60,8 @@ func FuzzParseSwapData(f *testing.F) {
 func FuzzSignedTransaction(f *testing.F) {
 	n, d := presetOf(f, "CITREA/MAINNET"), deploymentOf(f, "CITREA/MAINNET")
 	user := addressOf(f, userKey)
-	calls := must.Get(d.Init(payInSwap(f, d, user), user, anyAuth()))(f)
-	texts := must.Get(n.Serialize(calls, 3, FeeRate{Base: big.NewInt(10), Priority: big.NewInt(1)}))(f)
+	calls := trial.Must(d.Init(payInSwap(f, d, user), user, anyAuth()))(f)
+	texts := trial.Must(n.Serialize(calls, 3, FeeRate{Base: big.NewInt(10), Priority: big.NewInt(1)}))(f)
 	f.Add(seedUnsigned)
 	for _, text := range texts {
 		f.Add(text)
@@ -89,7 +89,7 @@ func FuzzSignedTransaction(f *testing.F) {
 }
 
 func FuzzReturnedProof(f *testing.F) {
-	tx := must.Get(rawtx.Decode(unhex(f, seedWithdrawal)))(f)
+	tx := trial.Must(rawtx.Decode(unhex(f, seedWithdrawal)))(f)
 	p := proofOf(f, tx, 1)
 	for _, kind := range kinds() {
 		f.Add(int(kind), p.witness(kind, commitment{1}))
@@ -97,7 +97,7 @@ func FuzzReturnedProof(f *testing.F) {
 	f.Add(1, []byte{})
 	d := deploymentOf(f, "CITREA/MAINNET")
 	params := VaultParams{d.BtcRelay.Address, Native, Native, big.NewInt(1), big.NewInt(1), big.NewInt(1)}
-	claim := must.Get(d.ClaimVault(Vault{VaultRef: VaultRef{ID: big.NewInt(1)}, Params: params}, mustWithdrawal(f, seedWithdrawal), p, common.Address{}))(f)
+	claim := trial.Must(d.ClaimVault(Vault{VaultRef: VaultRef{ID: big.NewInt(1)}, Params: params}, mustWithdrawal(f, seedWithdrawal), p, common.Address{}))(f)
 	f.Add(4, claim.Data)
 	f.Fuzz(func(t *testing.T, kind int, data []byte) {
 		if tx, err := d.checkVaultClaim(data); err == nil && len(tx.TxIn) < 2 {
@@ -119,7 +119,7 @@ func FuzzDecodeLog(f *testing.F) {
 		f.Add(false, append(append([]byte{}, m.ID[:]...), make([]byte, 96)...), make([]byte, 256))
 	}
 	claim := EscrowABI().Events["Claim"]
-	data := must.Get(claim.Inputs.NonIndexed().Pack(d.ClaimHandlers[chains.HTLC], make([]byte, 32)))(f)
+	data := trial.Must(claim.Inputs.NonIndexed().Pack(d.ClaimHandlers[chains.HTLC], make([]byte, 32)))(f)
 	f.Add(true, append(append([]byte{}, claim.ID[:]...), make([]byte, 96)...), data)
 	f.Fuzz(func(t *testing.T, escrow bool, topics, data []byte) {
 		l := types.Log{Address: d.VaultManager.Address, Data: data}
@@ -138,14 +138,14 @@ func FuzzDecodeLog(f *testing.F) {
 }
 
 func FuzzWithdrawal(f *testing.F) {
-	raw := must.Get(hex.DecodeString(seedWithdrawal))(f)
+	raw := trial.Must(hex.DecodeString(seedWithdrawal))(f)
 	f.Add(raw)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		w, err := withdrawalOf(raw)
 		if err != nil {
 			return
 		}
-		data := must.Get(WithdrawalData(w.Recipient, w.Raw, w.Execution))(t)
+		data := trial.Must(WithdrawalData(w.Recipient, w.Raw, w.Execution))(t)
 		if w.Raw[1] != 0 && !bytes.Equal(data, w.Payload) {
 			t.Fatalf("payload %x is written as %x", w.Payload, data)
 		}
@@ -179,7 +179,7 @@ func FuzzPayout(f *testing.F) {
 func FuzzAnswers(f *testing.F) {
 	d := deploymentOf(f, "CITREA/MAINNET")
 	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
-	calls := must.Get(d.Init(payInSwap(f, d, user), user, anyAuth()))(f)
+	calls := trial.Must(d.Init(payInSwap(f, d, user), user, anyAuth()))(f)
 	f.Add(calls[1].Data)
 	states := EscrowABI().Methods["getHashStateMultiple"]
 	f.Add(pack(f, &states, []EscrowRecord{{1, 2, 3}}))
@@ -188,7 +188,7 @@ func FuzzAnswers(f *testing.F) {
 	vault := VaultABI().Methods["getVault"]
 	f.Add(pack(f, &vault, VaultState{UtxoVout: 1}))
 	base := StoredHeader{72: 0xff, 73: 0xff, 74: 0x00, 75: 0x1d}
-	submit, _ := must.Two(d.SubmitHeaders(Branch{}, base, []CompactHeader{{40: 0xff, 41: 0xff, 42: 0x00, 43: 0x1d}}))(f)
+	submit, _ := trial.Must2(d.SubmitHeaders(Branch{}, base, []CompactHeader{{40: 0xff, 41: 0xff, 42: 0x00, 43: 0x1d}}))(f)
 	f.Add(submit.Data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := DecodeStates(data, 1); err == nil && len(data) < 32*5 {

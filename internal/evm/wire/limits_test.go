@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The tests of this file trip one guard at a time, at its limit and one beyond.
@@ -144,7 +144,7 @@ func TestVerifyRefusesWhatCannotBeHashed(t *testing.T) {
 // loneProof is a proof of the only transaction of a block, which has no siblings.
 func loneProof(t *testing.T, tx *wire.MsgTx) BitcoinProof {
 	t.Helper()
-	raw := must.Get(rawtx.Strip(tx))(t)
+	raw := trial.Must(rawtx.Strip(tx))(t)
 	full := bitcoin.Header{Height: 5, MerkleRoot: tx.TxHash(), Bits: 0x1d00ffff}.Bytes()
 	p := BitcoinProof{Tx: raw, Confirmations: 1, Merkle: bitcoin.MerkleProof{TxID: tx.TxHash(), Height: 5}}
 	copy(p.Header[:], full[:])
@@ -163,11 +163,11 @@ func TestReturnedProofsOfALoneTransaction(t *testing.T) {
 		{Kind: chains.Onchain, Script: tx.TxOut[0].PkScript, Sats: 2000, Confirmations: 1},
 		{Kind: chains.OnchainTxID, TxID: tx.TxHash(), Confirmations: 1},
 	} {
-		s := must.Get(d.Expect(chains.Spec{Kind: c.Kind, Offerer: common.Address{1}.Hex(), Claimer: common.Address{2}.Hex(), Token: Native.Hex(),
+		s := trial.Must(d.Expect(chains.Spec{Kind: c.Kind, Offerer: common.Address{1}.Hex(), Claimer: common.Address{2}.Hex(), Token: Native.Hex(),
 			Amount: big.NewInt(5), Condition: c, Expiry: 2_000_000_000, PayOut: true}))(t)
-		e := must.Get(d.Escrow(s))(t)
-		call := must.Get(d.ClaimByBitcoin(s, loneProof(t, tx)))(t)
-		values := must.Get(EscrowABI().Methods["claim"].Inputs.Unpack(call.Data[4:]))(t)
+		e := trial.Must(d.Escrow(s))(t)
+		call := trial.Must(d.ClaimByBitcoin(s, loneProof(t, tx)))(t)
+		values := trial.Must(EscrowABI().Methods["claim"].Inputs.Unpack(call.Data[4:]))(t)
 		for name, c := range map[string]struct {
 			change func([]byte) []byte
 			ok     bool
@@ -181,7 +181,7 @@ func TestReturnedProofsOfALoneTransaction(t *testing.T) {
 			"a transaction that is none":      {func(w []byte) []byte { w[min(252+4, len(w)-5)] ^= 1; return w }, false},
 		} {
 			witness := append([]byte{}, values[1].([]byte)...)
-			data := must.Get(EscrowABI().Pack("claim", s.tuple(), c.change(witness)))(t)
+			data := trial.Must(EscrowABI().Pack("claim", s.tuple(), c.change(witness)))(t)
 			if err := d.checkBitcoinClaim(e, data); (err == nil) != c.ok {
 				t.Errorf("%s: %s: %v", s.Kind, name, err)
 			}
@@ -194,8 +194,8 @@ func TestReturnedProofsOfALoneTransaction(t *testing.T) {
 func TestReturnedVaultClaimLimits(t *testing.T) {
 	d := deploymentOf(t, "CITREA/MAINNET")
 	v := Vault{VaultRef: VaultRef{common.Address{1}, big.NewInt(3)}, Params: VaultParams{d.BtcRelay.Address, Native, Native, big.NewInt(1), big.NewInt(1), big.NewInt(1)}, Opened: true}
-	payload := must.Get(WithdrawalData(common.Address{40}.Hex(), [2]uint64{5, 0}, nil))(t)
-	script := must.Get(rawtx.OpReturn(payload))(t)
+	payload := trial.Must(WithdrawalData(common.Address{40}.Hex(), [2]uint64{5, 0}, nil))(t)
+	script := trial.Must(rawtx.OpReturn(payload))(t)
 	tx := wire.NewMsgTx(2)
 	for i := range 2 {
 		tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: bitcoin.Hash{byte(9 + i)}}, Sequence: 1 << 31})
@@ -220,7 +220,7 @@ func TestReturnedVaultClaimLimits(t *testing.T) {
 		"of a deeper block":  {p.Tx, new(big.Int).Add(pos, big.NewInt(4)), "merkle"},
 		"of somebody else's": {p.Tx, big.NewInt(0), "merkle"},
 	} {
-		data := must.Get(VaultABI().Pack("claim", v.Owner, v.ID, v.Params, c.raw, struct{ Data [5][32]byte }{p.Header.words()}, siblings, c.pos))(t)
+		data := trial.Must(VaultABI().Pack("claim", v.Owner, v.ID, v.Params, c.raw, struct{ Data [5][32]byte }{p.Header.words()}, siblings, c.pos))(t)
 		_, err := d.checkVaultClaim(data)
 		if (err == nil) != (c.because == "") || err != nil && !strings.Contains(err.Error(), c.because) {
 			t.Errorf("%s: %v, want %q", name, err, c.because)

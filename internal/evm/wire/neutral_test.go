@@ -10,7 +10,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestExpect(t *testing.T) {
@@ -34,7 +34,7 @@ func TestExpect(t *testing.T) {
 			t.Errorf("%s has the claim hash of another condition", c.Kind)
 		}
 		seen[s.ClaimData] = true
-		e := must.Get(d.Escrow(s))(t)
+		e := trial.Must(d.Escrow(s))(t)
 		back, err := SwapDataOf(e)
 		if err != nil || Diff(s, back, chains.Tolerance{}) != nil {
 			t.Errorf("%s: read back with %v, %v", c.Kind, Diff(s, back, chains.Tolerance{}), err)
@@ -80,10 +80,10 @@ func TestExpect(t *testing.T) {
 func TestIDs(t *testing.T) {
 	n, d := presetOf(t, "CITREA/MAINNET"), deploymentOf(t, "CITREA/MAINNET")
 	user := addressOf(t, userKey)
-	calls := must.Get(d.Init(payInSwap(t, d, user), user, anyAuth()))(t)
-	texts := must.Get(n.Serialize(calls, 1, FeeRate{Base: big.NewInt(10), Priority: big.NewInt(1)}))(t)
+	calls := trial.Must(d.Init(payInSwap(t, d, user), user, anyAuth()))(t)
+	texts := trial.Must(n.Serialize(calls, 1, FeeRate{Base: big.NewInt(10), Priority: big.NewInt(1)}))(t)
 	signed := []string{signText(t, userKey, texts[0]), signText(t, userKey, texts[1])}
-	ids := must.Get(IDs(signed))(t)
+	ids := trial.Must(IDs(signed))(t)
 	checked, err := d.CheckSigned(n, user, calls, signed)
 	if err != nil || checked[0].ID.Hex() != ids[0] || checked[1].ID.Hex() != ids[1] {
 		t.Errorf("ids %v of %v, %v", ids, checked, err)

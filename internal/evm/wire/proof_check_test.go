@@ -13,7 +13,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // proofOf is an honest proof of a transaction in a block of three.
@@ -28,7 +28,7 @@ func proofOf(t testing.TB, tx *wire.MsgTx, confirmations uint32) BitcoinProof {
 	var stored StoredHeader
 	copy(stored[:], full[:])
 	binary.BigEndian.PutUint32(stored[112:], 5)
-	raw := must.Get(rawtx.Strip(tx))(t)
+	raw := trial.Must(rawtx.Strip(tx))(t)
 	return BitcoinProof{Tx: raw, Confirmations: confirmations, Header: stored, Merkle: merkle}
 }
 
@@ -47,24 +47,24 @@ func TestReturnedBitcoinProofs(t *testing.T) {
 		{Kind: chains.OnchainNonced, Script: pay.TxOut[1].PkScript, Sats: 2000, Nonce: nonce, Confirmations: 2},
 		{Kind: chains.OnchainTxID, TxID: pay.TxHash(), Confirmations: 2},
 	} {
-		s := must.Get(d.Expect(chains.Spec{Kind: c.Kind, Offerer: common.Address{1}.Hex(), Claimer: common.Address{2}.Hex(), Token: Native.Hex(),
+		s := trial.Must(d.Expect(chains.Spec{Kind: c.Kind, Offerer: common.Address{1}.Hex(), Claimer: common.Address{2}.Hex(), Token: Native.Hex(),
 			Amount: big.NewInt(5), Condition: c, Expiry: 2_000_000_000, PayOut: true}))(t)
-		e := must.Get(d.Escrow(s))(t)
+		e := trial.Must(d.Escrow(s))(t)
 		good := proofOf(t, pay, 2)
 		good.Vout = 1
-		call := must.Get(d.ClaimByBitcoin(s, good))(t)
+		call := trial.Must(d.ClaimByBitcoin(s, good))(t)
 		check := func(data []byte) error {
 			plan := chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: e}}}
-			calls := must.Get(d.BitcoinClaimPattern(s))(t)
+			calls := trial.Must(d.BitcoinClaimPattern(s))(t)
 			return d.CheckProofs(plan, calls, []int{0, 0}, []CheckedTx{{&Transaction{Data: data}, 1}})
 		}
 		if err := check(call.Data); err != nil {
 			t.Fatalf("%s: %v", c.Kind, err)
 		}
-		values := must.Get(EscrowABI().Methods["claim"].Inputs.Unpack(call.Data[4:]))(t)
+		values := trial.Must(EscrowABI().Methods["claim"].Inputs.Unpack(call.Data[4:]))(t)
 		witness := values[1].([]byte)
 		with := func(change func([]byte) []byte) []byte {
-			return must.Get(EscrowABI().Pack("claim", s.tuple(), change(bytes.Clone(witness))))(t)
+			return trial.Must(EscrowABI().Pack("claim", s.tuple(), change(bytes.Clone(witness))))(t)
 		}
 		flip := func(at int) []byte {
 			return with(func(w []byte) []byte { w[(at+len(w))%len(w)] ^= 1; return w })
@@ -110,20 +110,20 @@ func TestReturnedVaultClaims(t *testing.T) {
 	claims := func(v Vault, change func(*wire.MsgTx)) (all [][]byte, ids []bitcoin.Hash) {
 		at := wire.OutPoint{Hash: bitcoin.Hash{9}}
 		for i := range 2 {
-			payload := must.Get(WithdrawalData(common.Address{byte(40 + i)}.Hex(), [2]uint64{5, 0}, nil))(t)
-			script := must.Get(rawtx.OpReturn(payload))(t)
+			payload := trial.Must(WithdrawalData(common.Address{byte(40 + i)}.Hex(), [2]uint64{5, 0}, nil))(t)
+			script := trial.Must(rawtx.OpReturn(payload))(t)
 			tx := wire.NewMsgTx(2)
 			tx.AddTxIn(&wire.TxIn{PreviousOutPoint: at, Sequence: 1 << 31})
 			tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: bitcoin.Hash{byte(i)}}, Sequence: 1 << 31})
 			tx.AddTxOut(wire.NewTxOut(1, []byte{0x51}))
 			tx.AddTxOut(wire.NewTxOut(0, script))
-			w := must.Get(ParseWithdrawal(tx))(t)
-			call := must.Get(d.ClaimVault(v, w, proofOf(t, tx, 1), common.Address{7}))(t)
+			w := trial.Must(ParseWithdrawal(tx))(t)
+			call := trial.Must(d.ClaimVault(v, w, proofOf(t, tx, 1), common.Address{7}))(t)
 			if change != nil {
 				change(tx)
 				p := proofOf(t, tx, 1)
 				siblings := [][32]byte{p.Merkle.Hashes[0], p.Merkle.Hashes[1]}
-				call.Data = must.Get(VaultABI().Pack("claim", v.Owner, v.ID, v.Params, p.Tx, struct{ Data [5][32]byte }{p.Header.words()}, siblings, big.NewInt(int64(p.Merkle.Pos))))(t)
+				call.Data = trial.Must(VaultABI().Pack("claim", v.Owner, v.ID, v.Params, p.Tx, struct{ Data [5][32]byte }{p.Header.words()}, siblings, big.NewInt(int64(p.Merkle.Pos))))(t)
 			}
 			all, ids = append(all, call.Data), append(ids, tx.TxHash())
 			at = wire.OutPoint{Hash: tx.TxHash()}

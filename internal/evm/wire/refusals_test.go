@@ -9,7 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestNewVaultRefuses(t *testing.T) {
@@ -17,7 +17,7 @@ func TestNewVaultRefuses(t *testing.T) {
 	ref := VaultRef{common.Address{1}, big.NewInt(1)}
 	params := VaultParams{d.BtcRelay.Address, Native, Native, big.NewInt(1e10), big.NewInt(1e10), big.NewInt(2)}
 	with := func(p VaultParams) VaultState {
-		commitment := must.Get(p.Commitment())(t)
+		commitment := trial.Must(p.Commitment())(t)
 		return VaultState{SpvVaultParametersCommitment: commitment, UtxoTxHash: common.Hash{1}}
 	}
 	if v, err := d.NewVault(ref, with(params), params); err != nil || !v.Opened {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // easyHeader is a stored header on which headers of any work can follow.
@@ -64,9 +64,9 @@ func TestHeadersOfOneTransaction(t *testing.T) {
 // in the one canonical encoding, to the relay, and nothing else.
 func TestReturnedHeaders(t *testing.T) {
 	d, base := deploymentOf(t, "CITREA/MAINNET"), easyHeader(t)
-	asked, _ := must.Two(d.SubmitHeaders(Branch{}, base, easyHeaders(3)))(t)
+	asked, _ := trial.Must2(d.SubmitHeaders(Branch{}, base, easyHeaders(3)))(t)
 	submit := func(method string, payload []byte) []byte {
-		return must.Get(RelayABI().Pack(method, payload))(t)
+		return trial.Must(RelayABI().Pack(method, payload))(t)
 	}
 	others, _, _ := d.SubmitHeaders(Branch{Short: true}, base, easyHeaders(2))
 	fork, _, _ := d.SubmitHeaders(Branch{Fork: 9}, base, easyHeaders(2))

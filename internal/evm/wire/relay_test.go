@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -117,7 +117,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 		case "header":
 			h := parseFields(t, in.Header.Version, in.Header.PreviousBlockhash, in.Header.MerkleRoot, in.Header.Timestamp, in.Header.Nbits, in.Header.Nonce)
 			full, compact, hash := h.Bytes(), Compact(h), h.Hash()
-			target := must.Get(rawtx.Target(h.Bits &^ targetSign))(t)
+			target := trial.Must(rawtx.Target(h.Bits &^ targetSign))(t)
 			back, err := compact.On(h.PrevBlock, 0)
 			if err != nil || back != h {
 				t.Errorf("compact form read back as %v, %v", back, err)
@@ -141,7 +141,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 			next := []any{}
 			last := s
 			for _, n := range e.Next {
-				last = must.Get(last.Next(CompactHeader(unhex(t, n.Compact48))))(t)
+				last = trial.Must(last.Next(CompactHeader(unhex(t, n.Compact48))))(t)
 				next = append(next, map[string]any{"compact48": n.Compact48, "serialized": hex.EncodeToString(last[:]),
 					"commitHash": last.CommitHash(), "blockHash": last.Header().Hash().String(), "blockHeight": last.Height(),
 					"chainWork": word(last.ChainWork()), "lastDiffAdjustment": last.LastAdjustment(), "prevBlockTimestamps": previousTimes(last)})
@@ -169,7 +169,7 @@ func TestVectorsBtcRelay(t *testing.T) {
 				headers = append(headers, Compact(parseFields(t, b.Version, internal(t, b.Prev), internal(t, b.Merkle), b.Time, b.Nbits, b.Nonce)))
 			}
 			n, d := presetOf(t, in.Chain), deploymentOf(t, in.Chain)
-			call, stored := must.Two(d.SubmitHeaders(to, base, headers))(t)
+			call, stored := trial.Must2(d.SubmitHeaders(to, base, headers))(t)
 			var e struct {
 				Txs              []txAnswer
 				ForkIDAfter      int64
@@ -218,12 +218,12 @@ func parseFields(t *testing.T, version uint32, prev, merkle string, time, bits, 
 	for _, n := range []uint32{time, bits, nonce} {
 		raw = binary.LittleEndian.AppendUint32(raw, n)
 	}
-	return must.Get(bitcoin.ParseHeader(raw, 0))(t)
+	return trial.Must(bitcoin.ParseHeader(raw, 0))(t)
 }
 
 // internal turns the display form of a hash into the bytes of its internal order.
 func internal(t *testing.T, display string) string {
 	t.Helper()
-	h := must.Get(bitcoin.ParseHash(display))(t)
+	h := trial.Must(bitcoin.ParseHash(display))(t)
 	return hex.EncodeToString(h[:])
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/members"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // An LP that names contracts of its own, or terms of its own, is found out. Each tolerance
@@ -23,8 +23,8 @@ func TestForeignSwapData(t *testing.T) {
 	d := deploymentOf(t, "CITREA/MAINNET")
 	good := payInSwap(t, d, common.HexToAddress("0x1000000000000000000000000000000000000001"))
 	good.SecurityDeposit, good.ClaimerBounty = big.NewInt(100), big.NewInt(100)
-	must.Do(t, d.CheckSwapData(good))
-	must.Do(t, Diff(good, good, chains.Tolerance{}))
+	trial.Do(t, d.CheckSwapData(good))
+	trial.Do(t, Diff(good, good, chains.Tolerance{}))
 	evil, none := common.HexToAddress("0x00000000000000000000000000000000000000ee"), chains.Tolerance{}
 	for _, c := range []struct {
 		name, member string
@@ -156,11 +156,11 @@ func TestFindSwapData(t *testing.T) {
 	other := ours
 	other.Amount = big.NewInt(1)
 	frame := func(s SwapData) CallFrame {
-		calls := must.Get(d.Init(s, s.Offerer, anyAuth()))(t)
+		calls := trial.Must(d.Init(s, s.Offerer, anyAuth()))(t)
 		last := calls[len(calls)-1]
 		return CallFrame{Type: "CALL", To: last.To, Input: last.Data}
 	}
-	hash := must.Get(ours.EscrowHash())(t)
+	hash := trial.Must(ours.EscrowHash())(t)
 	nested := CallFrame{Type: "CALL", To: user, Calls: []CallFrame{frame(other), {Calls: []CallFrame{frame(ours)}}}}
 	for name, f := range map[string]CallFrame{"direct": frame(ours), "nested": nested} {
 		got, err := d.FindSwapData(f, hash)
@@ -195,7 +195,7 @@ func TestClaimBySecretRefuses(t *testing.T) {
 	d := deploymentOf(t, "CITREA/MAINNET")
 	user := common.HexToAddress("0x1000000000000000000000000000000000000001")
 	secret := [32]byte{7}
-	s := must.Get(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: common.HexToAddress("0xaa"), Claimer: user, Amount: big.NewInt(5), PayOut: true,
+	s := trial.Must(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: common.HexToAddress("0xaa"), Claimer: user, Amount: big.NewInt(5), PayOut: true,
 		ClaimData: sha256.Sum256(secret[:]), Expiry: 2_000}))(t)
 	call, err := d.ClaimBySecret(s, secret)
 	if err != nil || !call.Reveals {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -25,10 +25,10 @@ func asFault(err error, e **fault.Error) bool { return errors.As(err, e) }
 // facts is all that the swap data vectors tell of one escrow.
 func facts(t *testing.T, s SwapData) map[string]any {
 	t.Helper()
-	hash := must.Get(s.EscrowHash())(t)
-	encoded := must.Get(s.Encode())(t)
-	public := must.Get(s.Public())(t)
-	text := must.Get(json.Marshal(s))(t)
+	hash := trial.Must(s.EscrowHash())(t)
+	encoded := trial.Must(s.Encode())(t)
+	public := trial.Must(s.Public())(t)
+	text := trial.Must(json.Marshal(s))(t)
 	m := map[string]any{
 		"serialized":       json.RawMessage(text),
 		"flags":            s.Flags().String(),
@@ -69,10 +69,10 @@ func checkPrefixedExtra(t *testing.T, want json.RawMessage, fields map[string]an
 	}
 	fixed := maps.Clone(fields)
 	fixed["extraData"] = plain
-	s := must.Get(ParseSwapData(mustJSON(t, fixed)))(t)
+	s := trial.Must(ParseSwapData(mustJSON(t, fixed)))(t)
 	m := facts(t, s)
 	var serialized map[string]any
-	must.Do(t, json.Unmarshal(mustJSON(t, s), &serialized))
+	trial.Do(t, json.Unmarshal(mustJSON(t, s), &serialized))
 	serialized["extraData"], m["serialized"], m["extraData"] = extra, serialized, extra
 	vectors.SameJSON(t, want, m)
 }
@@ -104,7 +104,7 @@ func checkSwapData(t *testing.T, c *vectors.Case, raw json.RawMessage) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := must.Get(json.Marshal(facts(t, s)))(t)
+	got := trial.Must(json.Marshal(facts(t, s)))(t)
 	if !canonical(t, raw) {
 		c.Differ(t, "evm-address-text")
 		if !canonical(t, mustJSON(t, s)) {
@@ -128,7 +128,7 @@ func checkSwapData(t *testing.T, c *vectors.Case, raw json.RawMessage) {
 
 func mustJSON(t testing.TB, v any) json.RawMessage {
 	t.Helper()
-	return must.Get(json.Marshal(v))(t)
+	return trial.Must(json.Marshal(v))(t)
 }
 
 var (
@@ -143,7 +143,7 @@ var (
 func wellFormed(t *testing.T, raw json.RawMessage) bool {
 	t.Helper()
 	var m map[string]json.RawMessage
-	must.Do(t, json.Unmarshal(raw, &m))
+	trial.Do(t, json.Unmarshal(raw, &m))
 	good := true
 	for _, name := range []string{"payIn", "payOut", "reputation"} {
 		good = good && (string(m[name]) == "true" || string(m[name]) == "false")
@@ -224,13 +224,13 @@ func TestVectorsSwapDataBuild(t *testing.T) {
 		if in.Fields != nil {
 			c.NotOurs(t, "changed-parties")
 		}
-		got := must.Get(deploymentOf(t, in.Chain).NewSwapData(Terms{
+		got := trial.Must(deploymentOf(t, in.Chain).NewSwapData(Terms{
 			Kind: in.Type, Offerer: common.HexToAddress(in.Offerer), Claimer: common.HexToAddress(in.Claimer),
 			Token: common.HexToAddress(in.Token), Amount: bigOf(t, in.Amount), ClaimData: common.HexToHash(in.PaymentHash),
 			Sequence: bigOf(t, in.Sequence), Expiry: bigOf(t, in.Expiry).Int64(), PayIn: in.PayIn, PayOut: in.PayOut,
 			SecurityDeposit: bigOf(t, in.SecurityDeposit), ClaimerBounty: bigOf(t, in.ClaimerBounty),
 		}))(t)
-		hash := must.Get(got.EscrowHash())(t)
+		hash := trial.Must(got.EscrowHash())(t)
 		vectors.SameJSON(t, c.Want(t), map[string]any{"serialized": got, "escrowHash": hex.EncodeToString(hash[:])})
 	})
 }

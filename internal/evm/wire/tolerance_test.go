@@ -9,7 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What has become too late may be asked for anew; what is wrong stays wrong, as what an LP
@@ -20,11 +20,11 @@ func TestOnlyWhatIsOverIsLate(t *testing.T) {
 	s := payInSwap(t, d, common.HexToAddress("0x1000000000000000000000000000000000000001"))
 	s.Claimer = addressOf(t, userKey)
 	init := func(s SwapData, timeout int64) chains.Auth {
-		digest := must.Get(n.InitDigest(d, s, timeout))(t)
+		digest := trial.Must(n.InitDigest(d, s, timeout))(t)
 		return chains.Auth{Prefix: prefixInitPayIn, Timeout: timeout, Signature: sign(t, userKey, digest)}
 	}
 	refund := func(timeout int64) chains.Auth {
-		digest := must.Get(n.RefundDigest(d, s, timeout))(t)
+		digest := trial.Must(n.RefundDigest(d, s, timeout))(t)
 		return chains.Auth{Prefix: prefixRefund, Timeout: timeout, Signature: sign(t, userKey, digest)}
 	}
 	long := now.Unix() + 600

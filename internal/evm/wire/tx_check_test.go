@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const (
@@ -22,25 +22,25 @@ const (
 
 func addressOf(t testing.TB, key string) common.Address {
 	t.Helper()
-	k := must.Get(crypto.ToECDSA(unhex(t, key)))(t)
+	k := trial.Must(crypto.ToECDSA(unhex(t, key)))(t)
 	return crypto.PubkeyToAddress(k.PublicKey)
 }
 
 // signTx signs a transaction of any kind.
 func signTx(t testing.TB, key string, inner types.TxData) string {
 	t.Helper()
-	k := must.Get(crypto.ToECDSA(unhex(t, key)))(t)
+	k := trial.Must(crypto.ToECDSA(unhex(t, key)))(t)
 	tx := types.NewTx(inner)
 	id := tx.ChainId()
-	signed := must.Get(types.SignTx(tx, types.LatestSignerForChainID(id), k))(t)
-	raw := must.Get(signed.MarshalBinary())(t)
+	signed := trial.Must(types.SignTx(tx, types.LatestSignerForChainID(id), k))(t)
+	raw := trial.Must(signed.MarshalBinary())(t)
 	return hexutil.Encode(raw)
 }
 
 // payInSwap is a user's escrow of a token towards an LP.
 func payInSwap(t testing.TB, d Deployment, user common.Address) SwapData {
 	t.Helper()
-	s := must.Get(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: user, Claimer: common.HexToAddress("0x00000000000000000000000000000000000000aa"),
+	s := trial.Must(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: user, Claimer: common.HexToAddress("0x00000000000000000000000000000000000000aa"),
 		Token: common.HexToAddress("0x00000000000000000000000000000000000000bb"), Amount: big.NewInt(1_000_000), PayIn: true,
 		ClaimData: common.HexToHash("0x01"), Sequence: big.NewInt(9), Expiry: 2_000_000_000}))(t)
 	return s
@@ -57,7 +57,7 @@ func TestCheckSignedAttacks(t *testing.T) {
 	user := addressOf(t, userKey)
 	s := payInSwap(t, d, user)
 	auth := anyAuth()
-	calls := must.Get(d.Init(s, user, auth))(t)
+	calls := trial.Must(d.Init(s, user, auth))(t)
 	if len(calls) != 2 || calls[0].Role != RoleApproval {
 		t.Fatalf("calls: %+v", calls)
 	}
@@ -84,20 +84,20 @@ func TestCheckSignedAttacks(t *testing.T) {
 	elsewhere.To = deploymentOf(t, "CITREA/TESTNET4").EscrowManager.Address
 	good := tx(open, 6)
 	highS := func() string { // the same signature in its other form
-		p := must.Get(ParseTransaction(good))(t)
+		p := trial.Must(ParseTransaction(good))(t)
 		var t2 types.Transaction
-		must.Do(t, t2.UnmarshalBinary(p.Raw()))
+		trial.Do(t, t2.UnmarshalBinary(p.Raw()))
 		v, r, ss := t2.RawSignatureValues()
 		order, _ := new(big.Int).SetString("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141", 16)
 		sig := make([]byte, 65)
 		r.FillBytes(sig[:32])
 		new(big.Int).Sub(order, ss).FillBytes(sig[32:64])
 		sig[64] = byte(1 - v.Uint64())
-		signed := must.Get(t2.WithSignature(types.LatestSignerForChainID(t2.ChainId()), sig))(t)
+		signed := trial.Must(t2.WithSignature(types.LatestSignerForChainID(t2.ChainId()), sig))(t)
 		raw, _ := signed.MarshalBinary()
 		return hexutil.Encode(raw)
 	}()
-	unsigned := must.Get(n.Serialize(calls, 5, FeeRate{Base: big.NewInt(1), Priority: big.NewInt(1)}))(t)
+	unsigned := trial.Must(n.Serialize(calls, 5, FeeRate{Base: big.NewInt(1), Priority: big.NewInt(1)}))(t)
 	for _, c := range []struct {
 		name   string
 		signed []string
@@ -208,7 +208,7 @@ func TestCheckSignedRelay(t *testing.T) {
 	base := StoredHeader{72: 0xff, 73: 0xff, 74: 0x00, 75: 0x1d}
 	header := CompactHeader{40: 0xff, 41: 0xff, 42: 0x00, 43: 0x1d}
 	update := func(to Branch, headers ...CompactHeader) Call {
-		c, _ := must.Two(d.SubmitHeaders(to, base, headers))(t)
+		c, _ := trial.Must2(d.SubmitHeaders(to, base, headers))(t)
 		return c
 	}
 	claim := Call{To: d.VaultManager.Address, Data: []byte{1, 2, 3, 4}, Gas: 100_000}
@@ -247,7 +247,7 @@ func TestCheckSignedRelay(t *testing.T) {
 func TestInitAuthorization(t *testing.T) {
 	d := deploymentOf(t, "CITREA/MAINNET")
 	lp, user := common.HexToAddress("0xaa"), common.HexToAddress("0xbb")
-	opened := must.Get(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: lp, Claimer: user, Amount: big.NewInt(5), PayOut: true, Expiry: 2_000}))(t)
+	opened := trial.Must(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: lp, Claimer: user, Amount: big.NewInt(5), PayOut: true, Expiry: 2_000}))(t)
 	late := chains.Auth{Timeout: 1_900_000_000}
 	for _, c := range []struct {
 		name   string

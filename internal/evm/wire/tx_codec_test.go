@@ -10,7 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -69,11 +69,11 @@ func TestVectorsTxCodec(t *testing.T) {
 
 // Only the oldest form of a transaction may name no chain.
 func TestTransactionsOfNoChain(t *testing.T) {
-	key := must.Get(crypto.ToECDSA(common.HexToHash("0x01").Bytes()))(t)
+	key := trial.Must(crypto.ToECDSA(common.HexToHash("0x01").Bytes()))(t)
 	me, none := crypto.PubkeyToAddress(key.PublicKey), new(big.Int)
 	old := types.NewTx(&types.LegacyTx{Nonce: 3, GasPrice: big.NewInt(1), Gas: 21_000, To: &me})
-	signed := must.Get(types.SignTx(old, types.HomesteadSigner{}, key))(t)
-	raw := must.Get(signed.MarshalBinary())(t)
+	signed := trial.Must(types.SignTx(old, types.HomesteadSigner{}, key))(t)
+	raw := trial.Must(signed.MarshalBinary())(t)
 	tx, err := ParseTransaction(hexutil.Encode(raw))
 	if err != nil || tx.From != me || tx.ID != signed.Hash() || tx.ChainID.Sign() != 0 {
 		t.Errorf("an old transaction is read as %+v, %v", tx, err)
@@ -83,7 +83,7 @@ func TestTransactionsOfNoChain(t *testing.T) {
 		&types.DynamicFeeTx{ChainID: none, GasTipCap: none, GasFeeCap: none, Gas: 21_000, To: &me, V: none, R: big.NewInt(1), S: big.NewInt(1)},
 		&types.DynamicFeeTx{ChainID: none, GasTipCap: none, GasFeeCap: none, Gas: 21_000, To: &me},
 	} {
-		raw := must.Get(types.NewTx(inner).MarshalBinary())(t)
+		raw := trial.Must(types.NewTx(inner).MarshalBinary())(t)
 		if tx, err := ParseTransaction(hexutil.Encode(raw)); err == nil {
 			t.Errorf("%x is read as %+v", raw, tx)
 		}

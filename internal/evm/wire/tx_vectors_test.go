@@ -22,8 +22,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -50,12 +50,12 @@ type txAnswer struct {
 // signText signs an unsigned transaction as a wallet does.
 func signText(t testing.TB, privateKey, unsigned string) string {
 	t.Helper()
-	key := must.Get(crypto.ToECDSA(unhex(t, privateKey)))(t)
-	full, _ := must.Two(withSignature(unhex(t, unsigned)))(t)
+	key := trial.Must(crypto.ToECDSA(unhex(t, privateKey)))(t)
+	full, _ := trial.Must2(withSignature(unhex(t, unsigned)))(t)
 	var tx types.Transaction
-	must.Do(t, tx.UnmarshalBinary(full))
-	signed := must.Get(types.SignTx(&tx, types.LatestSignerForChainID(tx.ChainId()), key))(t)
-	raw := must.Get(signed.MarshalBinary())(t)
+	trial.Do(t, tx.UnmarshalBinary(full))
+	signed := trial.Must(types.SignTx(&tx, types.LatestSignerForChainID(tx.ChainId()), key))(t)
+	raw := trial.Must(signed.MarshalBinary())(t)
 	return hexutil.Encode(raw)
 }
 
@@ -64,12 +64,12 @@ func signText(t testing.TB, privateKey, unsigned string) string {
 // transactions have the last word.
 func checkCalls(t *testing.T, n Network, d Deployment, calls []Call, want []txAnswer, sender, privateKey, feeRate string, nonce uint64) {
 	t.Helper()
-	rate := must.Get(ParseFeeRate(feeRate))(t)
-	texts := must.Get(n.Serialize(calls, nonce, rate))(t)
+	rate := trial.Must(ParseFeeRate(feeRate))(t)
+	texts := trial.Must(n.Serialize(calls, nonce, rate))(t)
 	var got []txAnswer
 	var signed []string
 	for i, c := range calls {
-		tx := must.Get(ParseTransaction(texts[i]))(t)
+		tx := trial.Must(ParseTransaction(texts[i]))(t)
 		if tx.String() != texts[i] || tx.Signed || !bytes.Equal(tx.Data, c.Data) {
 			t.Errorf("transaction %d does not survive its text", i)
 		}
@@ -96,7 +96,7 @@ func checkCalls(t *testing.T, n Network, d Deployment, calls []Call, want []txAn
 		if privateKey != "" {
 			a.Signed = signText(t, privateKey, texts[i])
 			signed = append(signed, a.Signed)
-			back := must.Get(ParseTransaction(a.Signed))(t)
+			back := trial.Must(ParseTransaction(a.Signed))(t)
 			a.TxID, a.Signer = back.ID.Hex(), back.From.Hex()
 		}
 		got = append(got, a)
@@ -147,7 +147,7 @@ func (in btcProofInput) merkle(t *testing.T) bitcoin.MerkleProof {
 	t.Helper()
 	m := bitcoin.MerkleProof{Pos: in.Merkle.Pos}
 	for _, s := range in.Merkle.Merkle {
-		h := must.Get(chainhash.NewHash(unhex(t, s)))(t)
+		h := trial.Must(chainhash.NewHash(unhex(t, s)))(t)
 		m.Hashes = append(m.Hashes, *h)
 	}
 	return m
@@ -157,7 +157,7 @@ func (in btcProofInput) merkle(t *testing.T) bitcoin.MerkleProof {
 // Bitcoin library refuses to read.
 func oddOutput(t *testing.T, raw []byte) bool {
 	t.Helper()
-	tx := must.Get(rawtx.Decode(raw))(t)
+	tx := trial.Must(rawtx.Decode(raw))(t)
 	for _, out := range tx.TxOut {
 		switch txscript.GetScriptClass(out.PkScript) {
 		case txscript.NonStandardTy, txscript.NullDataTy, txscript.WitnessUnknownTy:

@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/vault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -132,7 +132,7 @@ func checkPayout(t *testing.T, c *vectors.Case, in payoutInput, withNull bool) {
 	if !ok || hex.EncodeToString(data) != e.Data {
 		t.Fatalf("got %x, want %s", data, e.Data)
 	}
-	back := must.Get(decodePayout(data, withNull))(t)
+	back := trial.Must(decodePayout(data, withNull))(t)
 	amounts := append([]string(nil), in.RawAmounts...)
 	if len(amounts) == 1 {
 		amounts = append(amounts, "0")
@@ -151,7 +151,7 @@ func checkPayout(t *testing.T, c *vectors.Case, in payoutInput, withNull bool) {
 func unsigned(t *testing.T, c *vectors.Case, payout json.RawMessage) json.RawMessage {
 	t.Helper()
 	var m map[string]any
-	must.Do(t, json.Unmarshal(payout, &m))
+	trial.Do(t, json.Unmarshal(payout, &m))
 	amounts, _ := m["rawAmounts"].([]any)
 	for i, a := range amounts {
 		if n := bigOf(t, a.(string)); n.Sign() < 0 {
@@ -199,7 +199,7 @@ func withdrawalOf(raw []byte) (chains.Withdrawal, error) {
 // mustWithdrawal reads a withdrawal that a test needs to be good.
 func mustWithdrawal(t testing.TB, raw string) chains.Withdrawal {
 	t.Helper()
-	return must.Get(withdrawalOf(unhex(t, raw)))(t)
+	return trial.Must(withdrawalOf(unhex(t, raw)))(t)
 }
 
 // checkRefused demands that a withdrawal which the reference refuses is refused,
@@ -231,7 +231,7 @@ func acceptedWithdrawal(t *testing.T, c *vectors.Case, raw string) (w chains.Wit
 		c.Differ(t, "evm-recipient")
 		return w, false
 	}
-	must.Do(t, err)
+	trial.Do(t, err)
 	return w, true
 }
 
@@ -292,17 +292,17 @@ func TestVectorsSpvVault(t *testing.T) {
 		got := map[string]any{}
 		var v Vault
 		if in.Owner == "" { // a vault that is to be opened, known by its JSON only
-			must.Do(t, json.Unmarshal(want["serialized"], &v))
+			trial.Do(t, json.Unmarshal(want["serialized"], &v))
 		} else {
 			p := VaultParams{common.HexToAddress(in.Params.BtcRelayContract), common.HexToAddress(in.Params.Token0),
 				common.HexToAddress(in.Params.Token1), bigOf(t, in.Params.Token0Multiplier), bigOf(t, in.Params.Token1Multiplier),
 				bigOf(t, in.Params.Confirmations)}
-			state := must.Get(DecodeVaultState(unhex(t, in.GetVaultReturn)))(t)
+			state := trial.Must(DecodeVaultState(unhex(t, in.GetVaultReturn)))(t)
 			d := Deployment{BtcRelay: Contract{Address: p.BtcRelayContract}}
-			v = must.Get(d.NewVault(VaultRef{common.HexToAddress(in.Owner), bigOf(t, in.VaultID)}, state, p))(t)
-			commitment := must.Get(p.Commitment())(t)
+			v = trial.Must(d.NewVault(VaultRef{common.HexToAddress(in.Owner), bigOf(t, in.VaultID)}, state, p))(t)
+			commitment := trial.Must(p.Commitment())(t)
 			var again Vault
-			must.Do(t, json.Unmarshal(mustJSON(t, v), &again))
+			trial.Do(t, json.Unmarshal(mustJSON(t, v), &again))
 			got["paramsCommitment"], got["reserialized"], got["balances"] = commitment, again, balances(v)
 			got["confirmations"] = v.Params.Confirmations.Uint64()
 			checkPending(t, c, v, want, in.Withdrawals)
@@ -364,7 +364,7 @@ func checkPending(t *testing.T, c *vectors.Case, v Vault, want map[string]json.R
 		if total[0] <= v.Raw[0] && total[1] <= v.Raw[1] { // the reference looks at neither state nor output
 			open := v
 			open.Opened, open.UTXO = true, pending[0].Vault
-			theirs := must.Get(vaultAfter(open, pending[0]))(t)
+			theirs := trial.Must(vaultAfter(open, pending[0]))(t)
 			theirs.Opened = v.Opened
 			vectors.SameJSON(t, want["updatedByFirst"], theirs)
 		}

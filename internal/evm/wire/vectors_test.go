@@ -10,19 +10,19 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // presetOf returns the network that a vector names as in CITREA/MAINNET.
 func presetOf(t testing.TB, name string) Network {
 	t.Helper()
 	chain, on, _ := strings.Cut(name, "/")
-	return must.Get(Preset(chain, bitcoinNetwork(t, on)))(t)
+	return trial.Must(Preset(chain, bitcoinNetwork(t, on)))(t)
 }
 
 func bitcoinNetwork(t testing.TB, name string) bitcoin.Network {
 	t.Helper()
-	return must.Get(bitcoin.ParseNetwork(strings.ToLower(name)))(t)
+	return trial.Must(bitcoin.ParseNetwork(strings.ToLower(name)))(t)
 }
 
 func deploymentOf(t testing.TB, name string) Deployment {
@@ -66,7 +66,7 @@ var addressMembers = []string{"offerer", "claimer", "token", "refundHandler", "c
 func canonical(t testing.TB, raw json.RawMessage) bool {
 	t.Helper()
 	var fields map[string]any
-	must.Do(t, json.Unmarshal(raw, &fields))
+	trial.Do(t, json.Unmarshal(raw, &fields))
 	for _, name := range addressMembers {
 		if s, _ := fields[name].(string); common.IsHexAddress(s) && common.HexToAddress(s).Hex() != s {
 			return false

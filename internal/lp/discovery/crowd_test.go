@@ -17,7 +17,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // crowd starts n LPs of which the last good ones answer /info and quotes; the
@@ -130,7 +130,7 @@ func BenchmarkQuoteRound(b *testing.B) {
 			transport, dialed := counting(b)
 			c := newClient(b, lphttp.Options{Transport: transport})
 			d := NewDirectory(Setup{Client: c, Chains: clientChains(), URLs: crowd(b, n, n)})
-			must.Do(b, d.Reload(b.Context()))
+			trial.Do(b, d.Reload(b.Context()))
 			before := dialed.Load()
 			b.ReportAllocs()
 			for b.Loop() {
@@ -148,7 +148,7 @@ func BenchmarkQuoteRoundWithLiars(b *testing.B) {
 	transport, dialed := counting(b)
 	c := newClient(b, lphttp.Options{Transport: transport})
 	d := NewDirectory(Setup{Client: c, Chains: clientChains(), URLs: crowd(b, 100, 10)})
-	must.Do(b, d.Reload(b.Context()))
+	trial.Do(b, d.Reload(b.Context()))
 	before := dialed.Load()
 	var most uint64
 	for b.Loop() {

@@ -19,7 +19,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // infoHandler answers /info as an LP on CITREA that offers payments to Bitcoin.
@@ -47,7 +47,7 @@ func TestReloadWaitsForNobody(t *testing.T) {
 	})
 	d := NewDirectory(Setup{Client: newClient(t, lphttp.Options{GetTimeout: time.Minute}), Chains: clientChains(), URLs: append(urls, late, good), Grace: 2 * time.Second})
 	start := time.Now()
-	must.Do(t, d.Reload(t.Context()))
+	trial.Do(t, d.Reload(t.Context()))
 	took := time.Since(start)
 	t.Logf("loaded in %v", took)
 	if took > 30*time.Second {
@@ -85,7 +85,7 @@ func TestReloadReplacesWhatIsKnown(t *testing.T) {
 	load(2)
 
 	alone := NewDirectory(Setup{Client: newClient(t, lphttp.Options{}), Chains: clientChains(), URLs: []string{switchable}})
-	must.Do(t, alone.Reload(t.Context()))
+	trial.Do(t, alone.Reload(t.Context()))
 	down.Store(true)
 	if err := alone.Reload(t.Context()); err == nil || len(alone.LPs()) != 1 {
 		t.Errorf("when nobody can be reached: %d LPs, %v, want those known", len(alone.LPs()), err)
@@ -99,7 +99,7 @@ func TestFalseSignatureIsARefusal(t *testing.T) {
 	for signature, want := range map[string]bool{"good": true, "false": false, "throw": false, "": false} {
 		base := flowtest.Serve(t, infoHandler(signature))
 		d := NewDirectory(Setup{Client: newClient(t, lphttp.Options{}), Chains: clientChains(), URLs: []string{base}})
-		must.Do(t, d.Reload(t.Context()))
+		trial.Do(t, d.Reload(t.Context()))
 		q := Query{Service: lp.ToBTC, Chain: "CITREA", Token: "T"}
 		if got := len(d.candidates(q)) == 1; got != want {
 			t.Errorf("signature %q: candidate %v, want %v", signature, got, want)
@@ -259,7 +259,7 @@ func TestTokensComeInTheOrderOfTheChains(t *testing.T) {
 	list, ids := everyChain()
 	d := NewDirectory(Setup{Chains: list, Tokens: flowtest.Tokens(t, ids...)})
 	of := func(name string) string {
-		token := must.Get(d.s.Tokens.Resolve(name))(t)
+		token := trial.Must(d.s.Tokens.Resolve(name))(t)
 		return token.Address
 	}
 	d.lps = []*LP{{URL: "https://lp", Services: map[lp.Service]lp.ServiceInfo{lp.ToBTC: {Chains: []lp.ChainTokens{

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The side that no LP has named follows from the one that it has, inwards, until
@@ -18,7 +18,7 @@ func TestLimitsFollowFromThePrice(t *testing.T) {
 	d := NewDirectory(Setup{Chains: clientChains()})
 	d.lps = []*LP{{URL: "lp", Services: map[lp.Service]lp.ServiceInfo{lp.ToBTCLN: info, lp.SPVFromBTC: info}}}
 	show := func(s lp.Service) map[string]string {
-		b := must.Get(d.LimitsAt(s, "CITREA", "T", w))(t)
+		b := trial.Must(d.LimitsAt(s, "CITREA", "T", w))(t)
 		return map[string]string{"in": b.Input.Min.String() + " " + b.Input.Max.String(), "out": b.Output.Min.String() + " " + b.Output.Max.String()}
 	}
 	// 1000 and fees of 13 and 7 are 1020 sats; 100 000 and 310 are 100 310, of which a third is 33 436.7.
@@ -69,7 +69,7 @@ func TestLimitsCoverTheWatchtower(t *testing.T) {
 		if x.learned != nil {
 			d.learn(Candidate{LP: x.lps[0], Token: "T"}, Query{Service: x.service, Chain: "CITREA", Token: "T"}, x.learned.Min, x.learned.Max)
 		}
-		b := must.Get(d.LimitsAt(x.service, "CITREA", "T", w))(t)
+		b := trial.Must(d.LimitsAt(x.service, "CITREA", "T", w))(t)
 		if b.Input.Min.String() != x.in || b.Output.Min.String() != x.out {
 			t.Errorf("%s: at least %s in, %s out; want %s, %s", name, b.Input.Min, b.Output.Min, x.in, x.out)
 		}

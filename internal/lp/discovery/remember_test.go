@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/internal/bounds"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -53,7 +53,7 @@ func remembering(s *noteStore, now func() time.Time) *Directory {
 
 func recall(t *testing.T, d *Directory) {
 	t.Helper()
-	must.Do(t, d.Recall(t.Context()))
+	trial.Do(t, d.Recall(t.Context()))
 }
 
 var aPair = lp.Pair{Service: lp.ToBTC, Chain: "CITREA", Token: "T"}

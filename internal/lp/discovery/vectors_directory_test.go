@@ -25,9 +25,9 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
 	"github.com/swapper-go/swapper/internal/lp/lphttp"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
 	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -239,14 +239,14 @@ func readable(t *testing.T, response, p json.RawMessage) (out json.RawMessage, u
 	flowtest.Decode(t, p, &m)
 	for key, s := range m.Services {
 		delete(s, "tokens")
-		n := must.Get(strconv.Atoi(key))(t)
+		n := trial.Must(strconv.Atoi(key))(t)
 		if _, offered := envelope.Services[lp.Service(n).String()]; !offered {
 			delete(m.Services, key)
 			delete(m.Bounds, key)
 			unknown = true
 		}
 	}
-	out = must.Get(json.Marshal(m))(t)
+	out = trial.Must(json.Marshal(m))(t)
 	return out, unknown
 }
 
@@ -308,8 +308,8 @@ func TestVectorsInfoEnvelope(t *testing.T) {
 		default:
 			t.Fatalf("unknown family %s", in.ChainFamily)
 		}
-		answer := must.Get(json.Marshal(map[string]any{"envelope": in.Envelope, "chains": map[string]any{"X": map[string]string{"address": in.Address, "signature": in.Signature}}}))(t)
-		info := must.Get(lp.ReadInfo("https://lp", answer, inner.Nonce))(t)
+		answer := trial.Must(json.Marshal(map[string]any{"envelope": in.Envelope, "chains": map[string]any{"X": map[string]string{"address": in.Address, "signature": in.Signature}}}))(t)
+		info := trial.Must(lp.ReadInfo("https://lp", answer, inner.Nonce))(t)
 		d := NewDirectory(Setup{Chains: []Chain{chain}})
 		proven := d.prove(t.Context(), "https://lp", info).Addresses["X"] == in.Address
 		if lower := strings.ToLower(in.Address); in.ChainFamily == "evm" && lower == in.Address && !want.Valid && proven {
@@ -379,7 +379,7 @@ func TestVectorsQuoteSelection(t *testing.T) {
 			urls = append(urls, "https://lp"+strconv.Itoa(i))
 		}
 		d := NewDirectory(Setup{Client: newClient(t, lphttp.Options{Transport: network}), Chains: clientChains(), URLs: urls})
-		must.Do(t, d.Reload(t.Context()))
+		trial.Do(t, d.Reload(t.Context()))
 		asked := network.asked.Load()
 		lps := d.LPs()
 		q := Query{Service: in.SwapType, Chain: "CITREA", Token: "T", ExactIn: in.ExactIn}
@@ -581,7 +581,7 @@ func TestVectorsSupportedTokens(t *testing.T) {
 			t.Errorf("supported as output (-want +got):\n%s", diff)
 		}
 		for _, x := range want.Counter {
-			token := must.Get(d.s.Tokens.Resolve(x.Token))(t)
+			token := trial.Must(d.s.Tokens.Resolve(x.Token))(t)
 			for _, side := range []struct {
 				side Side
 				want []string
@@ -612,7 +612,7 @@ func isSubset(part, whole []string) bool {
 // listed looks in the LPs themselves whether one lists a token for swaps with btc.
 func listed(t *testing.T, d *Directory, lps []jsonLP, id string, btc tokens.Token, side Side) bool {
 	t.Helper()
-	token := must.Get(d.s.Tokens.Resolve(id))(t)
+	token := trial.Must(d.s.Tokens.Resolve(id))(t)
 	info := d.chain(token.Chain).Info()
 	service := map[bool]map[Side]lp.Service{
 		true:  {Input: lp.FromLightning(info), Output: lp.ToBTCLN},
@@ -643,7 +643,7 @@ func TestVectorsLimits(t *testing.T) {
 		c.Expected(t, &want)
 		d := loaded(t, in.LPs, nil)
 		for _, l := range in.LearntBounds {
-			token := must.Get(d.s.Tokens.Resolve(l.Token))(t)
+			token := trial.Must(d.s.Tokens.Resolve(l.Token))(t)
 			service := lp.Service(slices.Index(typeNames, l.SwapType))
 			i := slices.IndexFunc(d.lps, func(p *LP) bool { return p.URL == l.LP })
 			spelled, ok := d.spelling(d.lps[i].Services[service], token.Chain, token.Address)
@@ -664,7 +664,7 @@ func TestVectorsLimits(t *testing.T) {
 // way is the service for a pair of tokens, and which of them is on a smart chain.
 func way(t *testing.T, d *Directory, from, to string) (src, dst, smart tokens.Token, service lp.Service) {
 	t.Helper()
-	src, dst = must.Get(d.s.Tokens.Resolve(from))(t), must.Get(d.s.Tokens.Resolve(to))(t)
+	src, dst = trial.Must(d.s.Tokens.Resolve(from))(t), trial.Must(d.s.Tokens.Resolve(to))(t)
 	switch {
 	case dst == tokens.LightningBTC():
 		return src, dst, src, lp.ToBTCLN

@@ -18,7 +18,7 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestHostileLPs(t *testing.T) {
@@ -202,9 +202,9 @@ func testAuth(t testing.TB) *Auth {
 	t.Helper()
 	authority, request := privateKey(1), privateKey(2)
 	requestKey := request.PubKey().SerializeCompressed()[1:]
-	signature := must.Get(signSchnorr(authority, requestKey, [32]byte{}))(t)
+	signature := trial.Must(signSchnorr(authority, requestKey, [32]byte{}))(t)
 	certificate := append(append(authority.PubKey().SerializeCompressed()[1:], signature...), requestKey...)
-	return must.Get(NewAuth(hex.EncodeToString(certificate), hex.EncodeToString(request.Serialize())))(t)
+	return trial.Must(NewAuth(hex.EncodeToString(certificate), hex.EncodeToString(request.Serialize())))(t)
 }
 
 func TestPostSPVIsSentOnce(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // fixedRand yields the given bytes once, and zeros after them.
@@ -22,7 +22,7 @@ func (r *fixedRand) Read(p []byte) (int, error) {
 
 func checkInfoRequests(t *testing.T, nonce, get, postPath, postType, postBody string) {
 	t.Helper()
-	random := must.Get(hex.DecodeString(nonce))(t)
+	random := trial.Must(hex.DecodeString(nonce))(t)
 	got := make(chan captured, 2)
 	both := make(chan struct{})
 	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // An LP whose answers to one kind of call hang still gets the other kinds.
@@ -80,7 +80,7 @@ func TestSlotsAreFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := slots{most: 5}
 		take := func(k purpose) func() {
-			return must.Get(s.take(t.Context(), "https://lp", k))(t)
+			return trial.Must(s.take(t.Context(), "https://lp", k))(t)
 		}
 		first := []func(){take(toFollow), take(toFollow), take(toFollow)}
 		var order []int
@@ -100,7 +100,7 @@ func TestSlotsAreFair(t *testing.T) {
 		}()
 		synctest.Wait()
 		quote, post := take(toQuote), take(toAct) // reserved, however many wait
-		other := must.Get(s.take(t.Context(), "https://other", toFollow))(t)
+		other := trial.Must(s.take(t.Context(), "https://other", toFollow))(t)
 		synctest.Wait()
 		if len(order) != 0 {
 			t.Fatalf("%d calls beyond the bound", len(order))

@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // serveH2C answers with HTTP/2 without TLS, as the network's LP program does.
@@ -94,7 +94,7 @@ func TestLateParameterWithoutValue(t *testing.T) {
 		bodies <- string(flowtest.ReadAll(r))
 		_, _ = io.WriteString(w, flowtest.ToBTCAnswer)
 	})
-	must.Get(client(t, Options{}).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: async.Known("")}, lp.Early{}))(t)
+	trial.Must(client(t, Options{}).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: async.Known("")}, lp.Early{}))(t)
 	if b := <-bodies; !strings.HasSuffix(b, "\x02\x00\x00\x00{}") {
 		t.Errorf("body %q", b)
 	}
@@ -155,7 +155,7 @@ func TestRepetitionsDoNotStream(t *testing.T) {
 	})
 	rate := async.NewFuture[string]()
 	time.AfterFunc(20*time.Millisecond, func() { rate.Set("7", nil) })
-	must.Get(client(t, Options{}).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: rate}, lp.Early{}))(t)
+	trial.Must(client(t, Options{}).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: rate}, lp.Early{}))(t)
 	if first := <-types; !strings.HasPrefix(first, lp.StreamType+" ") {
 		t.Errorf("first %s", first)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -64,7 +64,7 @@ func TestVectorsAuthHeader(t *testing.T) {
 			return
 		}
 		now := time.Unix(in.Now, 0)
-		own := must.Get(auth.header(now, zeros{}))(t)
+		own := trial.Must(auth.header(now, zeros{}))(t)
 		for name, header := range map[string]string{"theirs": want.Header, "ours": own} {
 			if key, err := accepts(header, now); err != nil || hex.EncodeToString(key) != want.AuthorityKey {
 				t.Errorf("%s: key %x, %v", name, key, err)
@@ -100,7 +100,7 @@ func TestVectorsLPAuth(t *testing.T) {
 		if auth == nil {
 			return
 		}
-		random := must.Get(hex.DecodeString(in.Random))(t)
+		random := trial.Must(hex.DecodeString(in.Random))(t)
 		got, err := auth.sign(time.UnixMilli(in.NowMs), [32]byte(random), [32]byte{})
 		if err != nil || got != want.Header {
 			t.Errorf("header %s, %v\nwant   %s", got, err, want.Header)

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/internal/async"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -82,7 +82,7 @@ func ask(t *testing.T, c *Client, base, method, chain, depositToken string, p qu
 		return c.SPV(ctx, base, lp.SPVRequest{Chain: chain, Address: p.Address, Amount: l.amount, Token: p.Token, GasAmount: n(p.GasAmount), GasToken: p.GasToken, ExactOut: p.ExactOut,
 			FrontingFeeRate: n(p.FrontingFeeRate), CallerFeeRate: l.share, StickyAddress: p.StickyAddress, Inputs: l.inputs, InputFeeRate: l.inputFeeRate})
 	case "initSpvFromBTC":
-		psbt := must.Get(hex.DecodeString(p.PSBTHex))(t)
+		psbt := trial.Must(hex.DecodeString(p.PSBTHex))(t)
 		return c.PostSPV(ctx, base, chain, p.QuoteID, psbt)
 	case "initTrustedFromBTCLN":
 		return c.TrustedLN(ctx, base, lp.TrustedRequest{Chain: chain, Address: p.Address, Amount: n(p.Amount), Token: p.Token})
@@ -166,11 +166,11 @@ func members(t *testing.T, object json.RawMessage) []lp.Param {
 	}
 	var out []lp.Param
 	d := json.NewDecoder(strings.NewReader(string(object)))
-	must.Get(d.Token())(t)
+	trial.Must(d.Token())(t)
 	for d.More() {
-		name := must.Get(d.Token())(t)
+		name := trial.Must(d.Token())(t)
 		var value json.RawMessage
-		must.Do(t, d.Decode(&value))
+		trial.Do(t, d.Decode(&value))
 		out = append(out, lp.Param{Name: name.(string), Value: value})
 	}
 	return out

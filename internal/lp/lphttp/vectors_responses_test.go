@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -155,7 +155,7 @@ func TestVectorsResponses(t *testing.T) {
 		c.Expected(t, &want)
 		payload := []byte(in.Body)
 		if in.BodyHex != "" {
-			payload = must.Get(hex.DecodeString(in.BodyHex))(t)
+			payload = trial.Must(hex.DecodeString(in.BodyHex))(t)
 		}
 		base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 			flowtest.ReadAll(r)

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // told is what an accepted answer tells of its amounts, fees and ends.
@@ -140,7 +140,7 @@ func TestWhatIsAccepted(t *testing.T) {
 		}, "in 9640; out 96000000000000; fee 380000000000; sats 38; off 208; pay 9640, 0 confirmations; ends in 1m0s", func(t *testing.T, a Accepted) { pays(t, a, paid) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := must.Get(c.verify(t))(t)
+			a := trial.Must(c.verify(t))(t)
 			if got := told(a); got != c.want {
 				t.Errorf("accepted\n%s, want\n%s", got, c.want)
 			}

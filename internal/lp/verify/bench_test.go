@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // evmReal is the pure part of a real deployment.
@@ -43,7 +43,7 @@ func benchmark(b *testing.B, verify func() error) {
 	b.Helper()
 	b.ReportAllocs()
 	for b.Loop() {
-		must.Do(b, verify())
+		trial.Do(b, verify())
 	}
 }
 
@@ -52,7 +52,7 @@ func BenchmarkVerify(b *testing.B) {
 		v := honestToBTC()
 		a, k := benchAgreed(v.want.Amount, false)
 		v.want.Agreed = a
-		e := must.Get(k.Expect(chains.Spec{Kind: chains.OnchainNonced, Offerer: a.User, Claimer: a.LP, Token: a.Token.Address, Amount: v.got.Total, PayIn: true,
+		e := trial.Must(k.Expect(chains.Spec{Kind: chains.OnchainNonced, Offerer: a.User, Claimer: a.LP, Token: a.Token.Address, Amount: v.got.Total, PayIn: true,
 			Condition: chains.Condition{Kind: chains.OnchainNonced, Script: v.want.Script, Sats: 100_000, Nonce: 9, Confirmations: 2}, Sequence: n(5), Expiry: v.data.Expiry}))(b)
 		v.got.Escrow = e.Data
 		benchmark(b, func() error { _, err := ToBTC(v.want, v.got, v.auth); return err })
@@ -61,7 +61,7 @@ func BenchmarkVerify(b *testing.B) {
 		a, k := benchAgreed(n(50_000), false)
 		want := ToBTCLNExpected{Agreed: a, Invoice: decoded11(b, invoice(b, &chaincfg.RegressionNetParams, payHash, 50_000_000)), Expiry: noon.Unix() + 432_000, MaxRoutingSats: n(110)}
 		got := lp.ToBTCLNQuote{MaxFee: n(100), SwapFee: n(160), Total: n(50_260), Confidence: 1, RoutingFeeSats: n(100)}
-		e := must.Get(k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: a.User, Claimer: a.LP, Token: a.Token.Address, Amount: got.Total, PayIn: true,
+		e := trial.Must(k.Expect(chains.Spec{Kind: chains.HTLC, Offerer: a.User, Claimer: a.LP, Token: a.Token.Address, Amount: got.Total, PayIn: true,
 			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: payHash}, Sequence: n(5), Expiry: want.Expiry}))(b)
 		got.Escrow = e.Data
 		benchmark(b, func() error { _, err := ToBTCLN(want, got, goodAuth); return err })
@@ -71,7 +71,7 @@ func BenchmarkVerify(b *testing.B) {
 		to := regtestAddress(b, bitcoin.P2WPKH, 20)
 		bounty := lp.Bounty{FeePerBlock: n(10), SafetyFactor: n(1), StartTimestamp: noon.Unix(), AddBlock: n(2), AddFee: n(500)}
 		expiry := noon.Add(6 * time.Hour).Unix()
-		e := must.Get(k.Expect(chains.Spec{Kind: chains.Onchain, Offerer: a.LP, Claimer: a.User, Token: a.Token.Address, Amount: n(99_690), PayOut: true, Sequence: n(77), Expiry: expiry,
+		e := trial.Must(k.Expect(chains.Spec{Kind: chains.Onchain, Offerer: a.LP, Claimer: a.User, Token: a.Token.Address, Amount: n(99_690), PayOut: true, Sequence: n(77), Expiry: expiry,
 			Condition:       chains.Condition{Kind: chains.Onchain, Script: to.Script(), Sats: 100_000, Confirmations: 2},
 			SecurityDeposit: wei(100), ClaimerBounty: bounty.At(expiry), DepositToken: a.Native.Address, Hints: true}))(b)
 		want := FromBTCExpected{Agreed: a, Network: bitcoin.Regtest, Sequence: 77, Bounty: bounty}
@@ -103,10 +103,10 @@ func BenchmarkVerify(b *testing.B) {
 	})
 	b.Run("Delivered", func(b *testing.B) {
 		a, k := benchAgreed(n(100_000), true)
-		want := must.Get(a.lightningEscrow(payHash, n(99_690), wei(100), wei(50)))(b)
+		want := trial.Must(a.lightningEscrow(payHash, n(99_690), wei(100), wei(50)))(b)
 		s := chains.Spec{Kind: chains.HTLC, Offerer: a.LP, Claimer: a.User, Token: a.Token.Address, Amount: n(99_690), PayOut: true, Expiry: noon.Unix() + 2400,
 			Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: payHash}, SecurityDeposit: wei(100), ClaimerBounty: wei(50), DepositToken: a.Native.Address}
-		e := must.Get(k.Expect(s))(b)
+		e := trial.Must(k.Expect(s))(b)
 		benchmark(b, func() error { _, err := Delivered(k, want, json.RawMessage(e.Data), false); return err })
 	})
 	b.Run("Payout", func(b *testing.B) {
@@ -115,7 +115,7 @@ func BenchmarkVerify(b *testing.B) {
 		tx.LockTime = 501_000_000
 		tx.AddTxIn(&wire.TxIn{Sequence: 0xFE000000 | 77})
 		tx.AddTxOut(wire.NewTxOut(1000, []byte{0, 20}))
-		hash := must.Get(k.deployment.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: []byte{0, 20}, Sats: 1000, Nonce: 1_000_000<<24 | 77, Confirmations: 2}))(b)
+		hash := trial.Must(k.deployment.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: []byte{0, 20}, Sats: 1000, Nonce: 1_000_000<<24 | 77, Confirmations: 2}))(b)
 		e := chains.Escrow{Kind: chains.OnchainNonced, ClaimHash: hash[:]}
 		benchmark(b, func() error {
 			_, err := PayoutTx(hashing{k}, e, tx, 0, 2)

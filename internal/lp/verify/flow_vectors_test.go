@@ -24,8 +24,8 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	solwire "github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -134,7 +134,7 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 			var in quoteCheck
 			c.Input(t, &in)
 			var data struct{ ExtraData, RefundData string }
-			must.Do(t, json.Unmarshal(in.Data, &data))
+			trial.Do(t, json.Unmarshal(in.Data, &data))
 			contract := evmContract{deployment: deployment, claimHash: common.HexToHash(in.ClaimHash), extraData: common.FromHex(data.ExtraData)}
 			q := &toBTC{
 				ToBTCExpected: ToBTCExpected{Agreed: in.agreed(t, contract), Confirmations: in.Confirmations, ConfirmationTarget: in.ConfirmationTarget, Nonce: 1},
@@ -142,7 +142,7 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 					NetworkFee: orNone(t, in.Resp.NetworkFee), TotalFee: orNone(t, in.Resp.TotalFee), Escrow: in.Data},
 			}
 			var members map[string]any
-			must.Do(t, json.Unmarshal(in.Data, &members))
+			trial.Do(t, json.Unmarshal(in.Data, &members))
 			if members["reputation"] != members["payIn"] {
 				// No contract would take it without the LP's signature being checked: refused as it is,
 				// and judged like the reference does once the flag is right.
@@ -152,7 +152,7 @@ func TestVectorsLPQuoteChecks(t *testing.T) {
 					c.Differ(t, "lp-reputation-flag")
 				}
 				members["reputation"] = members["payIn"]
-				q.got.Escrow = must.Get(json.Marshal(members))(t)
+				q.got.Escrow = trial.Must(json.Marshal(members))(t)
 			}
 			err = q.data()
 			if !want.Error && common.HexToHash(data.RefundData).Big().Int64() <= in.Now/1000 {
@@ -273,7 +273,7 @@ func (in spvCase) withdrawal(tx *wire.MsgTx) (w chains.Withdrawal, err error) {
 func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	var f VaultFacts
 	if v := in.VaultOnChain; v != nil {
-		at := must.Get(bitcoin.ParseOutPoint(v.Utxo))(t)
+		at := trial.Must(bitcoin.ParseOutPoint(v.Utxo))(t)
 		f.Vault = &chains.Vault{Open: v.Opened, OurRelay: true, Tokens: [2]string{v.Token0, v.Token1}, Multipliers: [2]*big.Int{flowtest.Number(t, v.Multiplier0), flowtest.Number(t, v.Multiplier1)},
 			VaultState: bitcoin.VaultState{UTXO: at, Raw: [2]uint64{flowtest.Number(t, v.RawAmount0).Uint64(), flowtest.Number(t, v.RawAmount1).Uint64()}}, Confirmations: v.Confirmations}
 	}
@@ -296,8 +296,8 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	}
 	known := map[bitcoin.Hash]*bitcoin.Tx{}
 	for i, text := range in.PendingRawTxs {
-		raw := must.Get(hex.DecodeString(text))(t)
-		tx := must.Get(rawtx.Decode(raw))(t)
+		raw := trial.Must(hex.DecodeString(text))(t)
+		tx := trial.Must(rawtx.Decode(raw))(t)
 		if !in.MissingFirstPending || i > 0 {
 			known[tx.TxHash()] = &bitcoin.Tx{ID: tx.TxHash(), Msg: tx}
 		}
@@ -310,7 +310,7 @@ func (in spvCase) facts(t *testing.T, utxo bitcoin.OutPoint) VaultFacts {
 	}, f.Vault.UTXO, utxo, vault.MaxPendingQuoted)
 	f.Trace = err
 	for _, b := range before {
-		w := must.Get(in.withdrawal(b.Tx.Msg))(t)
+		w := trial.Must(in.withdrawal(b.Tx.Msg))(t)
 		f.Pending = append(f.Pending, w)
 	}
 	if in.ContractRejectsPending {
@@ -493,7 +493,7 @@ func TestVectorsClientDerived(t *testing.T) {
 			}
 			var fee *big.Int
 			if in.ExactIn {
-				fee = must.Get(MaxRoutingUnits(flowtest.Number(t, in.Amount), base, ppm, flowtest.Number(t, in.PriceUSatPerToken), in.Decimals))(t)
+				fee = trial.Must(MaxRoutingUnits(flowtest.Number(t, in.Amount), base, ppm, flowtest.Number(t, in.PriceUSatPerToken), in.Decimals))(t)
 			} else {
 				fee = big.NewInt(lightning.MaxRoutingFee(flowtest.Number(t, in.Amount).Int64(), base, ppm))
 			}

@@ -29,7 +29,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/tokens"
 )
 
@@ -60,14 +60,14 @@ func invoice(t testing.TB, params *chaincfg.Params, hash [32]byte, msat int64, m
 	if msat > 0 {
 		parts = append(parts, zpay32.Amount(lnwire.MilliSatoshi(msat)))
 	}
-	z := must.Get(zpay32.NewInvoice(params, hash, noon, parts...))(t)
+	z := trial.Must(zpay32.NewInvoice(params, hash, noon, parts...))(t)
 	key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
-	return must.Get(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))(t)
+	return trial.Must(z.Encode(zpay32.MessageSigner{SignCompact: func(msg []byte) ([]byte, error) { return ecdsa.SignCompact(key, chainhash.HashB(msg), true), nil }}))(t)
 }
 
 func decoded11(t testing.TB, text string) *lightning.Invoice {
 	t.Helper()
-	return must.Get(lightning.Decode(text))(t)
+	return trial.Must(lightning.Decode(text))(t)
 }
 
 // seen are the checks that a test has fed the lie they are there to catch.
@@ -338,7 +338,7 @@ func regtestAddress(t testing.TB, kind bitcoin.AddressType, size int) bitcoin.Ad
 		key, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{3}, 32))
 		program = key.PubKey().SerializeCompressed()[1:]
 	}
-	return must.Get(bitcoin.NewAddress(kind, program, bitcoin.Regtest))(t)
+	return trial.Must(bitcoin.NewAddress(kind, program, bitcoin.Regtest))(t)
 }
 
 // testBounty is the bounty of a legacy swap from Bitcoin.
@@ -735,7 +735,7 @@ func TestLiesDelivered(t *testing.T) {
 	v := honestToBTC()
 	escrow := v.data
 	escrow.PayIn, escrow.PayOut, escrow.Expiry, escrow.SecurityDeposit, escrow.Sequence = false, true, 0, "10", "0"
-	agreedOn := must.Get(escrow.escrow())(t)
+	agreedOn := trial.Must(escrow.escrow())(t)
 	type deliveredTest struct {
 		data   standData
 		fact   chains.EscrowFact

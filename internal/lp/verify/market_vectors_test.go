@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/flowtest"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -96,8 +96,8 @@ func TestVectorsConvertClient(t *testing.T) {
 		c.Input(t, &in)
 		answer := map[string]string{}
 		p := flowtest.Number(t, in.PriceUSatPerToken)
-		from := must.Get(FromBitcoin(flowtest.Number(t, in.Sats), p, in.Decimals))(t)
-		to := must.Get(ToBitcoin(flowtest.Number(t, in.Token), p, in.Decimals))(t)
+		from := trial.Must(FromBitcoin(flowtest.Number(t, in.Sats), p, in.Decimals))(t)
+		to := trial.Must(ToBitcoin(flowtest.Number(t, in.Token), p, in.Decimals))(t)
 		answer["fromBtc"], answer["toBtc"] = from.String(), to.String()
 		vectors.SameJSON(t, c.Want(t), answer)
 	})

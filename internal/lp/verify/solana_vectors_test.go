@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -103,7 +103,7 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 	}
 	c.Input(t, &in)
 	number := func(s string) int64 {
-		return must.Get(strconv.ParseInt(s, 10, 64))(t)
+		return trial.Must(strconv.ParseInt(s, 10, 64))(t)
 	}
 	agreed := Agreed{LP: in.LpAddress, User: in.Signer, Token: wrappedSOL, Native: wrappedSOL, Contract: k, Now: unix(in.Now / 1000)}
 	if swapType != "TO_BTCLN" {
@@ -112,8 +112,8 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 	}
 	switch swapType {
 	case "TO_BTC":
-		claim := must.Get(wire.DecodeClaimHash(vectors.Unhex(t, in.ClaimHash)))(t)
-		data := must.Get(wire.ParseSwapData(in.Data))(t)
+		claim := trial.Must(wire.DecodeClaimHash(vectors.Unhex(t, in.ClaimHash)))(t)
+		data := trial.Must(wire.ParseSwapData(in.Data))(t)
 		k.claim, k.hint = &claim, data.TxoHash
 		agreed.Contract = k
 		q := &toBTC{ToBTCExpected: ToBTCExpected{Agreed: agreed, Confirmations: in.Confirmations, ConfirmationTarget: in.ConfirmationTarget, Nonce: claim.Nonce},
@@ -121,7 +121,7 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 				NetworkFee: orNone(t, in.Resp.NetworkFee), TotalFee: orNone(t, in.Resp.TotalFee), Escrow: in.Data}}
 		return q.data()
 	case "FROM_BTC":
-		sequence := must.Get(strconv.ParseUint(in.Sequence, 10, 64))(t)
+		sequence := trial.Must(strconv.ParseUint(in.Sequence, 10, 64))(t)
 		b := in.ClaimerBounty
 		q := &fromBTC{FromBTCExpected: FromBTCExpected{Agreed: agreed, Network: bitcoin.Mainnet, Sequence: sequence,
 			Bounty: lp.Bounty{FeePerBlock: flowtest.Number(t, b.FeePerBlock), SafetyFactor: flowtest.Number(t, b.SafetyFactor), StartTimestamp: number(b.StartTimestamp), AddBlock: flowtest.Number(t, b.AddBlock), AddFee: flowtest.Number(t, b.AddFee)}},
@@ -129,7 +129,7 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 				Confirmations: in.Resp.Confirmations, Escrow: in.Data}}
 		return q.data()
 	}
-	invoice := must.Get(lightning.Decode(in.PR))(t)
+	invoice := trial.Must(lightning.Decode(in.PR))(t)
 	got := lp.ToBTCLNQuote{Total: orNone(t, in.Resp.Total), MaxFee: orNone(t, in.Resp.MaxFee), SwapFee: orNone(t, in.Resp.SwapFee), RoutingFeeSats: orNone(t, in.Resp.RoutingFeeSats), Escrow: in.Data}
 	q := &toBTCLN{ToBTCLNExpected: ToBTCLNExpected{Agreed: agreed, Invoice: invoice, Expiry: number(in.ExpiryTimestamp), MaxRoutingSats: flowtest.Number(t, in.MaxFeeSats)}, got: got}
 	sats, _ := invoice.AmountSats()
@@ -145,8 +145,8 @@ func solanaQuote(t *testing.T, c *vectors.Case, swapType string) error {
 func TestLightningEscrowOnSolana(t *testing.T) {
 	a := Agreed{LP: "9oekcaETpDbq6eHBMjvRtPrXnsRmZSgowjxY6qhQTRxF", User: "G763kovx9xzvnkRntpS4YMNAh6FAcuUZe6q2Gpv4X6YH", Token: wrappedSOL, Native: wrappedSOL,
 		Contract: solanaContract{programs: solanaPrograms()}, Now: unix(1_788_021_324)}
-	want := must.Get(a.lightningEscrow([32]byte{1}, big.NewInt(1000), big.NewInt(50), nil))(t)
-	got := must.Get(a.Contract.Expect(chains.Spec{Kind: chains.HTLC, Offerer: a.LP, Claimer: a.User, Token: wrappedSOL.Address, Amount: big.NewInt(1001), PayOut: true,
+	want := trial.Must(a.lightningEscrow([32]byte{1}, big.NewInt(1000), big.NewInt(50), nil))(t)
+	got := trial.Must(a.Contract.Expect(chains.Spec{Kind: chains.HTLC, Offerer: a.LP, Claimer: a.User, Token: wrappedSOL.Address, Amount: big.NewInt(1001), PayOut: true,
 		Condition: chains.Condition{Kind: chains.HTLC, PaymentHash: [32]byte{1}}, Sequence: new(big.Int), Expiry: 1_788_023_724, SecurityDeposit: big.NewInt(49)}))(t)
 	if _, err := Delivered(a.Contract, want, got.Data, true); err != nil {
 		t.Errorf("what the LP delivers is refused: %v", err)

@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/internal/btc/vault"
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -41,7 +41,7 @@ type standVault struct {
 func (s standVault) facts(t *testing.T, token, native, vaultAddress, quoted string) VaultFacts {
 	var f VaultFacts
 	if s.Vault != nil {
-		utxo := must.Get(bitcoin.ParseOutPoint(s.Vault.Utxo))(t)
+		utxo := trial.Must(bitcoin.ParseOutPoint(s.Vault.Utxo))(t)
 		v := chains.Vault{Open: s.Vault.Opened, OurRelay: true, Tokens: [2]string{token, native}, Confirmations: s.Vault.Confirmations, VaultState: bitcoin.VaultState{UTXO: utxo}}
 		for i := range 2 {
 			v.Multipliers[i] = flowtest.Number(t, s.Vault.Multipliers[i])
@@ -80,7 +80,7 @@ func (s standVault) facts(t *testing.T, token, native, vaultAddress, quoted stri
 			f.Trace = fmt.Errorf("%s does not lead to the vault", at)
 			break
 		}
-		spends := must.Get(bitcoin.ParseOutPoint(*known.Spends))(t)
+		spends := trial.Must(bitcoin.ParseOutPoint(*known.Spends))(t)
 		w := chains.Withdrawal{Withdrawal: bitcoin.Withdrawal{TxID: at.Hash, Vault: spends}}
 		for i, amount := range s.PendingAmounts {
 			w.Amounts.Total[i] = flowtest.Number(t, amount).Uint64()

@@ -10,8 +10,8 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -79,7 +79,7 @@ func inField(t *testing.T, text string) string {
 	if !ok {
 		t.Fatalf("%q is no number", text)
 	}
-	f := must.Get(wire.FeltOfBig(n.Mod(n, prime)))(t)
+	f := trial.Must(wire.FeltOfBig(n.Mod(n, prime)))(t)
 	return wire.Hex64(f)
 }
 
@@ -97,7 +97,7 @@ func starknetQuote(t *testing.T, c *vectors.Case, good bool) error {
 	}
 	c.Input(t, &in)
 	k := starknetContracts()
-	written := must.Get(json.Marshal(in.Data))(t)
+	written := trial.Must(json.Marshal(in.Data))(t)
 	if _, err := k.Decode(written); err == nil {
 		t.Error("addresses beyond the prime, or no reputation flag, pass")
 	} else if good {
@@ -107,9 +107,9 @@ func starknetQuote(t *testing.T, c *vectors.Case, good bool) error {
 		in.Data[name] = inField(t, in.Data[name].(string))
 	}
 	in.Data["reputation"] = in.Data["payIn"]
-	data := must.Get(json.Marshal(in.Data))(t)
-	invoice := must.Get(lightning.Decode(in.PR))(t)
-	expiry := must.Get(strconv.ParseInt(in.ExpiryTimestamp, 10, 64))(t)
+	data := trial.Must(json.Marshal(in.Data))(t)
+	invoice := trial.Must(lightning.Decode(in.PR))(t)
+	expiry := trial.Must(strconv.ParseInt(in.ExpiryTimestamp, 10, 64))(t)
 	token := tokens.Token{Chain: "STARKNET", Ticker: "STRK", Decimals: 18, Address: in.Token}
 	agreed := Agreed{LP: inField(t, in.LpAddress), User: inField(t, in.Signer), Token: token, Native: token, Contract: k, Now: unix(in.Now / 1000)}
 	q := &toBTCLN{ToBTCLNExpected: ToBTCLNExpected{Agreed: agreed, Invoice: invoice, Expiry: expiry, MaxRoutingSats: flowtest.Number(t, in.MaxFeeSats)},

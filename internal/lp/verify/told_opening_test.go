@@ -7,7 +7,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // toldOpening changes an escrow that the user opens, and what is said of it.
@@ -41,7 +41,7 @@ var lieOf = map[string]struct {
 
 func (o toldOpening) escrow(t *testing.T) chains.Escrow {
 	t.Helper()
-	return must.Get(o.data.escrow())(t)
+	return trial.Must(o.data.escrow())(t)
 }
 
 func TestFromBTCTold(t *testing.T) {

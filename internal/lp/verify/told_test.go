@@ -10,7 +10,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // caught demands that an error is a failed check.
@@ -55,13 +55,13 @@ func TestToldEscrow(t *testing.T) {
 		d := standData{Type: chains.HTLC, Amount: "50260", Expiry: noon.Unix() + 400, PayIn: true, Token: coin.Address, Claimer: lpKey, Offerer: userKey,
 			SecurityDeposit: "0", ClaimerBounty: "0", Sequence: "7", ClaimHash: hexed(standIn{}.hash(condition))}
 		c.change(&d)
-		e := must.Get(d.escrow())(t)
+		e := trial.Must(d.escrow())(t)
 		caught(t, name, c.check, ToldEscrow(ToldOpening{Agreed: agreed(n(50_000), false), Pays: n(50_260), Condition: condition, Latest: noon.Unix() + 500}, e))
 	}
 	// An escrow between somebody and himself is no swap.
 	own := standData{Type: chains.HTLC, Amount: "50260", Expiry: noon.Unix() + 400, PayIn: true, Token: coin.Address, Claimer: userKey, Offerer: userKey,
 		SecurityDeposit: "0", ClaimerBounty: "0", ClaimHash: hexed(standIn{}.hash(condition))}
-	e := must.Get(own.escrow())(t)
+	e := trial.Must(own.escrow())(t)
 	if err := ToldEscrow(ToldOpening{Agreed: agreed(n(50_000), false), Pays: n(50_260), Condition: condition, Latest: noon.Unix() + 500}, e); err == nil {
 		t.Error("an escrow with oneself is accepted")
 	}
@@ -148,7 +148,7 @@ func TestDeliveredTold(t *testing.T) {
 		d := standData{Type: chains.HTLC, Amount: "50000", Expiry: noon.Unix() + 4000, PayOut: true, Token: coin.Address, Claimer: userKey, Offerer: lpKey,
 			SecurityDeposit: "6", ClaimerBounty: "2", Sequence: "7", DepositToken: gasCoin.Address, ClaimHash: hexed(standIn{}.hash(chains.Condition{Kind: chains.HTLC, PaymentHash: payHash}))}
 		c.change(&d)
-		e := must.Get(d.escrow())(t)
+		e := trial.Must(d.escrow())(t)
 		caught(t, name, c.check, DeliveredTold(agreed(n(50_000), true), payHash, n(50_000), e))
 	}
 }

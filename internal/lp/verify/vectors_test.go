@@ -16,7 +16,7 @@ import (
 	"github.com/swapper-go/swapper/internal/flowtest"
 	"github.com/swapper-go/swapper/internal/lightning"
 	"github.com/swapper-go/swapper/internal/lp"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 	"github.com/swapper-go/swapper/tokens"
 )
@@ -76,7 +76,7 @@ func coinAt(address string) tokens.Token { return tokens.Token{Address: address,
 
 func fromHex(t *testing.T, s string) []byte {
 	t.Helper()
-	return must.Get(hex.DecodeString(s))(t)
+	return trial.Must(hex.DecodeString(s))(t)
 }
 
 func hash32(t *testing.T, s *string) (h [32]byte) {
@@ -106,7 +106,7 @@ func TestVectorsVerifyToBTC(t *testing.T) {
 		}
 		c.Expected(t, &want)
 		var data standData
-		must.Do(t, json.Unmarshal(in.Data, &data))
+		trial.Do(t, json.Unmarshal(in.Data, &data))
 		q := &toBTC{
 			ToBTCExpected: ToBTCExpected{
 				Agreed: Agreed{LP: in.LpAddress, User: in.Signer, Token: coinAt(in.Token), Amount: flowtest.Number(t, in.RequestedAmount), ExactIn: in.ExactIn,
@@ -164,7 +164,7 @@ func TestVectorsVerifyToBTCLN(t *testing.T) {
 				RoutingFeeSats: flowtest.Number(t, in.Resp.RoutingFeeSats), Escrow: in.Data},
 		}
 		var data standData
-		must.Do(t, json.Unmarshal(in.Data, &data))
+		trial.Do(t, json.Unmarshal(in.Data, &data))
 		if !want.Error && data.PayOut {
 			c.Differ(t, "lp-escrow-flags")
 			want = liesAbout
@@ -204,7 +204,7 @@ func TestVectorsVerifyFromBTC(t *testing.T) {
 				Confirmations: in.Resp.Confirmations, Escrow: in.Data},
 		}
 		var data standData
-		must.Do(t, json.Unmarshal(in.Data, &data))
+		trial.Do(t, json.Unmarshal(in.Data, &data))
 		if !want.Error && !data.PayOut {
 			c.Differ(t, "lp-escrow-flags")
 			want = liesAbout
@@ -366,8 +366,8 @@ func TestVectorsVerifyDelivered(t *testing.T) {
 		var want verdict
 		c.Expected(t, &want)
 		var expected, received standData
-		must.Do(t, errors.Join(json.Unmarshal(in.Expected, &expected), json.Unmarshal(in.Received, &received)))
-		agreed := must.Get(standIn{}.Decode(in.Expected))(t)
+		trial.Do(t, errors.Join(json.Unmarshal(in.Expected, &expected), json.Unmarshal(in.Received, &received)))
+		agreed := trial.Must(standIn{}.Decode(in.Expected))(t)
 		legacy, todo := in.Kind == "FROM_BTCLN", lp.DutyOpen
 		if legacy {
 			todo = lp.DutySign

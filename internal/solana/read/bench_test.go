@@ -12,9 +12,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // BenchmarkEscrowsOverHTTP reads open escrows through the whole client on a loopback
@@ -47,7 +47,7 @@ func BenchmarkEscrowsOverHTTP(b *testing.B) {
 			}
 			return all
 		})
-		nodes := must.Get(rpc.Dial(func(string) error { return nil }, []string{server.URL}, http.DefaultTransport, time.Now))(b)
+		nodes := trial.Must(rpc.Dial(func(string) error { return nil }, []string{server.URL}, http.DefaultTransport, time.Now))(b)
 		var r *Reader
 		fresh := func() {
 			r = New(p, NewLedger(countedNode{nodes, &trips}, time.Now, slog.New(slog.DiscardHandler)))

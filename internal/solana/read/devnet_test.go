@@ -15,10 +15,10 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/read"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // final is how many blocks lie on top of the newest final one.
@@ -50,7 +50,7 @@ func (c counted) Batch(ctx context.Context, requests []rpc.Request) error {
 func both(t *testing.T, test func(*kit)) {
 	for _, version := range []string{wire.V1, wire.V2} {
 		t.Run(version, func(t *testing.T) {
-			n := must.Get(solana.Start(solana.Options{FinalizedLag: final, Manual: true}))(t)
+			n := trial.Must(solana.Start(solana.Options{FinalizedLag: final, Manual: true}))(t)
 			t.Cleanup(func() {
 				if err := n.Close(); err != nil {
 					t.Error(err)
@@ -71,7 +71,7 @@ func both(t *testing.T, test func(*kit)) {
 
 func (k *kit) connect(urls ...string) {
 	k.Helper()
-	nodes := must.Get(rpc.Dial(func(string) error { return nil }, urls, http.DefaultTransport, k.net.Time))(k)
+	nodes := trial.Must(rpc.Dial(func(string) error { return nil }, urls, http.DefaultTransport, k.net.Time))(k)
 	k.Cleanup(nodes.Close)
 	k.ledger = read.NewLedger(counted{nodes, &k.trips}, k.net.Time, slog.New(slog.DiscardHandler))
 	k.reader = read.New(k.p, k.ledger)
@@ -91,7 +91,7 @@ func secretOf(n byte) [32]byte { return [32]byte{31: n} }
 // lock describes an escrow that the user pays into, for the LP, until an hour from now.
 func (k *kit) lock(secret [32]byte, amount, sequence uint64) *wire.SwapData {
 	k.Helper()
-	d := must.Get(k.p.NewSwapData(wire.Spec{Kind: chains.HTLC, Claim: wire.ClaimHash{PaymentHash: sha256.Sum256(secret[:])}, Offerer: k.net.User.Address, Claimer: k.net.LP.Address,
+	d := trial.Must(k.p.NewSwapData(wire.Spec{Kind: chains.HTLC, Claim: wire.ClaimHash{PaymentHash: sha256.Sum256(secret[:])}, Offerer: k.net.User.Address, Claimer: k.net.LP.Address,
 		Token: solana.USDC, Amount: amount, Sequence: sequence, Expiry: uint64(k.net.Time().Add(time.Hour).Unix()), PayIn: true, DepositToken: wire.WSOL}))(k)
 	return d
 }
@@ -105,7 +105,7 @@ func (k *kit) authorize(d *wire.SwapData, by *solana.Account, sender wire.Key) (
 		slot, block = v.Head().Slot, wire.SignedBlock{Hash: v.Head().Hash, Height: v.Head().Height}
 	})
 	until := uint64(k.net.Time().Add(10 * time.Minute).Unix())
-	tx := must.Get(k.p.InitTx(d, sender, until, rate))(k)
+	tx := trial.Must(k.p.InitTx(d, sender, until, rate))(k)
 	tx.Blockhash = block.Hash
 	k.must(tx.Sign(by.Key))
 	return wire.InitAuth{Prefix: d.InitPrefix(), Timeout: until, Slot: slot, Signature: tx.Signatures[by.Address]}, block
@@ -115,25 +115,25 @@ func (k *kit) authorize(d *wire.SwapData, by *solana.Account, sender wire.Key) (
 func (k *kit) open(d *wire.SwapData, by, lp *solana.Account) string {
 	k.Helper()
 	auth, block := k.authorize(d, lp, by.Address)
-	txs := must.Get(k.p.OpenTxs(d, by.Address, auth, rate, block, nil))(k)
+	txs := trial.Must(k.p.OpenTxs(d, by.Address, auth, rate, block, nil))(k)
 	return k.send(by, txs...)
 }
 
 func (k *kit) send(by *solana.Account, txs ...*wire.Tx) string {
 	k.Helper()
-	done := must.Get(by.SendAll(k.Context(), txs))(k)
+	done := trial.Must(by.SendAll(k.Context(), txs))(k)
 	return done.ID.String()
 }
 
 func (k *kit) claim(d *wire.SwapData, secret [32]byte, by *solana.Account) string {
 	k.Helper()
-	tx := must.Get(k.p.ClaimTx(d, by.Address, secret, rate, wire.ToATA{}))(k)
+	tx := trial.Must(k.p.ClaimTx(d, by.Address, secret, rate, wire.ToATA{}))(k)
 	return k.send(by, tx)
 }
 
 func queryOf(t testing.TB, d *wire.SwapData) chains.EscrowQuery {
 	t.Helper()
-	e := must.Get(d.Escrow())(t)
+	e := trial.Must(d.Escrow())(t)
 	return chains.EscrowQuery{Escrow: &e}
 }
 
@@ -145,7 +145,7 @@ func searchOf(d *wire.SwapData) chains.EscrowQuery {
 func (k *kit) facts(trips int64, queries ...chains.EscrowQuery) []chains.EscrowFact {
 	k.Helper()
 	k.trips.Store(0)
-	all := must.Get(k.reader.Escrows(k.Context(), queries))(k)
+	all := trial.Must(k.reader.Escrows(k.Context(), queries))(k)
 	if got := k.trips.Load(); got != trips {
 		k.Errorf("%d round trips, want %d", got, trips)
 	}
@@ -173,7 +173,7 @@ func TestEscrowCourse(t *testing.T) {
 				k.Errorf("open %d: %+v", i, f)
 			}
 		}
-		found := must.Get(wire.ParseSwapData(all[1].Escrow.Data))(k)
+		found := trial.Must(wire.ParseSwapData(all[1].Escrow.Data))(k)
 		if err := wire.Diff(d, found, chains.Tolerance{AnyExtraData: true}); err != nil {
 			k.Errorf("found by claim hash: %v", err)
 		}
@@ -221,8 +221,8 @@ func TestRefundedAndOpenedAnew(t *testing.T) {
 		refund := func() string {
 			auth := wire.RefundAuth{Timeout: uint64(k.net.Time().Add(10 * time.Minute).Unix())}
 			m := d.RefundMessage(auth.Timeout)
-			auth.Signature = must.Get(k.net.LP.Key.Sign(m[:]))(k)
-			tx := must.Get(k.p.RefundTx(d, k.net.User.Address, &auth, nil, rate, wire.ToATA{}))(k)
+			auth.Signature = trial.Must(k.net.LP.Key.Sign(m[:]))(k)
+			tx := trial.Must(k.p.RefundTx(d, k.net.User.Address, &auth, nil, rate, wire.ToATA{}))(k)
 			return k.send(k.net.User, tx)
 		}
 		first := refund()
@@ -374,12 +374,12 @@ func TestRelayHeaders(t *testing.T) {
 		k.net.SetMining(true)
 		k.net.Bitcoin().Mine(4)
 		k.must(k.net.SyncRelay(k.Context()))
-		height := must.Get(k.net.RelayHeight(k.p.Version))(k)
-		state, tip := must.Two(k.reader.TipHeader(k.Context()))(k)
+		height := trial.Must(k.net.RelayHeight(k.p.Version))(k)
+		state, tip := trial.Must2(k.reader.TipHeader(k.Context()))(k)
 		if state.Height != height || tip.Header.Height != height || tip.Commitment() != state.TipCommitment {
 			k.Fatalf("tip %d, %+v, want %d", state.Height, tip.Header, height)
 		}
-		inner := must.Get(k.net.StoredHeader(height - 2))(k)
+		inner := trial.Must(k.net.StoredHeader(height - 2))(k)
 		_, header, err := k.reader.Header(k.Context(), inner.Header.Hash())
 		k.must(err)
 		if header == nil || header.Commitment() != inner.Commitment() {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var begin = time.Unix(1_756_278_357, 0)
@@ -26,14 +26,14 @@ func someEscrow(t testing.TB, n uint64) *wire.SwapData {
 	t.Helper()
 	var seed [8]byte
 	binary.LittleEndian.PutUint64(seed[:], n)
-	d := must.Get(programs(t, wire.V1).NewSwapData(wire.Spec{Kind: chains.HTLC, Claim: wire.ClaimHash{PaymentHash: sha256.Sum256(seed[:])}, Offerer: wire.Key{1}, Claimer: wire.Key{2},
+	d := trial.Must(programs(t, wire.V1).NewSwapData(wire.Spec{Kind: chains.HTLC, Claim: wire.ClaimHash{PaymentHash: sha256.Sum256(seed[:])}, Offerer: wire.Key{1}, Claimer: wire.Key{2},
 		Token: wire.Key{3}, Amount: 1000 + n, Sequence: n, Expiry: uint64(begin.Unix()) + 3600, PayIn: true, DepositToken: wire.WSOL}))(t)
 	return d
 }
 
 func escrowQuery(t testing.TB, d *wire.SwapData) chains.EscrowQuery {
 	t.Helper()
-	e := must.Get(d.Escrow())(t)
+	e := trial.Must(d.Escrow())(t)
 	return chains.EscrowQuery{Escrow: &e}
 }
 
@@ -69,7 +69,7 @@ func eventOf(kind wire.EventKind, d *wire.SwapData) wire.Event {
 
 func escrowFact(t *testing.T, r *Reader, q chains.EscrowQuery) chains.EscrowFact {
 	t.Helper()
-	all := must.Get(r.Escrows(t.Context(), []chains.EscrowQuery{q}))(t)
+	all := trial.Must(r.Escrows(t.Context(), []chains.EscrowQuery{q}))(t)
 	return all[0]
 }
 
@@ -337,10 +337,10 @@ func TestPollWithoutATransaction(t *testing.T) {
 		}
 		delete(s.txs, idOf(1))
 		s.happens(second.Swap, 9, second, eventOf(wire.Refunded, someEscrow(t, 9)))
-		sig := must.Get(wire.ParseSignature(idOf(999)))(t)
+		sig := trial.Must(wire.ParseSignature(idOf(999)))(t)
 		at := Cursor{wire.V1: {sig, 0}, wire.V2: {sig, 0}}
 		var got []string
-		must.Do(t, l.Poll(t.Context(), []*Reader{New(first, l), New(second, l)}, at, 1, func(news []News, next Cursor) error {
+		trial.Do(t, l.Poll(t.Context(), []*Reader{New(first, l), New(second, l)}, at, 1, func(news []News, next Cursor) error {
 			for _, n := range news {
 				got = append(got, n.Tx)
 			}
@@ -367,10 +367,10 @@ func TestPollAfterAnotherCourse(t *testing.T) {
 	for n := range 20 {
 		s.happens(p.Swap, n, p, eventOf(wire.Refunded, someEscrow(t, uint64(n))))
 	}
-	sig := must.Get(wire.ParseSignature(idOf(999)))(t)
+	sig := trial.Must(wire.ParseSignature(idOf(999)))(t)
 	at := Cursor{wire.V1: {sig, 1012}}
 	var got []string
-	must.Do(t, l.Poll(t.Context(), []*Reader{New(p, l)}, at, 1, func(news []News, _ Cursor) error {
+	trial.Do(t, l.Poll(t.Context(), []*Reader{New(p, l)}, at, 1, func(news []News, _ Cursor) error {
 		for _, n := range news {
 			got = append(got, n.Tx)
 		}
@@ -390,12 +390,12 @@ func TestPollAfterALie(t *testing.T) {
 	l := s.ledger(begin)
 	p := programs(t, wire.V1)
 	s.happens(p.Swap, 1, p, eventOf(wire.Refunded, someEscrow(t, 1)))
-	sig := must.Get(wire.ParseSignature(idOf(999)))(t)
+	sig := trial.Must(wire.ParseSignature(idOf(999)))(t)
 	at := Cursor{wire.V1: {sig, 1 << 60}}
 	seen := map[string]bool{}
 	poll := func() {
 		t.Helper()
-		must.Do(t, l.Poll(t.Context(), []*Reader{New(p, l)}, at, 1, func(news []News, next Cursor) error {
+		trial.Do(t, l.Poll(t.Context(), []*Reader{New(p, l)}, at, 1, func(news []News, next Cursor) error {
 			for _, n := range news {
 				seen[n.Tx] = true
 			}

@@ -16,9 +16,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/rpc"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // stub is a node of Solana that knows what a test tells it. It answers over a socket.
@@ -243,7 +243,7 @@ func (s *stub) result(id string, tx txJSON, all []wire.Instruction) json.RawMess
 
 func mustJSON(t testing.TB, v any) json.RawMessage {
 	t.Helper()
-	return must.Get(json.Marshal(v))(t)
+	return trial.Must(json.Marshal(v))(t)
 }
 
 func key(t testing.TB, s string) wire.Key {
@@ -262,7 +262,7 @@ func programs(t testing.TB, version string) wire.Programs {
 	if !ok {
 		t.Fatal("no deployments")
 	}
-	return must.Get(n.Version(version))(t)
+	return trial.Must(n.Version(version))(t)
 }
 
 func same[T any](t *testing.T, what string, want, got T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -33,7 +33,7 @@ func TestVectorsPoll(t *testing.T) {
 		l := s.ledger(time.Unix(s.clock.Unix, 0))
 		l.pageSize = in.PageLimit
 		readers := []*Reader{New(programs(t, wire.V1), l), New(programs(t, wire.V2), l)}
-		at := must.Get(ParseCursor(in.Cursor))(t)
+		at := trial.Must(ParseCursor(in.Cursor))(t)
 		var got []map[string]any
 		err := l.Poll(t.Context(), readers, at, 1, func(news []News, next Cursor) error {
 			for _, n := range news {
@@ -66,7 +66,7 @@ func TestVectorsPoll(t *testing.T) {
 		for i := range got {
 			vectors.SameJSON(t, want.Events[i], got[i])
 		}
-		again := must.Get(ParseCursor(mustJSON(t, at)))(t)
+		again := trial.Must(ParseCursor(mustJSON(t, at)))(t)
 		same(t, "cursor read back", at, again)
 	})
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -40,7 +40,7 @@ func TestVectorsFunds(t *testing.T) {
 			if in.ATAAmount != nil {
 				s.accounts[wire.ATA(owner, mint)] = wire.AccountReply{Owner: wire.TokenProgram, Lamports: 1, Data: wire.TokenAccount{Mint: mint, Owner: owner, Amount: number(t, *in.ATAAmount)}.Bytes()}
 			}
-			w := must.Get(l.Wallet(t.Context(), owner, mint))(t)
+			w := trial.Must(l.Wallet(t.Context(), owner, mint))(t)
 			vectors.SameJSON(t, mustJSON(t, want), map[string]string{"balance": w.Balance(mint).String()})
 			return
 		}
@@ -52,7 +52,7 @@ func TestVectorsFunds(t *testing.T) {
 		if in.Data != nil {
 			s.accounts[r.Programs.UserVault(user, mint)] = wire.AccountReply{Owner: r.Programs.Swap, Lamports: 1, Data: vectors.Unhex(t, *in.Data)}
 		}
-		f := must.Get(r.Funds(t.Context(), user, mint))(t)
+		f := trial.Must(r.Funds(t.Context(), user, mint))(t)
 		if string(want["data"]) == "null" { // there is none
 			vectors.SameJSON(t, mustJSON(t, want), map[string]any{"data": nil, "balance": f.Balance.String()})
 			return
@@ -70,7 +70,7 @@ func TestVectorsFunds(t *testing.T) {
 
 func number(t testing.TB, n json.Number) uint64 {
 	t.Helper()
-	return must.Get(strconv.ParseUint(n.String(), 10, 64))(t)
+	return trial.Must(strconv.ParseUint(n.String(), 10, 64))(t)
 }
 
 // Stored headers, by their block, and the tip.
@@ -103,15 +103,15 @@ func TestVectorsRelay(t *testing.T) {
 		account := make([]byte, wire.RelayStateSpace)
 		copy(account, vectors.Unhex(t, in.MainStateHead))
 		for at, h := range in.MainStateCommitments {
-			i := must.Get(strconv.Atoi(at))(t)
+			i := trial.Must(strconv.Atoi(at))(t)
 			copy(account[128+32*i:], vectors.Unhex(t, h))
 		}
 		s.accounts[r.Programs.RelayState()] = wire.AccountReply{Owner: r.Programs.Relay, Lamports: 1, Data: account}
 		stored := []sigJSON{{Signature: in.Transaction.Signature, Slot: in.Transaction.Slot}}
 		s.history[key(t, in.Topic)], s.history[r.Programs.Relay] = stored, stored
 		s.add(in.Transaction.Signature, txJSON{Slot: in.Transaction.Slot, BlockTime: 1, Logs: in.Transaction.Logs})
-		block := must.Get(bitcoin.ParseHash(in.Blockhash))(t)
-		state, header := must.Two(r.Header(t.Context(), block))(t)
+		block := trial.Must(bitcoin.ParseHash(in.Blockhash))(t)
+		state, header := trial.Must2(r.Header(t.Context(), block))(t)
 		tipHash := bitcoin.Hash(state.TipHash)
 		got := map[string]any{"result": nil, "tip": map[string]any{"blockheight": state.Height, "commitHash": hex.EncodeToString(state.TipCommitment[:]),
 			"blockhash": tipHash.String(), "chainWork": hex.EncodeToString(state.Work.FillBytes(make([]byte, 32)))}}

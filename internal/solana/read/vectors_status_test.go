@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -51,14 +51,14 @@ func TestVectorsStatus(t *testing.T) {
 			vectorHistory(t, c, s, r, in)
 			return
 		}
-		d := must.Get(wire.ParseSwapData(in.Swap))(t)
+		d := trial.Must(wire.ParseSwapData(in.Swap))(t)
 		at := r.Programs.Escrow(d.PaymentHash)
 		s.history[at] = in.Signatures
 		if in.EscrowAccount != nil {
 			s.accounts[at] = wire.AccountReply{Owner: r.Programs.Swap, Lamports: 1, Data: vectors.Unhex(t, *in.EscrowAccount)}
 		}
-		e := must.Get(d.Escrow())(t)
-		facts := must.Get(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}, {ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}))(t)
+		e := trial.Must(d.Escrow())(t)
+		facts := trial.Must(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: &e}, {ClaimHash: e.ClaimHash, Offerer: e.Offerer, Claimer: e.Claimer}}))(t)
 		if strings.HasPrefix(c.Name, "events with another sequence") {
 			// Both are read at one commitment here: what was opened is there, or it ended.
 			c.Differ(t, "sol-opened-without-account")

@@ -12,8 +12,8 @@ import (
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var (
@@ -67,7 +67,7 @@ func nodesAt(t testing.TB, now time.Time, answers ...func(rpctest.Call) any) *No
 			return all
 		}).URL)
 	}
-	n := must.Get(Dial(func(hash string) error {
+	n := trial.Must(Dial(func(hash string) error {
 		if hash != "genesis" {
 			return errors.New("serves " + hash)
 		}
@@ -167,7 +167,7 @@ func TestWhatIsRead(t *testing.T) {
 func TestCommitmentsAreExplicit(t *testing.T) {
 	without := map[string]bool{"statuses": true, "recent fees": true, "fee levels": true, "sent": true} // those have none
 	for name, q := range every() {
-		text := must.Get(json.Marshal(q.request.Params))(t)
+		text := trial.Must(json.Marshal(q.request.Params))(t)
 		if strings.Contains(string(text), `"commitment":"`) == without[name] {
 			t.Errorf("%s: %s", name, text)
 		}
@@ -227,14 +227,14 @@ func TestWhichErrorsAreAnswers(t *testing.T) {
 func TestNodesThatAreBehind(t *testing.T) {
 	now := begin
 	at := func(slot uint64, age time.Duration) func(rpctest.Call) any {
-		clock := must.Get(json.Marshal(map[string]any{"context": map[string]any{"slot": slot}, "value": []any{map[string]any{"lamports": 1, "owner": wire.SysvarProgram.String(),
+		clock := trial.Must(json.Marshal(map[string]any{"context": map[string]any{"slot": slot}, "value": []any{map[string]any{"lamports": 1, "owner": wire.SysvarProgram.String(),
 			"data": []any{wire.Clock{Slot: slot, Unix: begin.Add(-age).Unix()}.Bytes(), "base64"}}}}))(t)
 		return saying(string(clock))
 	}
 	ask := func(n *Nodes) uint64 {
 		t.Helper()
 		var a Accounts
-		must.Do(t, AskAll(t.Context(), n, []Request{AccountsRequest([]wire.Key{wire.ClockData}, Confirmed, &a)}))
+		trial.Do(t, AskAll(t.Context(), n, []Request{AccountsRequest([]wire.Key{wire.ClockData}, Confirmed, &a)}))
 		return a.Slot
 	}
 	if got := ask(nodesAt(t, now, at(1000, 3*time.Minute), at(2000, 0))); got != 2000 {
@@ -276,7 +276,7 @@ func TestForeignCluster(t *testing.T) {
 		}
 		return all
 	})
-	n := must.Get(Dial(func(hash string) error { return errors.New("serves " + hash) }, []string{s.URL}, http.DefaultTransport, time.Now))(t)
+	n := trial.Must(Dial(func(hash string) error { return errors.New("serves " + hash) }, []string{s.URL}, http.DefaultTransport, time.Now))(t)
 	defer n.Close()
 	n.Retry = httpx.RetryPolicy{Calls: 1}
 	var slot uint64

@@ -9,8 +9,8 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What many swaps ask a busy node goes out together: their accounts, and the block hash,
@@ -32,7 +32,7 @@ func TestSwapsAskABusyNodeTogether(t *testing.T) {
 					}
 					return rpctest.Result(c, json.RawMessage(questions["block"].good))
 				}}
-				nodes := must.Get(Dial(func(string) error { return nil }, []string{"http://node.invalid"}, gate, time.Now))(t)
+				nodes := trial.Must(Dial(func(string) error { return nil }, []string{"http://node.invalid"}, gate, time.Now))(t)
 				defer nodes.Close()
 				nodes.Retry = httpx.RetryPolicy{Calls: 1}
 				ask := func(requests ...Request) error { return AskAll(t.Context(), nodes, requests) }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -113,9 +113,9 @@ func TestVectorsInitAuth(t *testing.T) {
 			d, f, sender := swapOf(t, in.Swap), feeRate(t, in.FeeRate), key(t, in.Sender)
 			slot := in.RPC.Slots["finalized"]
 			block, _ := in.RPC.block(t, slot)
-			a := must.Get(signInit(p, d, vectors.Unhex(t, in.LPSecretKey), sender, uint64(now.Unix()+in.AuthorizationTimeoutSeconds), f, slot, block.Hash))(t)
+			a := trial.Must(signInit(p, d, vectors.Unhex(t, in.LPSecretKey), sender, uint64(now.Unix()+in.AuthorizationTimeoutSeconds), f, slot, block.Hash))(t)
 			same(t, "authorisation", want.Signature.auth(t), a.Auth())
-			tx := must.Get(p.InitTx(d, sender, a.Timeout, f))(t)
+			tx := trial.Must(p.InitTx(d, sender, a.Timeout, f))(t)
 			tx.Blockhash = block.Hash
 			same(t, "instructions", want.Instructions, allJSON(tx.Instructions))
 			same(t, "message", want.Message, messageHex(t, tx))
@@ -160,7 +160,7 @@ func TestVectorsInitAuth(t *testing.T) {
 			}
 			if err == nil {
 				var result struct{ Result string }
-				must.Do(t, json.Unmarshal(want.Verify, &result))
+				trial.Do(t, json.Unmarshal(want.Verify, &result))
 				// The reference answers with the text of the block hash, in hex.
 				text := hex.EncodeToString([]byte(got.String()))
 				if got == (Hash{}) {
@@ -274,8 +274,8 @@ func checkExpiry(t *testing.T, auth *chains.Auth, timeout int64, in authCase, no
 
 func messageHex(t testing.TB, tx *Tx) string {
 	t.Helper()
-	m := must.Get(tx.Message())(t)
-	raw := must.Get(m.MarshalBinary())(t)
+	m := trial.Must(tx.Message())(t)
+	raw := trial.Must(m.MarshalBinary())(t)
 	return hex.EncodeToString(raw)
 }
 
@@ -299,7 +299,7 @@ func TestVectorsRefundAuth(t *testing.T) {
 			}
 			c.Expected(t, &want)
 			d := swapOf(t, in.Swap)
-			a := must.Get(signRefund(d, vectors.Unhex(t, in.ClaimerSecretKey), uint64(now.Unix()+in.AuthorizationTimeoutSeconds)))(t)
+			a := trial.Must(signRefund(d, vectors.Unhex(t, in.ClaimerSecretKey), uint64(now.Unix()+in.AuthorizationTimeoutSeconds)))(t)
 			same(t, "authorisation", want.Signature.auth(t), a.Auth())
 			m := d.RefundMessage(a.Timeout)
 			same(t, "message", want.MessageHash, hex.EncodeToString(m[:]))
@@ -311,7 +311,7 @@ func TestVectorsRefundAuth(t *testing.T) {
 		case "verify":
 			d := swapOf(t, in.Swap)
 			var auth authJSON
-			must.Do(t, json.Unmarshal(in.Signature, &auth))
+			trial.Do(t, json.Unmarshal(in.Signature, &auth))
 			a, err := d.VerifyRefund(auth.auth(t), now)
 			if c.Refuses(t, err) {
 				var refusal *chains.AuthError
@@ -332,14 +332,14 @@ func TestVectorsRefundAuth(t *testing.T) {
 			c.Expected(t, &want)
 			secret := SecretKey(vectors.Unhex(t, in.SecretKey))
 			digest := sha256.Sum256(vectors.Unhex(t, in.Data))
-			sig := must.Get(secret.Sign(digest[:]))(t)
+			sig := trial.Must(secret.Sign(digest[:]))(t)
 			same(t, "digest", want.Digest, hex.EncodeToString(digest[:]))
 			same(t, "signature", want.Signature, hex.EncodeToString(sig[:]))
 			same(t, "key", want.PublicKey, secret.PublicKey().String())
 			same(t, "valid", want.Valid, VerifyData(secret.PublicKey(), vectors.Unhex(t, in.Data), hex.EncodeToString(sig[:])) == nil)
 		case "dataVerify":
 			var text string
-			must.Do(t, json.Unmarshal(in.Signature, &text))
+			trial.Do(t, json.Unmarshal(in.Signature, &text))
 			err := VerifyData(key(t, in.PublicKey), vectors.Unhex(t, in.Data), text)
 			var want struct {
 				Valid *bool

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -41,8 +41,8 @@ func jsonOfTx(t testing.TB, tx *Tx, latest Hash) txJSON {
 	}
 	hash := compiled.Blockhash.String()
 	j.Blockhash, j.Message = &hash, messageHex(t, &compiled)
-	full := must.Get(compiled.Transaction())(t)
-	raw := must.Get(full.MarshalBinary())(t)
+	full := trial.Must(compiled.Transaction())(t)
+	raw := trial.Must(full.MarshalBinary())(t)
 	j.Size = len(raw)
 	if len(tx.Signatures) > 0 {
 		for i, sig := range full.Signatures {
@@ -74,8 +74,8 @@ func idempotent(t *testing.T, c *vectors.Case, txs []txJSON) []txJSON {
 		}
 		if changed {
 			c.Differ(t, "sol-idempotent-ata")
-			m := must.Get(Compile(key(t, tx.FeePayer), Hash(key(t, *tx.Blockhash)), instructionsOf(t, tx.Instructions)))(t)
-			raw := must.Get(m.MarshalBinary())(t)
+			m := trial.Must(Compile(key(t, tx.FeePayer), Hash(key(t, *tx.Blockhash)), instructionsOf(t, tx.Instructions)))(t)
+			raw := trial.Must(m.MarshalBinary())(t)
 			txs[i].Message = hex.EncodeToString(raw)
 			txs[i].Size++
 		}
@@ -158,7 +158,7 @@ func TestVectorsMessages(t *testing.T) {
 			if in.Secret == "" {
 				// Lamports were sent to the address of the token account.
 				c.Differ(t, "sol-system-owned-ata")
-				tx := must.Get(p.ClaimTx(d, d.Claimer, [32]byte{}, f, ata(*d.ClaimerATA)))(t)
+				tx := trial.Must(p.ClaimTx(d, d.Claimer, [32]byte{}, f, ata(*d.ClaimerATA)))(t)
 				same(t, "creation", jsonOf(EnsureATA(d.Claimer, d.Claimer, d.Token)), jsonOf(tx.Instructions[2]))
 				return
 			}
@@ -240,7 +240,7 @@ func TestVectorsMessages(t *testing.T) {
 func wantBitcoinClaim(t *testing.T, p Programs, c BitcoinClaim, txs []*Tx) {
 	t.Helper()
 	pay := wantedPayment{TxID: c.Proof.TxID, Block: c.Header.Header.Hash(), Vout: c.Vout, Stripped: c.Stripped, Confirmations: c.Confirmations}
-	wants := must.Get(p.wantBitcoinClaim(c.Data, c.Signer, pay, c.DataKey.PublicKey(), 1<<40))(t)
+	wants := trial.Must(p.wantBitcoinClaim(c.Data, c.Signer, pay, c.DataKey.PublicKey(), 1<<40))(t)
 	if _, at, err := matchAll(wants, parsedAll(t, txs)); err != nil {
 		t.Errorf("transaction %d: %v", at, err)
 	}
@@ -253,9 +253,9 @@ func parsedAll(t *testing.T, txs []*Tx) (all []*Parsed) {
 		if tx.Blockhash.IsZero() {
 			tx.Blockhash = Hash{7}
 		}
-		full := must.Get(tx.Transaction())(t)
-		raw := must.Get(full.MarshalBinary())(t)
-		parsed := must.Get(ParseTx(raw))(t)
+		full := trial.Must(tx.Transaction())(t)
+		raw := trial.Must(full.MarshalBinary())(t)
+		parsed := trial.Must(ParseTx(raw))(t)
 		all = append(all, parsed)
 	}
 	return all
@@ -292,17 +292,17 @@ func TestVectorsTxSerialization(t *testing.T) {
 				}
 				txs = append(txs, tx)
 			}
-			must.Do(t, Prepare(txs, Hash(key(t, in.LatestBlockhash.Blockhash)), in.LatestBlockhash.LastValidBlockHeight))
+			trial.Do(t, Prepare(txs, Hash(key(t, in.LatestBlockhash.Blockhash)), in.LatestBlockhash.LastValidBlockHeight))
 			var texts, signed, ids []string
 			for _, tx := range txs {
-				text := must.Get(tx.Text())(t)
+				text := trial.Must(tx.Text())(t)
 				texts = append(texts, text)
-				read := must.Get(ParseText(text))(t)
+				read := trial.Must(ParseText(text))(t)
 				same(t, "signers read back", tx.Signers, read.Signers)
 				same(t, "last valid height read back", tx.LastValid, read.LastValid)
-				must.Do(t, tx.Sign(vectors.Unhex(t, in.UserSecretKey)))
-				raw := must.Get(tx.Bytes())(t)
-				parsed := must.Get(readSigned(hex.EncodeToString(raw)))(t)
+				trial.Do(t, tx.Sign(vectors.Unhex(t, in.UserSecretKey)))
+				raw := trial.Must(tx.Bytes())(t)
+				parsed := trial.Must(readSigned(hex.EncodeToString(raw)))(t)
 				id, _ := parsed.ID()
 				signed, ids = append(signed, hex.EncodeToString(raw)), append(ids, id.String())
 			}
@@ -356,7 +356,7 @@ func TestVectorsDataAccount(t *testing.T) {
 		}
 		p := programs(in.Version)
 		signer := Key(DataKey([]byte{1}, [32]byte{}).PublicKey())
-		txs := must.Get(p.DataTxs(signer, DataKey([]byte{2}, [32]byte{}), clientsLayout(in.Version), make([]byte, in.Length), nil, FeeRate{Price: 12345}))(t)
+		txs := trial.Must(p.DataTxs(signer, DataKey([]byte{2}, [32]byte{}), clientsLayout(in.Version), make([]byte, in.Length), nil, FeeRate{Price: 12345}))(t)
 		type part struct {
 			ProgramID  string `json:"programId"`
 			DataLength int    `json:"dataLength"`
@@ -388,7 +388,7 @@ func TestVectorsDataAccount(t *testing.T) {
 func normal(t *testing.T, pairs [][2]any) [][2]any {
 	t.Helper()
 	for i, pair := range pairs {
-		n := must.Get(pair[1].(json.Number).Float64())(t)
+		n := trial.Must(pair[1].(json.Number).Float64())(t)
 		pairs[i][1] = n
 	}
 	return pairs
@@ -412,7 +412,7 @@ func TestDataThatIsThere(t *testing.T) {
 	} {
 		written := slices.Clone(payload)
 		c.spoil(written)
-		txs := must.Get(firstV1.DataTxs(Key{1}, secret, DataPlain, payload, written, FeeRate{Price: 1}))(t)
+		txs := trial.Must(firstV1.DataTxs(Key{1}, secret, DataPlain, payload, written, FeeRate{Price: 1}))(t)
 		var got []int
 		for _, tx := range txs {
 			if len(tx.Signers) != 0 {

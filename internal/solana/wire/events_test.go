@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -155,13 +155,13 @@ func TestVectorsBTCRelay(t *testing.T) {
 		c.Expected(t, &want)
 		p := firstV1
 		header := func(s string) bitcoin.Header {
-			return must.Get(bitcoin.ParseHeader(vectors.Unhex(t, s), 0))(t)
+			return trial.Must(bitcoin.ParseHeader(vectors.Unhex(t, s), 0))(t)
 		}
 		hexOf := func(h [32]byte) string { return hex.EncodeToString(h[:]) }
 		switch in.Fn {
 		case "computeNext":
 			stored := in.Stored.stored(t)
-			again := must.Get(decodeStoredHeader(stored.Bytes()))(t)
+			again := trial.Must(decodeStoredHeader(stored.Bytes()))(t)
 			same(t, "read back", in.Stored, jsonOfStored(again))
 			next := stored.Next(header(in.NextHeaderRaw))
 			work := rawtx.Difficulty(next.Header.Bits)
@@ -182,8 +182,8 @@ func TestVectorsBTCRelay(t *testing.T) {
 			if in.ForkID != nil {
 				fork = int64(*in.ForkID)
 			}
-			ix := must.Get(p.SubmitInstruction(op, key(t, in.Signer), headers, on, uint64(fork)))(t)
-			tx := must.Get(RelayTx(key(t, in.Signer), ix, feeRate(t, in.FeeRate)))(t)
+			ix := trial.Must(p.SubmitInstruction(op, key(t, in.Signer), headers, on, uint64(fork)))(t)
+			tx := trial.Must(RelayTx(key(t, in.Signer), ix, feeRate(t, in.FeeRate)))(t)
 			switch {
 			case op == relay.SaveMain || last.Work.Cmp(bigHex(t, in.TipWork)) > 0:
 				fork = 0 // it is the main chain then
@@ -223,14 +223,14 @@ func TestVectorsBTCRelay(t *testing.T) {
 			account := make([]byte, RelayStateSpace)
 			copy(account, vectors.Unhex(t, in.MainStateHead))
 			for at, h := range in.MainStateCommitments {
-				i := must.Get(strconv.Atoi(at))(t)
+				i := trial.Must(strconv.Atoi(at))(t)
 				copy(account[128+32*i:], vectors.Unhex(t, h))
 			}
-			state := must.Get(DecodeRelayState(account))(t)
+			state := trial.Must(DecodeRelayState(account))(t)
 			if !slices.Equal(account, state.Bytes()) {
 				t.Error("the account is written otherwise than it was read")
 			}
-			block := must.Get(bitcoin.ParseHash(in.Blockhash))(t)
+			block := trial.Must(bitcoin.ParseHash(in.Blockhash))(t)
 			same(t, "topic", in.Topic, p.RelayHeader(block).String())
 			got := map[string]any{"result": nil, "byCommitHash": nil, "tip": map[string]any{
 				"blockheight": state.Height, "commitHash": hexOf(state.TipCommitment), "blockhash": bitcoin.Hash(state.TipHash).String(), "chainWork": hexOf([32]byte(state.Work.FillBytes(make([]byte, 32))))}}
@@ -243,7 +243,7 @@ func TestVectorsBTCRelay(t *testing.T) {
 				got["byCommitHash"] = jsonOfStored(*events[0].Stored) // of the only one that there is
 			}
 			var all map[string]json.RawMessage
-			must.Do(t, json.Unmarshal(want, &all))
+			trial.Do(t, json.Unmarshal(want, &all))
 			delete(all, "calls")
 			vectors.SameJSON(t, vectors.JSON(t, all), got)
 		default:

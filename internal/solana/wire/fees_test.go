@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -261,6 +261,6 @@ func TestFeesHaveBounds(t *testing.T) {
 func TestBribeWithoutLimit(t *testing.T) {
 	payer, bribed := Key{1}, Key{2}
 	first := Instruction{Program: Key{3}}
-	tx := must.Get(Action{First: &first, Instructions: []Instruction{{Program: Key{4}}, SetLimit(5)}}.Tx(payer, FeeRate{Price: 1_000_000, Static: 7, Bribe: bribed}))(t)
+	tx := trial.Must(Action{First: &first, Instructions: []Instruction{{Program: Key{4}}, SetLimit(5)}}.Tx(payer, FeeRate{Price: 1_000_000, Static: 7, Bribe: bribed}))(t)
 	same(t, "instructions", allJSON([]Instruction{first, {Program: Key{4}}, SetLimit(5), Transfer(payer, bribed, 3*defaultUnits+7)}), allJSON(tx.Instructions))
 }

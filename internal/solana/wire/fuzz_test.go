@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -61,7 +61,7 @@ func FuzzAccounts(f *testing.F) {
 			if err := p.Match(s, d); err != nil {
 				t.Fatalf("it does not match its own description: %v", err)
 			}
-			text := must.Get(json.Marshal(d))(t)
+			text := trial.Must(json.Marshal(d))(t)
 			if _, err := ParseSwapData(text); err != nil {
 				t.Fatalf("its own description is not read: %v", err)
 			}
@@ -115,7 +115,7 @@ func FuzzParseTx(f *testing.F) {
 		}
 		_ = tx.Verify()
 		_, _ = tx.ID()
-		m := must.Get(Compile(tx.Payer, tx.Blockhash, tx.Instructions))(t)
+		m := trial.Must(Compile(tx.Payer, tx.Blockhash, tx.Instructions))(t)
 		if len(m.AccountKeys) > len(tx.Message.AccountKeys) {
 			t.Fatalf("%d accounts compile to %d", len(tx.Message.AccountKeys), len(m.AccountKeys))
 		}
@@ -195,7 +195,7 @@ func FuzzSwapData(f *testing.F) {
 		if err != nil {
 			return
 		}
-		raw := must.Get(json.Marshal(d))(t)
+		raw := trial.Must(json.Marshal(d))(t)
 		again, err := ParseSwapData(raw)
 		if err != nil || Diff(d, again, chains.Tolerance{}) != nil {
 			t.Fatalf("%s reads back as %v, %v", raw, again, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -20,7 +20,7 @@ func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount 
 	case "getHashForHtlc":
 		c.Kind, c.PaymentHash = chains.HTLC, hash32(t, paymentHash)
 	case "getHashForTxId":
-		id := must.Get(bitcoin.ParseHash(txid))(t)
+		id := trial.Must(bitcoin.ParseHash(txid))(t)
 		c.Kind, c.TxID = chains.OnchainTxID, id
 	case "getHashForOnchain":
 		c.Kind, c.Script, c.Sats = chains.Onchain, vectors.Unhex(t, script), number(t, amount)
@@ -32,7 +32,7 @@ func conditionHashes(t *testing.T, fn, script, paymentHash, txid string, amount 
 	default:
 		t.Fatalf("unknown %s", fn)
 	}
-	h := must.Get(ClaimHashOf(c))(t)
+	h := trial.Must(ClaimHashOf(c))(t)
 	out["claimHash"] = hex.EncodeToString(h.Bytes())
 	return out
 }
@@ -48,7 +48,7 @@ func TestClaimHashRefusals(t *testing.T) {
 		}
 	}
 	plain, nonced := chains.Condition{Kind: chains.Onchain, Sats: 1}, chains.Condition{Kind: chains.Onchain, Sats: 1, Nonce: 9}
-	if a, b := must.Get(ClaimHashOf(plain))(t), must.Get(ClaimHashOf(nonced))(t); a != b {
+	if a, b := trial.Must(ClaimHashOf(plain))(t), trial.Must(ClaimHashOf(nonced))(t); a != b {
 		t.Errorf("a payment without nonce has two hashes: %v, %v", a, b)
 	}
 }

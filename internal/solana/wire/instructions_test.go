@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -51,7 +51,7 @@ func TestVectorsInstructions(t *testing.T) {
 				k := key(t, *in.DataAccount)
 				data, units = &k, unitsClaimBitcoin
 			}
-			ix := must.Get(p.ClaimInstruction(d, key(t, in.Signer), secret, data))(t)
+			ix := trial.Must(p.ClaimInstruction(d, key(t, in.Signer), secret, data))(t)
 			ixs = []Instruction{ix}
 		case "refund":
 			var timeout uint64
@@ -71,7 +71,7 @@ func TestVectorsInstructions(t *testing.T) {
 			ixs, units = []Instruction{p.WriteDataInstruction(key(t, in.Signer), key(t, *in.DataAccount), uint32(in.Offset), data[in.Offset:end])}, unitsDataWrite
 			answer["bytesWritten"] = end - in.Offset
 		case "closeData":
-			tx := must.Get(p.CloseDataTx(key(t, in.Signer), key(t, *in.DataAccount), FeeRate{}))(t)
+			tx := trial.Must(p.CloseDataTx(key(t, in.Signer), key(t, *in.DataAccount), FeeRate{}))(t)
 			ixs, units = tx.Instructions[2:], unitsDataClose
 		case "deposit":
 			ixs, units = []Instruction{p.DepositInstruction(key(t, in.Signer), key(t, in.Token), number(t, in.Amount))}, unitsVault

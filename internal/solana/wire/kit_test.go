@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -60,7 +60,7 @@ func hash32(t testing.TB, s string) [32]byte {
 
 func feeRate(t testing.TB, s string) FeeRate {
 	t.Helper()
-	return must.Get(ParseFeeRate(s))(t)
+	return trial.Must(ParseFeeRate(s))(t)
 }
 
 // ixJSON is an instruction in the vectors: accounts with their flags.
@@ -143,7 +143,7 @@ type authJSON struct {
 }
 
 func (a authJSON) auth(t testing.TB) chains.Auth {
-	n := must.Get(parseNumber(a.Timeout))(t)
+	n := trial.Must(parseNumber(a.Timeout))(t)
 	return chains.Auth{Prefix: a.Prefix, Timeout: int64(n), Signature: a.Signature}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Wallets guard what they sign with assertions at its end. Nothing else may be added,
@@ -15,8 +15,8 @@ func TestAssertionsOfWallets(t *testing.T) {
 	_, lp := wallet(200)
 	p, secret := firstV1, [32]byte{7}
 	d := swapFor(t, p, false, firstToken, user)
-	want := must.Get(p.wantClaim(d, user, secret, bound))(t)
-	claim := must.Get(p.ClaimTx(d, user, secret, FeeRate{Price: 1}, ToATA{}))(t)
+	want := trial.Must(p.wantClaim(d, user, secret, bound))(t)
+	claim := trial.Must(p.ClaimTx(d, user, secret, FeeRate{Price: 1}, ToATA{}))(t)
 	assertion := func(kind byte, of ...Account) Instruction {
 		return Instruction{assertionProgram, of, []byte{kind, 0, 5}}
 	}
@@ -52,9 +52,9 @@ func TestAssertionsOfWallets(t *testing.T) {
 	// What an LP has signed stays as it is.
 	lpKey, _ := wallet(200)
 	in := swapFor(t, p, true, firstToken, user)
-	auth := must.Get(signInit(p, in, lpKey, user, 2_000_000_000, FeeRate{Price: 1}, 5, Hash{3}))(t)
-	wants := must.Get(p.wantOpen(in, user, auth, FeeRate{Price: 1}, bound))(t)
-	open := must.Get(p.InitTx(in, user, auth.Timeout, FeeRate{Price: 1}))(t)
+	auth := trial.Must(signInit(p, in, lpKey, user, 2_000_000_000, FeeRate{Price: 1}, 5, Hash{3}))(t)
+	wants := trial.Must(p.wantOpen(in, user, auth, FeeRate{Price: 1}, bound))(t)
+	open := trial.Must(p.InitTx(in, user, auth.Timeout, FeeRate{Price: 1}))(t)
 	open.Instructions = append(open.Instructions, balance)
 	if err := wants[0].Match(signedBy(t, *open, key, lpKey)); err == nil {
 		t.Error("an assertion passes in what an LP has signed")

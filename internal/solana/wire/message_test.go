@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -26,8 +26,8 @@ func TestVectorsAccountOrder(t *testing.T) {
 			vectors.SameJSON(t, want, map[string]any{"sorted": sorted})
 			return
 		}
-		m := must.Get(Compile(key(t, in.FeePayer), Hash(key(t, in.RecentBlockhash)), instructionsOf(t, in.Instructions)))(t)
-		raw := must.Get(m.MarshalBinary())(t)
+		m := trial.Must(Compile(key(t, in.FeePayer), Hash(key(t, in.RecentBlockhash)), instructionsOf(t, in.Instructions)))(t)
+		raw := trial.Must(m.MarshalBinary())(t)
 		vectors.SameJSON(t, want, map[string]any{"accountKeys": m.AccountKeys, "message": hex.EncodeToString(raw), "header": map[string]any{
 			"numRequiredSignatures": m.Header.NumRequiredSignatures, "numReadonlySignedAccounts": m.Header.NumReadonlySignedAccounts, "numReadonlyUnsignedAccounts": m.Header.NumReadonlyUnsignedAccounts}})
 	})
@@ -37,7 +37,7 @@ func TestVectorsAccountOrder(t *testing.T) {
 // message as a whole gives each account.
 func TestDecompile(t *testing.T) {
 	a, b, program := Key{1}, Key{2}, Key{3}
-	m := must.Get(Compile(a, Hash{9}, []Instruction{
+	m := trial.Must(Compile(a, Hash{9}, []Instruction{
 		{program, []Account{{PublicKey: b}, {PublicKey: a}}, []byte{1}},
 		{program, []Account{{PublicKey: b, IsWritable: true}}, nil},
 	}))(t)
@@ -53,7 +53,7 @@ func TestDecompile(t *testing.T) {
 
 func TestDecompileRefuses(t *testing.T) {
 	good := func() Message {
-		return must.Get(Compile(Key{1}, Hash{9}, []Instruction{{Key{3}, []Account{{PublicKey: Key{2}}}, nil}}))(t)
+		return trial.Must(Compile(Key{1}, Hash{9}, []Instruction{{Key{3}, []Account{{PublicKey: Key{2}}}, nil}}))(t)
 	}
 	if m := good(); true {
 		if _, _, err := Decompile(&m); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -36,15 +36,15 @@ func TestOpenAndClaimTogether(t *testing.T) {
 			preimage := chains.Preimage{9}
 			d := swapFor(t, p, false, firstToken, user)
 			f := FeeRate{Price: 8000}
-			auth := must.Get(signInit(p, d, lpKey, user, 1_999_999_000, f, 5, Hash{8}))(t)
-			escrow := must.Get(d.Escrow())(t)
+			auth := trial.Must(signInit(p, d, lpKey, user, 1_999_999_000, f, 5, Hash{8}))(t)
+			escrow := trial.Must(d.Escrow())(t)
 			plan := chains.Plan{Signer: user.String(), FeeRate: "8000", Steps: []chains.Step{
 				{Kind: chains.StepInit, Escrow: escrow, Auth: auth.Auth()}, {Kind: chains.StepClaimSecret, Escrow: escrow, Preimage: preimage},
 			}}
-			open := must.Get(p.OpenTxs(d, user, auth, f, SignedBlock{Hash: Hash{8}, Height: 4}, nil))(t)
-			claim := must.Get(p.ClaimTx(d, user, preimage, f, ToATA{Missing: true, Create: true}))(t)
+			open := trial.Must(p.OpenTxs(d, user, auth, f, SignedBlock{Hash: Hash{8}, Height: 4}, nil))(t)
+			claim := trial.Must(p.ClaimTx(d, user, preimage, f, ToATA{Missing: true, Create: true}))(t)
 			signed := []string{hexOf(t, signedBy(t, *open[0], userKey)), hexOf(t, signedBy(t, *claim, userKey))}
-			got := must.Get(p.CheckSigned(plan, signed))(t)
+			got := trial.Must(p.CheckSigned(plan, signed))(t)
 			for i, s := range got {
 				if s.Step != i || s.Reveals != (i == 1) || s.From != user.String() || hex.EncodeToString(s.Raw) != signed[i] {
 					t.Errorf("%d: %+v", i, s)
@@ -62,7 +62,7 @@ func TestOpenAndClaimTogether(t *testing.T) {
 
 			replace := func(i int, with string) []string { s := append([]string(nil), signed...); s[i] = with; return s }
 			unsigned := signedBy(t, *claim)
-			strangersClaim := must.Get(p.ClaimTx(d, other, preimage, f, ToATA{}))(t)
+			strangersClaim := trial.Must(p.ClaimTx(d, other, preimage, f, ToATA{}))(t)
 			another := *d
 			another.Sequence++
 			for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestOpenAndClaimTogether(t *testing.T) {
 				{"the claim alone", "signedTxs[0]", "the opening of the escrow", plan, signed[1:]},
 				{"no claim", "signedTxs", "the claim is missing", plan, signed[:1]},
 				{"signed by another", "signedTxs[1]", "paid by", plan, replace(1, hexOf(t, signedBy(t, *strangersClaim, otherKey)))},
-				{"the claim of another secret", "signedTxs[1]", "data differs", plan, replace(1, hexOf(t, signedBy(t, *must.Get(p.ClaimTx(d, user, [32]byte{1}, f, ToATA{}))(t), userKey)))},
+				{"the claim of another secret", "signedTxs[1]", "data differs", plan, replace(1, hexOf(t, signedBy(t, *trial.Must(p.ClaimTx(d, user, [32]byte{1}, f, ToATA{}))(t), userKey)))},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					_, err := p.CheckSigned(c.plan, c.signed)
@@ -91,7 +91,7 @@ func TestOpenAndClaimTogether(t *testing.T) {
 			}
 			// A plan for another escrow, or by the LP of another program, is not this one.
 			for name, change := range map[string]func(s *chains.Step){
-				"another escrow":  func(s *chains.Step) { s.Escrow = must.Get(another.Escrow())(t) },
+				"another escrow":  func(s *chains.Step) { s.Escrow = trial.Must(another.Escrow())(t) },
 				"another timeout": func(s *chains.Step) { s.Auth.Timeout++ },
 				"another program": func(s *chains.Step) {
 					s.Escrow.Data = []byte(strings.Replace(string(s.Escrow.Data), p.Swap.String(), lp.String(), 1))
@@ -117,11 +117,11 @@ func TestPlansOfRefunds(t *testing.T) {
 	userKey, user := wallet(1)
 	lpKey, _ := wallet(200)
 	d := swapFor(t, p, true, firstToken, user)
-	escrow := must.Get(d.Escrow())(t)
-	auth := must.Get(signRefund(d, lpKey, 1_999_999_000))(t)
+	escrow := trial.Must(d.Escrow())(t)
+	auth := trial.Must(signRefund(d, lpKey, 1_999_999_000))(t)
 	plan := chains.Plan{Seed: chains.Seed{5}, Signer: user.String(), Steps: []chains.Step{{Kind: chains.StepRefundAuth, Escrow: escrow, Auth: auth.Auth()}}}
 	guard := GuardKey(plan.Seed, auth)
-	tx := must.Get(p.RefundTx(d, user, &auth, guard, FeeRate{Price: 1}, ToATA{}))(t)
+	tx := trial.Must(p.RefundTx(d, user, &auth, guard, FeeRate{Price: 1}, ToATA{}))(t)
 	early := hexOf(t, signedBy(t, *tx, userKey, guard))
 	if _, err := p.CheckSigned(plan, []string{early}); err != nil {
 		t.Error(err)
@@ -131,7 +131,7 @@ func TestPlansOfRefunds(t *testing.T) {
 	if _, err := p.CheckSigned(late, []string{early}); err == nil {
 		t.Error("a refund with authorisation was taken for one by time")
 	}
-	tx = must.Get(p.RefundTx(d, user, nil, nil, FeeRate{Price: 1}, ToATA{}))(t)
+	tx = trial.Must(p.RefundTx(d, user, nil, nil, FeeRate{Price: 1}, ToATA{}))(t)
 	if _, err := p.CheckSigned(late, []string{hexOf(t, signedBy(t, *tx, userKey))}); err != nil {
 		t.Error(err)
 	}
@@ -139,14 +139,14 @@ func TestPlansOfRefunds(t *testing.T) {
 
 func TestPlanOfABitcoinClaim(t *testing.T) {
 	raw := vectors.Unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
-	tx := must.Get(rawtx.Decode(raw))(t)
+	tx := trial.Must(rawtx.Decode(raw))(t)
 	var in StoredHeader
 	in.Work, in.Header.Bits = new(big.Int), 0x1d00ffff
 	pay := chains.Payment{Raw: raw, TxID: tx.TxHash(), Block: in.Header.Hash(), Confirmations: 2}
 	userKey, user := wallet(1)
 	sign := func(txs []*Tx) (signed []string) {
 		t.Helper()
-		must.Do(t, Prepare(txs, Hash{4}, 9))
+		trial.Do(t, Prepare(txs, Hash{4}, 9))
 		for _, tx := range txs {
 			signed = append(signed, hexOf(t, signedBy(t, *tx, userKey)))
 		}
@@ -156,13 +156,13 @@ func TestPlanOfABitcoinClaim(t *testing.T) {
 		d := swapFor(t, p, false, firstToken, user)
 		d.Kind, d.Confirmations = chains.Onchain, 2
 		payment := pay
-		plan := chains.Plan{Seed: chains.Seed{5}, Signer: user.String(), Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: must.Get(d.Escrow())(t), Payment: &payment}}}
+		plan := chains.Plan{Seed: chains.Seed{5}, Signer: user.String(), Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: trial.Must(d.Escrow())(t), Payment: &payment}}}
 		claim := BitcoinClaim{Data: d, Signer: user, Stripped: raw, Proof: Proof{TxID: pay.TxID}, Confirmations: 2, Header: in,
 			DataKey: ClaimDataKey(plan.Seed, pay.TxID, user, 0), To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}
 		var signed []string
 		// Either layout will do for v2, of which only the chain knows the right one.
 		for _, claim.Layout = range []DataLayout{DataPlain, DataTagged, 4} {
-			built := must.Get(p.BitcoinClaimTxs(claim))(t)
+			built := trial.Must(p.BitcoinClaimTxs(claim))(t)
 			txs := sign(built)
 			got, err := p.CheckSigned(plan, txs)
 			if known := slices.Contains(p.DataLayouts(), claim.Layout); known != (err == nil) {
@@ -181,11 +181,11 @@ func TestPlanOfABitcoinClaim(t *testing.T) {
 		}
 
 		// A small payment may be in the claim itself, but not in v1's.
-		if txs := must.Get(p.InlineClaimTxs(claim))(t); txs != nil {
+		if txs := trial.Must(p.InlineClaimTxs(claim))(t); txs != nil {
 			t.Error("the token account is missing, which takes a transaction before")
 		}
 		claim.To = ToATA{}
-		inline := must.Get(p.InlineClaimTxs(claim))(t)
+		inline := trial.Must(p.InlineClaimTxs(claim))(t)
 		if len(inline) != 1 {
 			t.Fatalf("%d transactions", len(inline))
 		}
@@ -203,11 +203,11 @@ func TestPlanOfABitcoinClaim(t *testing.T) {
 			}
 		}
 		claim.Stripped = make([]byte, 600)
-		if txs := must.Get(p.InlineClaimTxs(claim))(t); txs != nil {
+		if txs := trial.Must(p.InlineClaimTxs(claim))(t); txs != nil {
 			t.Error("a payment of 600 bytes does not fit")
 		}
 		claim.Stripped, claim.Before = raw, inline
-		if txs := must.Get(p.InlineClaimTxs(claim))(t); txs != nil {
+		if txs := trial.Must(p.InlineClaimTxs(claim))(t); txs != nil {
 			t.Error("the relay must be brought up to date before")
 		}
 		plan.Steps[0].Payment = nil
@@ -224,12 +224,12 @@ func TestExpect(t *testing.T) {
 		return chains.Spec{Kind: chains.Onchain, Offerer: lp.String(), Claimer: user.String(), Token: WSOL.String(), Amount: big.NewInt(7), PayOut: true, Sequence: big.NewInt(3), Expiry: 2_000_000_000,
 			Condition: chains.Condition{Kind: chains.Onchain, Script: []byte{1}, Sats: 5, Confirmations: 3}, Hints: true}
 	}
-	d := must.Get(firstV1.Expect(spec()))(t)
+	d := trial.Must(firstV1.Expect(spec()))(t)
 	hint := rawtx.TxoHash(5, []byte{1})
 	if d.PaymentHash != rawtx.NoncedTxoHash(0, 5, []byte{1}) || *d.TxoHint() != hint || !d.IsClaimer(user) || d.IsClaimer(lp) || *d.OffererATA != (Key{}) || d.Confirmations != 3 {
 		t.Errorf("%+v", d)
 	}
-	e := must.Get(d.Escrow())(t)
+	e := trial.Must(d.Escrow())(t)
 	again, err := firstV1.SwapDataOf(e)
 	if err != nil || cmp.Diff(d, again) != "" {
 		t.Errorf("read back: %v, %s", err, cmp.Diff(d, again))
@@ -294,8 +294,8 @@ func TestInitAuthAttacks(t *testing.T) {
 	d := swapFor(t, p, true, WSOL, user)
 	now := time.Unix(1_999_998_000, 0)
 	f := FeeRate{Price: 8000, Wrap: &Wrap{Create: true}}
-	good := must.Get(signInit(p, d, lpKey, user, 1_999_999_000, f, 1000, Hash{8}))(t)
-	must.Do(t, p.VerifyInit(d, user, good, f, Hash{8}))
+	good := trial.Must(signInit(p, d, lpKey, user, 1_999_999_000, f, 1000, Hash{8}))(t)
+	trial.Do(t, p.VerifyInit(d, user, good, f, Hash{8}))
 	refused := func(what string, err error) {
 		t.Helper()
 		var refusal *chains.AuthError
@@ -325,7 +325,7 @@ func TestInitAuthAttacks(t *testing.T) {
 		a.Timeout = timeout
 		_, err := ParseInitAuth(a)
 		refused("timeout", err)
-		r := must.Get(signRefund(d, lpKey, 5))(t).Auth()
+		r := trial.Must(signRefund(d, lpKey, 5))(t).Auth()
 		r.Timeout = timeout
 		_, err = d.VerifyRefund(r, now)
 		refused("timeout of a refund", err)
@@ -362,9 +362,9 @@ func TestOpeningWithoutAuthorisation(t *testing.T) {
 	d := swapFor(t, p, true, firstToken, user)
 	ata := ATA(d.Claimer, d.Token)
 	d.PayOut, d.ClaimerATA = true, &ata
-	plan := chains.Plan{Signer: user.String(), FeeRate: "8000", Steps: []chains.Step{{Kind: chains.StepInit, Escrow: must.Get(d.Escrow())(t), Auth: chains.Auth{Timeout: 1_999_999_000}}}}
+	plan := chains.Plan{Signer: user.String(), FeeRate: "8000", Steps: []chains.Step{{Kind: chains.StepInit, Escrow: trial.Must(d.Escrow())(t), Auth: chains.Auth{Timeout: 1_999_999_000}}}}
 	build := func(timeout uint64) *Tx {
-		return must.Get(p.OpenTxs(d, user, InitAuth{Timeout: timeout}, FeeRate{Price: 9000}, SignedBlock{}, nil))(t)[0]
+		return trial.Must(p.OpenTxs(d, user, InitAuth{Timeout: timeout}, FeeRate{Price: 9000}, SignedBlock{}, nil))(t)[0]
 	}
 	if tx := build(1_999_999_000); !tx.Blockhash.IsZero() || len(tx.Signatures) != 0 {
 		t.Error("it waits for the block and the signature of somebody")
@@ -385,9 +385,9 @@ func TestCheckPayment(t *testing.T) {
 	d := swapFor(t, firstV1, false, firstToken, Key{1})
 	d.Kind, d.Confirmations = chains.Onchain, 2
 	script := vectors.Unhex(t, "0014"+strings.Repeat("00", 20))
-	d.PaymentHash = must.Get(ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: 10_000}))(t).PaymentHash
+	d.PaymentHash = trial.Must(ClaimHashOf(chains.Condition{Kind: chains.Onchain, Script: script, Sats: 10_000}))(t).PaymentHash
 	raw := vectors.Unhex(t, "0100000001"+strings.Repeat("00", 36)+"00ffffffff"+"01"+"1027000000000000"+"160014"+strings.Repeat("00", 20)+"00000000")
-	id := must.Get(rawtx.Decode(raw))(t).TxHash()
+	id := trial.Must(rawtx.Decode(raw))(t).TxHash()
 	good := chains.Payment{Raw: raw, TxID: id}
 	if stripped, err := d.CheckPayment(good); err != nil || string(stripped) != string(raw) {
 		t.Errorf("%x, %v", stripped, err)

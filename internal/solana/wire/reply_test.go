@@ -11,7 +11,7 @@ import (
 	"github.com/mr-tron/base58"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestParseAccount(t *testing.T) {
@@ -40,12 +40,12 @@ func seenReply(t testing.TB, version string) (reply string, d *SwapData) {
 	t.Helper()
 	userKey, user := wallet(1)
 	_, lp := wallet(200)
-	d = must.Get(firstV1.NewSwapData(Spec{Kind: chains.HTLC, Claim: ClaimHash{PaymentHash: [32]byte{1}}, Offerer: user, Claimer: lp, Token: WSOL, Amount: 5, Sequence: 9, Expiry: 2_000_000_000, PayIn: true, DepositToken: WSOL}))(t)
-	called := must.Get(firstV1.InitInstruction(d, user, 7))(t)
+	d = trial.Must(firstV1.NewSwapData(Spec{Kind: chains.HTLC, Claim: ClaimHash{PaymentHash: [32]byte{1}}, Offerer: user, Claimer: lp, Token: WSOL, Amount: 5, Sequence: 9, Expiry: 2_000_000_000, PayIn: true, DepositToken: WSOL}))(t)
+	called := trial.Must(firstV1.InitInstruction(d, user, 7))(t)
 	outer := Instruction{Program: Key{99}, Accounts: called.Accounts, Data: []byte{1}}
 	tx := &Tx{Payer: user, Blockhash: Hash{5}, Instructions: []Instruction{outer, {Program: firstV1.Swap}}}
-	must.Do(t, tx.Sign(userKey))
-	full := must.Get(tx.Transaction())(t)
+	trial.Do(t, tx.Sign(userKey))
+	full := trial.Must(tx.Transaction())(t)
 	keys := append([]Key(nil), full.Message.AccountKeys...)
 	loaded := ""
 	if version == "0" {
@@ -57,7 +57,7 @@ func seenReply(t testing.TB, version string) (reply string, d *SwapData) {
 		full.Message.SetVersion(solana.MessageVersionV0)
 		loaded = fmt.Sprintf(`,"loadedAddresses":{"writable":[],"readonly":["%s"]}`, keys[last])
 	}
-	raw := must.Get(full.MarshalBinary())(t)
+	raw := trial.Must(full.MarshalBinary())(t)
 	index := map[Key]int{}
 	for i, k := range keys {
 		index[k] = i
@@ -67,7 +67,7 @@ func seenReply(t testing.TB, version string) (reply string, d *SwapData) {
 		accounts = append(accounts, fmt.Sprint(index[a.PublicKey]))
 	}
 	event := Event{Kind: Initialized, Hash: d.PaymentHash, TxoHash: [32]byte{4}, Sequence: d.Sequence}
-	logs := must.Get(json.Marshal(logOf(firstV1.Swap, event.Bytes())))(t)
+	logs := trial.Must(json.Marshal(logOf(firstV1.Swap, event.Bytes())))(t)
 	return fmt.Sprintf(`{"slot":77,"blockTime":1700000000,"version":%q,"transaction":[%q,"base64"],"meta":{"err":null,"logMessages":%s,"innerInstructions":[{"index":0,"instructions":[{"programIdIndex":%d,"accounts":[%s],"data":%q}]}]%s}}`,
 		version, base64Text(raw), logs, index[firstV1.Swap], strings.Join(accounts, ","), base58.Encode(called.Data), loaded), d
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mr-tron/base58"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -43,7 +43,7 @@ func seen(t testing.TB, signatures []signatureJSON, txs map[string]seenJSON) (al
 		tx := txs[s.Signature]
 		out := SeenTx{ID: s.Signature, Slot: s.Slot, Time: tx.BlockTime, Failed: failed(s.Err) || failed(tx.Err), Logs: tx.Logs}
 		for _, i := range tx.Instructions {
-			data := must.Get(base58.Decode(i.Data))(t)
+			data := trial.Must(base58.Decode(i.Data))(t)
 			ix := Instruction{Program: key(t, i.ProgramID), Data: data}
 			for _, a := range i.Accounts {
 				ix.Accounts = append(ix.Accounts, Account{PublicKey: key(t, a)})
@@ -121,7 +121,7 @@ func TestVectorsStatus(t *testing.T) {
 			account = vectors.Unhex(t, *in.EscrowAccount)
 		}
 		d := swapOf(t, in.Swap)
-		f := must.Get(p.Fact(d, account, newestFirst(p, history)))(t)
+		f := trial.Must(p.Fact(d, account, newestFirst(p, history)))(t)
 		open := f.State == chains.EscrowOpen
 		if f.State == chains.EscrowNone {
 			f.InitTx = "" // of which the reference says nothing then
@@ -139,7 +139,7 @@ func TestVectorsStatus(t *testing.T) {
 // belongs to another escrow of the same hash is not open.
 func TestFact(t *testing.T) {
 	p := firstV1
-	d := must.Get(ParseSwapData([]byte(goodSwapData)))(t)
+	d := trial.Must(ParseSwapData([]byte(goodSwapData)))(t)
 	tx := func(id string, slot uint64, kind EventKind, sequence uint64) SeenTx {
 		return SeenTx{ID: id, Slot: slot, Logs: logOf(p.Swap, Event{Kind: kind, Hash: d.PaymentHash, Sequence: sequence}.Bytes())}
 	}

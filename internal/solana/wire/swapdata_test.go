@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/members"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -66,7 +66,7 @@ func TestVectorsSwapData(t *testing.T) {
 		case "createSwapData":
 			spec := Spec{Offerer: Key{1}, Claimer: Key{2}, Token: WSOL}
 			if in.Version != "" {
-				claim := must.Get(DecodeClaimHash(vectors.Unhex(t, in.ClaimHash)))(t)
+				claim := trial.Must(DecodeClaimHash(vectors.Unhex(t, in.ClaimHash)))(t)
 				spec = Spec{Kind: chains.Kind(in.Type), Claim: claim, Offerer: key(t, in.Offerer), Claimer: key(t, in.Claimer), Token: key(t, in.Token), Amount: number(t, in.Amount),
 					Sequence: number(t, in.Sequence), Expiry: number(t, in.Expiry), PayIn: in.PayIn, PayOut: in.PayOut, SecurityDeposit: number(t, in.SecurityDeposit), ClaimerBounty: number(t, in.ClaimerBounty)}
 			}
@@ -98,7 +98,7 @@ func swapDataGetters(t *testing.T, text json.RawMessage, d *SwapData, want json.
 		htlc = hex.EncodeToString(d.PaymentHash[:])
 	}
 	escrow := d.EscrowHash()
-	public := must.Get(d.Public())(t)
+	public := trial.Must(d.Public())(t)
 	want = vectors.Without(t, want, "isTrackingReputation", "totalDeposit") // follow from members that are compared
 	got := map[string]any{
 		"offerer": d.Offerer, "claimer": d.Claimer, "amount": u(d.Amount), "token": d.Token, "type": int(d.Kind), "expiry": u(d.Expiry),
@@ -108,7 +108,7 @@ func swapDataGetters(t *testing.T, text json.RawMessage, d *SwapData, want json.
 		"securityDeposit": u(d.SecurityDeposit), "claimerBounty": u(d.ClaimerBounty), "depositToken": WSOL, "escrowStruct": public,
 	}
 	var has map[string]json.RawMessage
-	must.Do(t, json.Unmarshal(want, &has))
+	trial.Do(t, json.Unmarshal(want, &has))
 	if _, ok := has["serialize"]; ok {
 		got["serialize"] = d
 	} else {

@@ -9,7 +9,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const bound = 1 << 40 // lamports, of fees in these tests
@@ -28,7 +28,7 @@ func swapFor(t *testing.T, p Programs, payIn bool, token Key, user Key) *SwapDat
 	if !payIn {
 		s.Offerer, s.Claimer = lp, user
 	}
-	return must.Get(p.NewSwapData(s))(t)
+	return trial.Must(p.NewSwapData(s))(t)
 }
 
 // signedBy is a transaction that keys have signed, read again.
@@ -43,11 +43,11 @@ func signedBy(t *testing.T, tx Tx, keys ...SecretKey) *Parsed {
 	}
 	tx.Signatures = sigs
 	for _, k := range keys {
-		must.Do(t, tx.Sign(k))
+		trial.Do(t, tx.Sign(k))
 	}
-	full := must.Get(tx.Transaction())(t)
-	raw := must.Get(full.MarshalBinary())(t)
-	return must.Get(ParseTx(raw))(t)
+	full := trial.Must(tx.Transaction())(t)
+	raw := trial.Must(full.MarshalBinary())(t)
+	return trial.Must(ParseTx(raw))(t)
 }
 
 // Whatever a wallet, or somebody between it and us, changes in a claim is noticed and
@@ -58,7 +58,7 @@ func TestMatchClaim(t *testing.T) {
 	for _, p := range []Programs{firstV1, firstV2} {
 		key, user := wallet(1)
 		d := swapFor(t, p, false, WSOL, user)
-		want := must.Get(p.wantClaim(d, user, secret, 10_000))(t)
+		want := trial.Must(p.wantClaim(d, user, secret, 10_000))(t)
 		for _, c := range []struct {
 			name   string
 			change func(tx *Tx)
@@ -99,12 +99,12 @@ func TestMatchClaim(t *testing.T) {
 			{"no block hash", func(tx *Tx) { tx.Blockhash = Hash{} }, "no block hash"},
 		} {
 			t.Run(p.Version+" "+c.name, func(t *testing.T) {
-				built := must.Get(p.ClaimTx(d, user, secret, FeeRate{Price: 8000}, ToATA{Missing: true, Create: true}))(t)
+				built := trial.Must(p.ClaimTx(d, user, secret, FeeRate{Price: 8000}, ToATA{Missing: true, Create: true}))(t)
 				built.Blockhash = Hash{3}
 				c.change(built)
-				full := must.Get(built.Transaction())(t)
-				raw := must.Get(full.MarshalBinary())(t)
-				got := must.Get(ParseTx(raw))(t)
+				full := trial.Must(built.Transaction())(t)
+				raw := trial.Must(full.MarshalBinary())(t)
+				got := trial.Must(ParseTx(raw))(t)
 				err := want.Match(got)
 				if (c.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.err) {
 					t.Errorf("%v; want %q", err, c.err)
@@ -112,7 +112,7 @@ func TestMatchClaim(t *testing.T) {
 			})
 		}
 		// Accounts in another order than ours are the same transaction, if nobody else signed it.
-		tx := signedBy(t, *must.Get(p.ClaimTx(d, user, secret, FeeRate{Price: 1}, ToATA{}))(t), key)
+		tx := signedBy(t, *trial.Must(p.ClaimTx(d, user, secret, FeeRate{Price: 1}, ToATA{}))(t), key)
 		m := tx.Message
 		last := len(m.AccountKeys) - 1
 		m.AccountKeys = slices.Clone(m.AccountKeys)
@@ -132,7 +132,7 @@ func TestMatchClaim(t *testing.T) {
 				m.Instructions[i].Accounts[j] = swap(m.Instructions[i].Accounts[j])
 			}
 		}
-		payer, ixs := must.Two(Decompile(&m))(t)
+		payer, ixs := trial.Must2(Decompile(&m))(t)
 		if err := want.Match(&Parsed{Tx: Tx{Payer: payer, Instructions: ixs, Blockhash: m.RecentBlockhash}, Message: m}); err != nil {
 			t.Errorf("another order of accounts: %v", err)
 		}
@@ -156,9 +156,9 @@ func TestMatchOpening(t *testing.T) {
 		d := swapFor(t, p, true, WSOL, user)
 		f := FeeRate{Price: 9000}
 		block := SignedBlock{Hash: Hash{8}, Height: 100}
-		auth := must.Get(signInit(p, d, lpKey, user, 1_999_999_000, f, 500, block.Hash))(t)
-		wants := must.Get(p.wantOpen(d, user, auth, f, bound))(t)
-		build := func() []*Tx { return must.Get(p.OpenTxs(d, user, auth, f, block, nil))(t) }
+		auth := trial.Must(signInit(p, d, lpKey, user, 1_999_999_000, f, 500, block.Hash))(t)
+		wants := trial.Must(p.wantOpen(d, user, auth, f, bound))(t)
+		build := func() []*Tx { return trial.Must(p.OpenTxs(d, user, auth, f, block, nil))(t) }
 		for _, c := range []struct {
 			name   string
 			change func(txs []*Tx) []*Tx
@@ -184,7 +184,7 @@ func TestMatchOpening(t *testing.T) {
 			{"without the LP's signature", func(txs []*Tx) []*Tx { txs[1].Signatures = nil; return txs }, 1, "is not the one that it gave"},
 			{"another signature of the LP", func(txs []*Tx) []*Tx {
 				txs[1].Blockhash = Hash{9}
-				must.Do(t, txs[1].Sign(lpKey))
+				trial.Do(t, txs[1].Sign(lpKey))
 				return txs
 			}, 1, "is not the one that it gave"},
 			{"an account that may be written to", func(txs []*Tx) []*Tx {
@@ -205,10 +205,10 @@ func TestMatchOpening(t *testing.T) {
 		}
 		// The whole way: prepared, handed out as text, signed, read and verified.
 		txs := build()
-		must.Do(t, Prepare(txs, Hash{1}, 7))
+		trial.Do(t, Prepare(txs, Hash{1}, 7))
 		var back []*Parsed
 		for _, tx := range txs {
-			read := must.Get(ParseText(must.Get(tx.Text())(t)))(t)
+			read := trial.Must(ParseText(trial.Must(tx.Text())(t)))(t)
 			if read.LastValid != block.Height+TxSlots {
 				t.Errorf("last valid height %d", read.LastValid)
 			}
@@ -239,10 +239,10 @@ func TestWrappingThatNobodyAskedFor(t *testing.T) {
 		"another token":          {firstToken, FeeRate{Price: 1}, false},
 	} {
 		d := swapFor(t, p, true, c.token, user)
-		auth := must.Get(signInit(p, d, lpKey, user, 1_999_999_000, c.f, 5, Hash{8}))(t)
-		open := must.Get(p.OpenTxs(d, user, auth, c.f, SignedBlock{Hash: Hash{8}}, nil))(t)
+		auth := trial.Must(signInit(p, d, lpKey, user, 1_999_999_000, c.f, 5, Hash{8}))(t)
+		open := trial.Must(p.OpenTxs(d, user, auth, c.f, SignedBlock{Hash: Hash{8}}, nil))(t)
 		wrap := &Tx{Payer: user, Instructions: []Instruction{Transfer(user, ATA(user, WSOL), 1), SyncNative(ATA(user, WSOL))}}
-		_, _, err := matchAll(must.Get(p.wantOpen(d, user, auth, c.f, bound))(t), parsedAll(t, []*Tx{wrap, open[len(open)-1]}))
+		_, _, err := matchAll(trial.Must(p.wantOpen(d, user, auth, c.f, bound))(t), parsedAll(t, []*Tx{wrap, open[len(open)-1]}))
 		if (err == nil) != c.taken {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -254,11 +254,11 @@ func TestOpeningWithoutTokenAccount(t *testing.T) {
 	p := firstV1
 	_, user := wallet(1)
 	d := swapFor(t, p, false, firstToken, user)
-	want := must.Get(p.InitTx(d, user, 5, FeeRate{}))(t)
+	want := trial.Must(p.InitTx(d, user, 5, FeeRate{}))(t)
 	for _, ata := range []*Key{nil, new(Key)} {
 		without := *d
 		without.ClaimerATA = ata
-		same(t, "instructions", allJSON(want.Instructions), allJSON(must.Get(p.InitTx(&without, user, 5, FeeRate{}))(t).Instructions))
+		same(t, "instructions", allJSON(want.Instructions), allJSON(trial.Must(p.InitTx(&without, user, 5, FeeRate{}))(t).Instructions))
 	}
 }
 
@@ -268,8 +268,8 @@ func TestMatchRefund(t *testing.T) {
 	lpKey, _ := wallet(200)
 	guardKey, guard := wallet(3)
 	d := swapFor(t, p, true, WSOL, user)
-	auth := must.Get(signRefund(d, lpKey, 1_999_999_000))(t)
-	tx := must.Get(p.RefundTx(d, user, &auth, guardKey, FeeRate{Price: 1}, ToATA{Missing: true, Create: true}))(t)
+	auth := trial.Must(signRefund(d, lpKey, 1_999_999_000))(t)
+	tx := trial.Must(p.RefundTx(d, user, &auth, guardKey, FeeRate{Price: 1}, ToATA{Missing: true, Create: true}))(t)
 	got := signedBy(t, *tx, key, guardKey)
 	if err := p.wantRefund(d, user, &auth, &guard, bound).Match(got); err != nil {
 		t.Error(err)
@@ -287,7 +287,7 @@ func TestMatchRefund(t *testing.T) {
 	if err := p.wantRefund(d, user, &auth, &guard, bound).Match(signedBy(t, *tx, key, guardKey)); err == nil || !strings.Contains(err.Error(), "check of a signature") {
 		t.Error(err)
 	}
-	plain := signedBy(t, *must.Get(p.RefundTx(d, user, nil, nil, FeeRate{Price: 1}, ToATA{}))(t), key)
+	plain := signedBy(t, *trial.Must(p.RefundTx(d, user, nil, nil, FeeRate{Price: 1}, ToATA{}))(t), key)
 	if err := p.wantRefund(d, user, nil, nil, bound).Match(plain); err != nil {
 		t.Error(err)
 	}
@@ -305,14 +305,14 @@ func TestMatchBitcoinClaim(t *testing.T) {
 	claim := BitcoinClaim{Data: d, Signer: user, Vout: 1, Stripped: make([]byte, 2500), Proof: Proof{TxID: [32]byte{4}, Index: 2, Path: []bitcoin.Hash{{5}}}, Confirmations: 3, Header: in,
 		DataKey: data, To: ToATA{Missing: true, Create: true}, FeeRate: FeeRate{Price: 1}}
 	pay := wantedPayment{TxID: claim.Proof.TxID, Block: in.Header.Hash(), Vout: 1, Stripped: claim.Stripped, Confirmations: 3}
-	wants := must.Get(p.wantBitcoinClaim(d, user, pay, data.PublicKey(), bound))(t)
+	wants := trial.Must(p.wantBitcoinClaim(d, user, pay, data.PublicKey(), bound))(t)
 	const claimAt = 7 // after two of headers, four of data, and one for the token account
 	build := func() []*Tx {
 		claim.Before = []*Tx{
-			must.Get(RelayTx(user, must.Get(p.SubmitInstruction(relay.SaveMain, user, []bitcoin.Header{{Bits: 1}}, in, 0))(t), claim.FeeRate))(t),
-			must.Get(RelayTx(user, must.Get(p.SubmitInstruction(relay.SaveNewFork, user, []bitcoin.Header{{Bits: 2}}, in, 6))(t), claim.FeeRate))(t),
+			trial.Must(RelayTx(user, trial.Must(p.SubmitInstruction(relay.SaveMain, user, []bitcoin.Header{{Bits: 1}}, in, 0))(t), claim.FeeRate))(t),
+			trial.Must(RelayTx(user, trial.Must(p.SubmitInstruction(relay.SaveNewFork, user, []bitcoin.Header{{Bits: 2}}, in, 6))(t), claim.FeeRate))(t),
 		}
-		return must.Get(p.BitcoinClaimTxs(claim))(t)
+		return trial.Must(p.BitcoinClaimTxs(claim))(t)
 	}
 	if n := len(build()); n != claimAt+2 {
 		t.Fatalf("%d transactions", n)
@@ -352,7 +352,7 @@ func TestMatchBitcoinClaim(t *testing.T) {
 		})
 	}
 	signed := build()
-	must.Do(t, Prepare(signed, Hash{1}, 7))
+	trial.Do(t, Prepare(signed, Hash{1}, 7))
 	for i, tx := range signed {
 		if err := signedBy(t, *tx, key).Verify(); err != nil {
 			t.Errorf("transaction %d: %v", i, err)

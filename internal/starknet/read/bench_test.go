@@ -12,9 +12,9 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // BenchmarkEscrowsOverHTTP reads open escrows through the whole client on a loopback
@@ -31,7 +31,7 @@ func BenchmarkEscrowsOverHTTP(b *testing.B) {
 			queries[i] = chains.EscrowQuery{Escrow: escrowOf(b, d, data)}
 			e := initialize(b, d, data, 1000, fmt.Sprintf("%#x", i+1))
 			e.Block = hashOf(1000)
-			text := must.Get(json.Marshal(e))(b)
+			text := trial.Must(json.Marshal(e))(b)
 			events[e.Keys[4]] = text
 		}
 		open := []string{"0x3e8", "0x0", "0x1"}
@@ -62,7 +62,7 @@ func BenchmarkEscrowsOverHTTP(b *testing.B) {
 			return all
 		})
 		now := func() time.Time { return time.Unix(stubNow, 0) }
-		nodes := must.Get(rpc.Dial(func(wire.Felt) error { return nil }, []string{server.URL}, http.DefaultTransport, now))(b)
+		nodes := trial.Must(rpc.Dial(func(wire.Felt) error { return nil }, []string{server.URL}, http.DefaultTransport, now))(b)
 		var r *Reader
 		fresh := func() {
 			r = New(d, NewLedger(&tripped{nodes, &trips}, now, slog.New(slog.DiscardHandler)))

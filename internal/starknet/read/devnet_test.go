@@ -14,10 +14,10 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/starknet"
 	"github.com/swapper-go/swapper/internal/httpx"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/read"
 	starkrpc "github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // ground is a reader of a network that executes the contracts' rules.
@@ -30,13 +30,13 @@ type ground struct {
 
 func start(t *testing.T, o starknet.Options) *ground {
 	t.Helper()
-	n := must.Get(starknet.Start(o))(t)
+	n := trial.Must(starknet.Start(o))(t)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	nodes := must.Get(starkrpc.Dial(n.Network().CheckChainID, []string{n.URL()}, http.DefaultTransport, time.Now))(t)
+	nodes := trial.Must(starkrpc.Dial(n.Network().CheckChainID, []string{n.URL()}, http.DefaultTransport, time.Now))(t)
 	t.Cleanup(nodes.Close)
 	l := read.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))
 	return &ground{t, n, l, read.New(n.Deployment(), l)}
@@ -75,7 +75,7 @@ func TestEscrowOnANetwork(t *testing.T) {
 	t.Parallel()
 	each(t, starknet.Options{}, func(g *ground) {
 		ctx := g.Context()
-		must.Do(g, g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)))
+		trial.Do(g, g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)))
 		funds := need[chains.LPFunds](g)(g.reader.Funds(ctx, g.net.LP.Address, starknet.WBTC))
 		if funds.Balance.Int64() != 100_000 || len(funds.Reputation) != 4 {
 			g.Errorf("%+v", funds)
@@ -103,7 +103,7 @@ func TestEscrowOnANetwork(t *testing.T) {
 		poll := func() []read.News {
 			g.Helper()
 			news = nil
-			must.Do(g, g.ledger.Poll(ctx, []*read.Reader{g.reader}, at, func(some []read.News, next read.Cursor) error {
+			trial.Do(g, g.ledger.Poll(ctx, []*read.Reader{g.reader}, at, func(some []read.News, next read.Cursor) error {
 				news, at = append(news, some...), next
 				return nil
 			}))
@@ -111,7 +111,7 @@ func TestEscrowOnANetwork(t *testing.T) {
 		}
 		poll()
 		opened := need[wire.Felt](g)(g.net.Party(g.net.LP).Open(s, g.net.Time().Unix()+3600))
-		must.Do(g, g.net.Wait(ctx, opened))
+		trial.Do(g, g.net.Wait(ctx, opened))
 		f := look()
 		if f[0].State != chains.EscrowOpen || !f[0].Final || f[0].InitTx != wire.Hex(opened) || f[0].Opened != g.net.Head() || f[1].State != chains.EscrowOpen || f[1].Escrow == nil || string(f[1].Escrow.Hash) != string(e.Hash) {
 			g.Errorf("%+v", f)
@@ -187,7 +187,7 @@ func TestPreConfirmedOnANetwork(t *testing.T) {
 		if paid := need[chains.Payout](g)(g.ledger.Paid(ctx, again, g.net.User.Address)); paid.Amount.Int64() != 5 {
 			g.Errorf("%d is paid", paid)
 		}
-		must.Do(g, g.net.Forget(1))
+		trial.Do(g, g.net.Forget(1))
 		if got := state(); got.State != chains.TxUnknown && got.State != chains.TxPending {
 			g.Errorf("%+v", got)
 		}
@@ -226,7 +226,7 @@ func TestRelayOnANetwork(t *testing.T) {
 	g := start(t, starknet.Options{})
 	ctx := g.Context()
 	g.net.Bitcoin().Mine(5)
-	must.Do(g, g.net.SyncRelay(ctx))
+	trial.Do(g, g.net.SyncRelay(ctx))
 	tip := need[uint32](g)(g.reader.RelayTip(ctx))
 	h := need[wire.StoredHeader](g)(g.net.StoredHeader(tip - 2))
 	got, at, found, err := g.reader.Header(ctx, h.Header.Hash(), 0)
@@ -244,7 +244,7 @@ func TestRelayOnANetwork(t *testing.T) {
 		g.Error(found, err)
 	}
 	utxo := bitcoin.OutPoint{Hash: bitcoin.Hash{1}}
-	v := must.Get(g.net.Party(g.net.LP).OpenVault(ctx, big.NewInt(3), [2]wire.Felt{starknet.WBTC, wire.STRK}, [2]*big.Int{big.NewInt(1), big.NewInt(1e10)}, 3, utxo, [2]uint64{1000, 2000}))(g)
+	v := trial.Must(g.net.Party(g.net.LP).OpenVault(ctx, big.NewInt(3), [2]wire.Felt{starknet.WBTC, wire.STRK}, [2]*big.Int{big.NewInt(1), big.NewInt(1e10)}, 3, utxo, [2]uint64{1000, 2000}))(g)
 	asks := func(owner string, id int64) chains.VaultID {
 		return chains.VaultID{Owner: owner, ID: big.NewInt(id)}
 	}
@@ -268,7 +268,7 @@ func TestFaultyServers(t *testing.T) {
 	t.Parallel()
 	g := start(t, starknet.Options{})
 	ctx := g.Context()
-	must.Do(g, g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)))
+	trial.Do(g, g.net.Deposit(ctx, g.net.LP, starknet.WBTC, big.NewInt(100_000)))
 	secret := [32]byte{5}
 	var queries []chains.EscrowQuery
 	var locks []wire.SwapData
@@ -276,7 +276,7 @@ func TestFaultyServers(t *testing.T) {
 		s := g.hashLock(secret, i)
 		locks = append(locks, s)
 		id := need[wire.Felt](g)(g.net.Party(g.net.LP).Open(s, g.net.Time().Unix()+3600))
-		must.Do(g, g.net.Wait(ctx, id))
+		trial.Do(g, g.net.Wait(ctx, id))
 		g.net.Mine(7)
 		e := need[chains.Escrow](g)(g.net.Deployment().Escrow(s))
 		queries = append(queries, chains.EscrowQuery{Escrow: &e})
@@ -306,7 +306,7 @@ func TestFaultyServers(t *testing.T) {
 			if !c.alone {
 				urls = append(urls, g.net.URL())
 			}
-			nodes := must.Get(starkrpc.Dial(func(id wire.Felt) error {
+			nodes := trial.Must(starkrpc.Dial(func(id wire.Felt) error {
 				if err := g.net.Network().CheckChainID(id); err != nil {
 					return errors.Join(err, errors.New("unknown"))
 				}
@@ -316,7 +316,7 @@ func TestFaultyServers(t *testing.T) {
 			nodes.Retry = httpx.RetryPolicy{Calls: 1}
 			l := read.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))
 			r := read.New(g.net.Deployment(), l)
-			facts := must.Get(r.Escrows(ctx, queries))(t)
+			facts := trial.Must(r.Escrows(ctx, queries))(t)
 			for i, f := range facts {
 				want := chains.EscrowOpen
 				if i == 1 {
@@ -346,9 +346,9 @@ func TestFaultyServers(t *testing.T) {
 	}
 	// One that hides events hides no escrow: its state says that there is one.
 	faulty.Misbehave(starknet.NodeFault{NoEvents: true})
-	nodes := must.Get(starkrpc.Dial(func(wire.Felt) error { return nil }, []string{faulty.URL()}, http.DefaultTransport, time.Now))(t)
+	nodes := trial.Must(starkrpc.Dial(func(wire.Felt) error { return nil }, []string{faulty.URL()}, http.DefaultTransport, time.Now))(t)
 	defer nodes.Close()
-	facts := must.Get(read.New(g.net.Deployment(), read.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))).Escrows(ctx, queries))(t)
+	facts := trial.Must(read.New(g.net.Deployment(), read.NewLedger(nodes, time.Now, slog.New(slog.DiscardHandler))).Escrows(ctx, queries))(t)
 	for i, f := range facts {
 		if f.Err == nil || f.State == chains.EscrowNone || f.Final {
 			t.Errorf("%d: %+v", i, f)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // A cursor comes out of a store: what is read of it is written back as the same.
@@ -17,7 +17,7 @@ func FuzzCursor(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out := must.Get(json.Marshal(c))(t)
+		out := trial.Must(json.Marshal(c))(t)
 		back, err := ParseCursor(out)
 		if err != nil || len(back) != len(c) {
 			t.Fatalf("%s is written as %s: %v", text, out, err)

@@ -18,9 +18,9 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // stub is a node of Starknet that knows what a test tells it. It answers over a socket.
@@ -106,7 +106,7 @@ func connect(t testing.TB, now time.Time, urls ...string) *Ledger {
 		t.Fatal("no preset")
 	}
 	clock := func() time.Time { return now }
-	nodes := must.Get(rpc.Dial(n.CheckChainID, urls, http.DefaultTransport, clock))(t)
+	nodes := trial.Must(rpc.Dial(n.CheckChainID, urls, http.DefaultTransport, clock))(t)
 	nodes.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(nodes.Close)
 	return NewLedger(nodes, clock, slog.New(slog.DiscardHandler))

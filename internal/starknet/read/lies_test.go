@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // One node says once that an open escrow was claimed long ago.
@@ -119,7 +119,7 @@ func TestOneNodeDoesNotDecide(t *testing.T) {
 		c.liar(liar)
 		// One after the other: a contradiction takes the first node's place, also from a plain question under way.
 		ask := func(settled bool) chains.EscrowFact {
-			facts := must.Get(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data), Settled: settled}}))(t)
+			facts := trial.Must(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data), Settled: settled}}))(t)
 			return facts[0]
 		}
 		if f := ask(false); f.Err != nil || !f.Unsettled || f.Final || (f.State == chains.EscrowOpen) != c.plainOpen {

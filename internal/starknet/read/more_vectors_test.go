@@ -10,9 +10,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -31,7 +31,7 @@ func TestVectorsFeeRate(t *testing.T) {
 				"l1_gas_price": price(in.L1GasPriceFri), "l2_gas_price": price(in.L2GasPriceFri), "l1_data_gas_price": price(in.L1DataGasPriceFri)}
 		}
 		r := s.reader()
-		rate := must.Get(r.ledger.FeeRate(t.Context()))(t)
+		rate := trial.Must(r.ledger.FeeRate(t.Context()))(t)
 		again, err := r.ledger.FeeRate(t.Context())
 		if err != nil || again.String() != rate.String() {
 			t.Error(again, err)
@@ -81,7 +81,7 @@ func TestVectorsAccountAnswers(t *testing.T) {
 		data, _ := swapOf(t, in.Swap)
 		a := chains.Auth{Prefix: in.Authorization.Prefix, Signature: in.Authorization.Signature}
 		var err error
-		a.Timeout = must.Get(json.Number(in.Authorization.Timeout).Int64())(t)
+		a.Timeout = trial.Must(json.Number(in.Authorization.Timeout).Int64())(t)
 		blockTime := in.Now
 		if in.PreFetchedPendingBlockTime != nil {
 			blockTime = *in.PreFetchedPendingBlockTime
@@ -135,7 +135,7 @@ func TestVectorsPoll(t *testing.T) {
 		s.learn(in.RPC)
 		var at Cursor
 		if string(in.State) != "null" {
-			at = must.Get(ParseCursor(in.State))(t)
+			at = trial.Must(ParseCursor(in.State))(t)
 		} else {
 			for i := range s.events { // that node gave more than it was asked for
 				*s.events[i].Height = s.height
@@ -168,7 +168,7 @@ func TestVectorsPoll(t *testing.T) {
 			state = append(state, one)
 		}
 		vectors.SameJSON(t, c.Want(t), map[string]any{"state": state, "delivered": delivered})
-		text := must.Get(json.Marshal(next))(t)
+		text := trial.Must(json.Marshal(next))(t)
 		if back, err := ParseCursor(text); err != nil || !back[r.Version][0].equal(next[r.Version][0]) || !back[r.Version][1].equal(next[r.Version][1]) {
 			t.Errorf("%s is read as %v, %v", text, back, err)
 		}

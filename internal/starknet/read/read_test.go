@@ -17,10 +17,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/depth"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // counted counts round trips.
@@ -56,23 +55,23 @@ func (c *counted) expect(t *testing.T, what string, want int32) {
 // swap is an escrow of the deployment.
 func swap(t testing.TB, d wire.Deployment, sequence uint64) wire.SwapData {
 	t.Helper()
-	s := must.Get(d.NewSwapData(wire.Terms{Kind: chains.HTLC, Offerer: wire.FeltOf(0x11), Claimer: wire.FeltOf(0x22), Token: wire.STRK, Amount: big.NewInt(1000), ClaimData: wire.FeltOf(0xc1a1),
+	s := trial.Must(d.NewSwapData(wire.Terms{Kind: chains.HTLC, Offerer: wire.FeltOf(0x11), Claimer: wire.FeltOf(0x22), Token: wire.STRK, Amount: big.NewInt(1000), ClaimData: wire.FeltOf(0xc1a1),
 		Sequence: sequence, Expiry: stubNow + 100_000, PayOut: true}))(t)
 	return s
 }
 
 func hashOfSwap(t testing.TB, s wire.SwapData) wire.Felt {
 	t.Helper()
-	return must.Get(s.EscrowHash())(t)
+	return trial.Must(s.EscrowHash())(t)
 }
 
 // traceOf is the trace of a transaction that opens an escrow, through the account.
 func traceOf(t testing.TB, d wire.Deployment, s wire.SwapData) json.RawMessage {
 	t.Helper()
-	struc := must.Get(s.Felts())(t)
+	struc := trial.Must(s.Felts())(t)
 	calldata := append(slices.Clone(struc), wire.FeltOf(0), wire.FeltOf(stubNow+600), wire.FeltOf(0)) // no signature, timeout, no extra data
 	init := map[string]any{"contract_address": wire.Hex(d.EscrowManager.Address), "entry_point_selector": wire.Hex(wire.Selector("initialize")), "calldata": hexes(calldata...), "calls": []any{}}
-	return must.Get(json.Marshal(map[string]any{"type": "INVOKE", "execute_invocation": map[string]any{"contract_address": "0x11", "entry_point_selector": "0x1", "calldata": []string{}, "calls": []any{init}}}))(t)
+	return trial.Must(json.Marshal(map[string]any{"type": "INVOKE", "execute_invocation": map[string]any{"contract_address": "0x11", "entry_point_selector": "0x1", "calldata": []string{}, "calls": []any{init}}}))(t)
 }
 
 // open puts an opened escrow on the stub's chain.
@@ -89,7 +88,7 @@ func TestManyEscrowsTakeTwoTrips(t *testing.T) {
 	r := s.reader()
 	d := r.Deployment
 	many := uint64(2_000)
-	if depth.Full() {
+	if trial.Full() {
 		many = 10_000
 	}
 	states := map[wire.Felt][3]uint64{}
@@ -107,7 +106,7 @@ func TestManyEscrowsTakeTwoTrips(t *testing.T) {
 	trips := r.count()
 	check := func() {
 		t.Helper()
-		facts := must.Get(r.Escrows(t.Context(), queries))(t)
+		facts := trial.Must(r.Escrows(t.Context(), queries))(t)
 		for i, f := range facts {
 			opened := i%50 == 0
 			if f.Err != nil || (f.State == chains.EscrowOpen) != opened || f.Final != opened || opened && (f.InitTx != fmt.Sprintf("%#x", i+1) || f.Opened.Time == 0) || f.Head.Height != s.height {
@@ -184,7 +183,7 @@ func TestEscrowWithoutEvent(t *testing.T) {
 	d, lost, there := r.Deployment, swap(t, r.Deployment, 1), swap(t, r.Deployment, 2)
 	s.escrows(d, map[wire.Felt][3]uint64{hashOfSwap(t, lost): {100, 0, 1}, hashOfSwap(t, there): {100, 0, 1}})
 	s.open(d, there, 100, "0x2")
-	facts := must.Get(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, lost)}, {Escrow: escrowOf(t, d, there)}}))(t)
+	facts := trial.Must(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, lost)}, {Escrow: escrowOf(t, d, there)}}))(t)
 	if fault.CodeOf(facts[0].Err) != fault.Upstream || facts[0].Final || facts[1].Err != nil || facts[1].InitTx != "0x2" {
 		t.Errorf("%+v", facts)
 	}
@@ -206,7 +205,7 @@ func TestFindByClaimHash(t *testing.T) {
 	trips := r.count()
 	look := func() chains.EscrowFact {
 		t.Helper()
-		facts := must.Get(r.Escrows(t.Context(), query))(t)
+		facts := trial.Must(r.Escrows(t.Context(), query))(t)
 		return facts[0]
 	}
 	if f := look(); f.Err != nil || f.State != chains.EscrowOpen || f.Escrow == nil || f.Escrow.Sequence.Uint64() != 1 {
@@ -262,7 +261,7 @@ func TestAuthorisationOver(t *testing.T) {
 	s.escrows(d, nil)
 	look := func(timeout int64) chains.EscrowFact {
 		t.Helper()
-		facts := must.Get(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data), Auth: &chains.Auth{Timeout: timeout}}}))(t)
+		facts := trial.Must(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data), Auth: &chains.Auth{Timeout: timeout}}}))(t)
 		return facts[0]
 	}
 	for timeout, want := range map[int64]chains.AuthState{s.time - 1: chains.AuthOver, s.time: chains.AuthLate, stubNow + 29: chains.AuthLate, stubNow + 30: chains.AuthGood, 1 << 62: chains.AuthGood} {
@@ -308,7 +307,7 @@ func TestEventPages(t *testing.T) {
 	read := func() *scan {
 		t.Helper()
 		one := newScan(filter)
-		must.Do(t, r.ledger.run(t.Context(), nil, []*scan{one}))
+		trial.Do(t, r.ledger.run(t.Context(), nil, []*scan{one}))
 		return one
 	}
 	trips := r.count()
@@ -574,7 +573,7 @@ func TestPollAfterALie(t *testing.T) {
 	at := Cursor{}
 	poll := func() (got []uint64) {
 		t.Helper()
-		must.Do(t, r.ledger.Poll(t.Context(), []*Reader{r}, at, func(news []News, next Cursor) error {
+		trial.Do(t, r.ledger.Poll(t.Context(), []*Reader{r}, at, func(news []News, next Cursor) error {
 			for _, n := range news {
 				got = append(got, n.Height)
 			}

@@ -11,9 +11,9 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	starkrpc "github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -104,21 +104,21 @@ func (s *stub) escrows(d wire.Deployment, states map[wire.Felt][3]uint64) {
 
 func swapOf(t testing.TB, text json.RawMessage) (wire.SwapData, wire.Felt) {
 	t.Helper()
-	d := must.Get(wire.ParseSwapData(text))(t)
-	hash := must.Get(d.EscrowHash())(t)
+	d := trial.Must(wire.ParseSwapData(text))(t)
+	hash := trial.Must(d.EscrowHash())(t)
 	return d, hash
 }
 
 func escrowOf(t testing.TB, d wire.Deployment, s wire.SwapData) *chains.Escrow {
 	t.Helper()
-	e := must.Get(d.Escrow(s))(t)
+	e := trial.Must(d.Escrow(s))(t)
 	return &e
 }
 
 // initialize is the event by which the manager tells of an opening.
 func initialize(t testing.TB, d wire.Deployment, s wire.SwapData, height uint64, tx string) eventJSON {
 	t.Helper()
-	hash := must.Get(s.EscrowHash())(t)
+	hash := trial.Must(s.EscrowHash())(t)
 	return eventJSON{Height: &height, Tx: tx, From: wire.Hex64(d.EscrowManager.Address), Keys: hexes(wire.SelectorInitialize, s.Offerer, s.Claimer, s.ClaimData, hash), Data: hexes(s.ClaimHandler, s.RefundHandler)}
 }
 
@@ -167,7 +167,7 @@ func TestVectorsEscrowStatus(t *testing.T) {
 				queries = append(queries, chains.EscrowQuery{Escrow: escrowOf(t, d, data)})
 			}
 			s.escrows(d, nil)
-			facts := must.Get(r.Escrows(t.Context(), queries))(t)
+			facts := trial.Must(r.Escrows(t.Context(), queries))(t)
 			var want struct{ Keys []string }
 			c.Expected(t, &want)
 			var got []string
@@ -195,7 +195,7 @@ func TestVectorsEscrowStatus(t *testing.T) {
 				s.add(ended(t, d, data, state[1], "0x12", make([]byte, 32)))
 			}
 		}
-		facts := must.Get(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data)}}))(t)
+		facts := trial.Must(r.Escrows(t.Context(), []chains.EscrowQuery{{Escrow: escrowOf(t, d, data)}}))(t)
 		fact := facts[0]
 		if in.Fn == "getCommitStatusEventMissing" {
 			if !vectors.Refused(c.Want(t)) || fault.CodeOf(fact.Err) != fault.Upstream || fact.State != chains.EscrowClaimed {
@@ -259,8 +259,8 @@ func TestVectorsNodeReads(t *testing.T) {
 		ledger := r.ledger
 		switch in.Fn {
 		case "lpReads":
-			funds := must.Get(r.Funds(t.Context(), felt(t, in.Address), felt(t, in.Token)))(t)
-			balance := must.Get(ledger.Balance(t.Context(), felt(t, in.Address), felt(t, in.Token)))(t)
+			funds := trial.Must(r.Funds(t.Context(), felt(t, in.Address), felt(t, in.Token)))(t)
+			balance := trial.Must(ledger.Balance(t.Context(), felt(t, in.Address), felt(t, in.Token)))(t)
 			reputation := map[string]any{}
 			text := func(n uint64) string { return new(big.Int).SetUint64(n).String() }
 			for k, v := range funds.Reputation {
@@ -280,7 +280,7 @@ func TestVectorsNodeReads(t *testing.T) {
 			}
 		case "getTxIdStatus":
 			var e struct{ Error *refusal }
-			must.Do(t, json.Unmarshal(in.RPCAnswer, &e))
+			trial.Do(t, json.Unmarshal(in.RPCAnswer, &e))
 			var status struct {
 				Finality  string `json:"finality_status"`
 				Execution string `json:"execution_status"`
@@ -319,10 +319,10 @@ func TestVectorsNodeReads(t *testing.T) {
 		case "getFinalizedBlock":
 			c.NotOurs(t, "accepted-on-l1")
 		case "verifyNetwork":
-			on := must.Get(bitcoin.ParseNetwork(strings.ToLower(in.BitcoinNetwork)))(t)
+			on := trial.Must(bitcoin.ParseNetwork(strings.ToLower(in.BitcoinNetwork)))(t)
 			n, _ := wire.NetworkFor(on)
 			s.methods["starknet_chainId"] = func(json.RawMessage) any { return in.NodeChainID }
-			nodes := must.Get(starkrpc.Dial(n.CheckChainID, []string{s.serve()}, nil, time.Now))(t)
+			nodes := trial.Must(starkrpc.Dial(n.CheckChainID, []string{s.serve()}, nil, time.Now))(t)
 			defer nodes.Close()
 			err := nodes.Ask(t.Context(), []starkrpc.Request{starkrpc.HeadRequest(new(starkrpc.Head))})
 			if in.AskedNetwork != "" { // there is one Bitcoin network for all parts here

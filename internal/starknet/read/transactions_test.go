@@ -11,19 +11,19 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/rpc"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // invoke is a signed transaction.
 func invoke(t testing.TB) (*wire.Transaction, string) {
 	t.Helper()
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
-	call := must.Get(wire.Transfer(wire.STRK, wire.FeltOf(5), big.NewInt(10)))(t)
+	call := trial.Must(wire.Transfer(wire.STRK, wire.FeltOf(5), big.NewInt(10)))(t)
 	tx := n.NewInvoke(wire.FeltOf(0x11), 5, wire.FeeRate{L1: big.NewInt(1), L2: big.NewInt(2), L1Data: big.NewInt(3)}, []wire.Call{call})
 	tx.Signed, tx.Calldata, tx.Signature = true, wire.ExecuteCalldata(tx.Calls), []wire.Felt{wire.FeltOf(1), wire.FeltOf(2)}
-	id := must.Get(tx.ID())(t)
+	id := trial.Must(tx.ID())(t)
 	return tx, id
 }
 
@@ -129,7 +129,7 @@ func TestStatus(t *testing.T) {
 			s.receipts[id], s.progress[id], s.nonces["0x11"] = c.receipt, c.progress, c.nonce
 			r := s.reader()
 			trips := r.count()
-			all := must.Get(r.ledger.Status(t.Context(), append(signed, chains.Signed{ID: "no id"})))(t)
+			all := trial.Must(r.ledger.Status(t.Context(), append(signed, chains.Signed{ID: "no id"})))(t)
 			got := all[0]
 			if got.State != c.state || got.Final != (got.State == chains.TxConfirmed || got.State == chains.TxReverted) || got.Final != (got.Block.Hash != "") || all[1].State != chains.TxUnknown {
 				t.Errorf("%+v", all)
@@ -224,12 +224,12 @@ func TestEstimateAndSimulate(t *testing.T) {
 		s.version = version
 		ledger := s.reader().ledger
 		estimate := func() (all []rpc.Estimate, err error) {
-			r := must.Get(rpc.TrialRequest([]*wire.Transaction{tx}, &all))(t)
+			r := trial.Must(rpc.TrialRequest([]*wire.Transaction{tx}, &all))(t)
 			err = rpc.AskAll(t.Context(), ledger.Nodes, []rpc.Request{r})
 			return all, err
 		}
 		simulate := func() (all []rpc.Simulation, err error) {
-			r := must.Get(rpc.SimulateRequest([]*wire.Transaction{tx}, &all))(t)
+			r := trial.Must(rpc.SimulateRequest([]*wire.Transaction{tx}, &all))(t)
 			err = rpc.AskAll(t.Context(), ledger.Nodes, []rpc.Request{r})
 			return all, err
 		}

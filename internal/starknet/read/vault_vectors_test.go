@@ -14,8 +14,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -24,8 +24,8 @@ type btcTxJSON struct{ TxID, Hex string }
 func (x btcTxJSON) withdrawal(t testing.TB) chains.Withdrawal {
 	t.Helper()
 	var tx btcwire.MsgTx
-	must.Do(t, tx.Deserialize(bytes.NewReader(vectors.Unhex(t, x.Hex))))
-	return must.Get(wire.ParseWithdrawal(&tx))(t)
+	trial.Do(t, tx.Deserialize(bytes.NewReader(vectors.Unhex(t, x.Hex))))
+	return trial.Must(wire.ParseWithdrawal(&tx))(t)
 }
 
 // What a client makes of a node's events about withdrawals, and of the contract's answers
@@ -91,7 +91,7 @@ func TestVectorsWithdrawals(t *testing.T) {
 			w := tx.withdrawal(t)
 			queries = append(queries, chains.WithdrawalQuery{Vault: vault, Recipient: w.Recipient, TxID: w.TxID})
 		}
-		facts := must.Get(r.Withdrawals(t.Context(), queries))(t)
+		facts := trial.Must(r.Withdrawals(t.Context(), queries))(t)
 		states := map[string]any{}
 		for i, f := range facts {
 			if f.Err != nil {
@@ -108,7 +108,7 @@ func TestVectorsWithdrawals(t *testing.T) {
 		}
 		pick := func(raw json.RawMessage) map[string]any { // what a fact tells
 			var all map[string]any
-			must.Do(t, json.Unmarshal(raw, &all))
+			trial.Do(t, json.Unmarshal(raw, &all))
 			kept := map[string]any{}
 			for _, name := range []string{"type", "txId"} {
 				if v, ok := all[name]; ok {
@@ -212,7 +212,7 @@ func TestVectorsRelayLookups(t *testing.T) {
 				continue
 			}
 			var page struct{ Events []eventJSON }
-			must.Do(t, json.Unmarshal(x.Result, &page))
+			trial.Do(t, json.Unmarshal(x.Result, &page))
 			for i := range page.Events {
 				if page.Events[i].Height == nil {
 					height := uint64(4000 + i)
@@ -287,7 +287,7 @@ func TestVectorsRelayLookups(t *testing.T) {
 				}
 				return got
 			}
-			block := must.Get(bitcoin.ParseHash(in.Blockhash))(t)
+			block := trial.Must(bitcoin.ParseHash(in.Blockhash))(t)
 			h, tip, found, err := r.Header(t.Context(), block, 0)
 			if err != nil {
 				t.Fatal(err)

@@ -14,14 +14,14 @@ import (
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // dial connects to nodes of any network.
 func dial(t testing.TB, urls ...string) *Nodes {
 	t.Helper()
-	n := must.Get(Dial(func(wire.Felt) error { return nil }, urls, http.DefaultTransport, func() time.Time { return time.Unix(1000, 0) }))(t)
+	n := trial.Must(Dial(func(wire.Felt) error { return nil }, urls, http.DefaultTransport, func() time.Time { return time.Unix(1000, 0) }))(t)
 	n.Retry = httpx.RetryPolicy{Calls: 1}
 	t.Cleanup(n.Close)
 	return n
@@ -264,7 +264,7 @@ func TestEventsOfEachVersion(t *testing.T) {
 		{"from_address":"0x5","keys":["0x1"],"data":["0x2"],"transaction_hash":"0x6"},
 		{"from_address":"0x5","keys":["0x1"],"data":["0x2"],"block_number":8,"transaction_hash":"0x6"}],"continuation_token":"8-0"}`
 	var p Page
-	must.Do(t, json.Unmarshal([]byte(text), &p))
+	trial.Do(t, json.Unmarshal([]byte(text), &p))
 	want := Page{Next: "8-0", Events: []Event{
 		{wire.Log{From: wire.FeltOf(5), Keys: []wire.Felt{wire.FeltOf(1)}, Data: []wire.Felt{wire.FeltOf(2)}}, wire.FeltOf(3), 7, wire.FeltOf(9)},
 		{wire.Log{From: wire.FeltOf(5), Keys: []wire.Felt{}, Data: []wire.Felt{}}, wire.FeltOf(4), 7, wire.FeltOf(9)},

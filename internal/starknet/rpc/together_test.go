@@ -9,8 +9,8 @@ import (
 
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What many swaps ask a busy node goes out together: their nonces, and the head, which all
@@ -34,7 +34,7 @@ func TestSwapsAskABusyNodeTogether(t *testing.T) {
 					return rpctest.Result(c, json.RawMessage(`{"status":"ACCEPTED_ON_L2","block_hash":"0x9","block_number":5,"timestamp":2000000000,"transactions":[],`+
 						`"l1_gas_price":{"price_in_fri":"0x3","price_in_wei":"0x1"},"l1_data_gas_price":{"price_in_fri":"0x7","price_in_wei":"0x1"},"l2_gas_price":{"price_in_fri":"0x5","price_in_wei":"0x1"}}`))
 				}}
-				nodes := must.Get(Dial(func(wire.Felt) error { return nil }, []string{"http://node.invalid"}, gate, time.Now))(t)
+				nodes := trial.Must(Dial(func(wire.Felt) error { return nil }, []string{"http://node.invalid"}, gate, time.Now))(t)
 				defer nodes.Close()
 				nodes.Retry = httpx.RetryPolicy{Calls: 1}
 				ask := func(requests ...Request) error { return AskAll(t.Context(), nodes, requests) }

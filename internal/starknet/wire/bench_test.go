@@ -3,7 +3,7 @@ package wire
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func BenchmarkParseFelt(b *testing.B) {
@@ -47,7 +47,7 @@ func BenchmarkInitMessageHash(b *testing.B) {
 	n, s := networkOf(b, ""), swapOf(b, []byte(goodSwapData))
 	b.ReportAllocs()
 	for b.Loop() {
-		m := must.Get(n.InitMessage(s, 5))(b)
+		m := trial.Must(n.InitMessage(s, 5))(b)
 		if _, err := m.Hash(s.Claimer); err != nil {
 			b.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -31,7 +31,7 @@ func BenchmarkParseTransaction(b *testing.B) {
 }
 
 func BenchmarkTransactionID(b *testing.B) {
-	tx := must.Get(ParseTransaction(signedText(b)))(b)
+	tx := trial.Must(ParseTransaction(signedText(b)))(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := tx.ID(); err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // The contract asks for the other party's signature unless the offerer opens an escrow
@@ -22,7 +22,7 @@ import (
 func TestInitAuthorization(t *testing.T) {
 	d := deploymentOf(t, "")
 	lp, user := FeltOf(0xaa), FeltOf(0xbb)
-	opened := must.Get(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: lp, Claimer: user, Token: STRK, Amount: big.NewInt(5), PayOut: true, Expiry: 2_000, SecurityDeposit: big.NewInt(3)}))(t)
+	opened := trial.Must(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: lp, Claimer: user, Token: STRK, Amount: big.NewInt(5), PayOut: true, Expiry: 2_000, SecurityDeposit: big.NewInt(3)}))(t)
 	paid, auth := payIn(t, d, user)
 	late := chains.Auth{Timeout: 1_900_000_000}
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -43,17 +43,17 @@ func TestVectorsClaimData(t *testing.T) {
 			condition.Kind, condition.Script = chains.Onchain, vectors.Unhex(t, in.OutputScript)
 			condition.Sats = bigOf(t, in.Amount).Uint64()
 			if in.Nonce != nil && *in.Nonce != "0" {
-				n := must.Get(strconv.ParseUint(*in.Nonce, 10, 64))(t)
+				n := trial.Must(strconv.ParseUint(*in.Nonce, 10, 64))(t)
 				condition.Kind, condition.Nonce = chains.OnchainNonced, n
 			}
 			got["extraData"] = hex.EncodeToString(extraData(condition))
 		case "txid":
-			id := must.Get(bitcoin.ParseHash(in.TxID))(t)
+			id := trial.Must(bitcoin.ParseHash(in.TxID))(t)
 			condition.Kind, condition.TxID = chains.OnchainTxID, id
 		default:
 			t.Fatalf("unknown %s", in.Fn)
 		}
-		claim := must.Get(d.ClaimHash(condition))(t)
+		claim := trial.Must(d.ClaimHash(condition))(t)
 		got["claimHash"] = ClaimHashText(claim)
 		vectors.SameJSON(t, c.Want(t), got)
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/NethermindEth/juno/core/crypto"
 	"github.com/NethermindEth/juno/core/felt"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -35,7 +35,7 @@ func bounded(t *testing.T, name string, b Bound) Felt {
 	n := new(big.Int).SetBytes([]byte(name))
 	n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(b.MaxAmount))
 	n.Lsh(n, 128).Add(n, b.MaxPrice)
-	return must.Get(FeltOfBig(n))(t)
+	return trial.Must(FeltOfBig(n))(t)
 }
 
 // hashByHand is the hash of a transaction of version 3 from the specification, with

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -221,7 +221,7 @@ func TestDecimalOfLargeFelts(t *testing.T) {
 	largest := new(big.Int).Sub(bigOf(t, prime), big.NewInt(1))
 	for _, below := range []int64{0, 1, 65533, 65534, 65535, 1 << 40} {
 		n := new(big.Int).Sub(largest, big.NewInt(below))
-		f := must.Get(FeltOfBig(n))(t)
+		f := trial.Must(FeltOfBig(n))(t)
 		if got := Decimal(f); got != n.String() {
 			t.Errorf("%d below the largest felt: %s, want %s", below, got, n)
 		}

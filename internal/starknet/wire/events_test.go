@@ -11,7 +11,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -39,7 +39,7 @@ func TestVectorsEvents(t *testing.T) {
 		d := deploymentOf(t, in.BitcoinNetwork)
 		l := Log{feltOf(t, in.Event.FromAddress), feltsOf(t, in.Event.Keys), feltsOf(t, in.Event.Data)}
 		kept := Log{l.From, slices.Clone(l.Keys), slices.Clone(l.Data)}
-		e := must.Get(d.DecodeLog(l))(t)
+		e := trial.Must(d.DecodeLog(l))(t)
 		if !slices.Equal(l.Keys, kept.Keys) || !slices.Equal(l.Data, kept.Data) {
 			t.Error("the log is not what it was")
 		}
@@ -274,7 +274,7 @@ func TestRevertReason(t *testing.T) {
 			t.Errorf("%s: %q, want %q", raw, got, want)
 		}
 	}
-	long := must.Get(json.Marshal(string(bytes.Repeat([]byte("0x"), 1<<20))))(t)
+	long := trial.Must(json.Marshal(string(bytes.Repeat([]byte("0x"), 1<<20))))(t)
 	if got := RevertReason(long); len(got) > maxReason+3 {
 		t.Errorf("a reason of %d bytes", len(got))
 	}

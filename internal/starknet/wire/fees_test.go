@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -27,7 +27,7 @@ func TestVectorsFees(t *testing.T) {
 		}
 		switch in.Fn {
 		case "getFeeRate":
-			r := must.Get(RateFor(bigOf(t, in.L1GasPriceFri), bigOf(t, in.L2GasPriceFri), bigOf(t, in.L1DataGasPriceFri)))(t)
+			r := trial.Must(RateFor(bigOf(t, in.L1GasPriceFri), bigOf(t, in.L2GasPriceFri), bigOf(t, in.L1DataGasPriceFri)))(t)
 			var want struct{ FeeRate string }
 			c.Expected(t, &want)
 			if r.String() != want.FeeRate || CheckFeeRate(r.String()) != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -125,18 +125,18 @@ func FuzzParseSwapData(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again := must.Get(json.Marshal(s))(t)
+		again := trial.Must(json.Marshal(s))(t)
 		if b, err := ParseSwapData(again); err != nil || Diff(s, b, chains.Tolerance{}) != nil {
 			t.Fatalf("%s is read back as %+v, %v", again, b, err)
 		}
-		public := must.Get(s.Public())(t)
+		public := trial.Must(s.Public())(t)
 		if d.CheckSwapData(s) != nil {
 			return
 		}
 		if b, err := d.ParsePublic(public); err != nil || escrowHash(t, b) != escrowHash(t, s) || b.Kind != s.Kind {
 			t.Fatalf("%s is read back as %+v, %v", public, b, err)
 		}
-		all := must.Get(s.Felts())(t)
+		all := trial.Must(s.Felts())(t)
 		b, rest, err := d.decodeSwapData(all)
 		if err != nil || len(rest) != 0 || escrowHash(t, b) != escrowHash(t, s) || b.Kind != s.Kind {
 			t.Fatalf("%s in calldata is %+v, %v", again, b, err)
@@ -149,7 +149,7 @@ func FuzzDecodeSwapData(f *testing.F) {
 	d := deploymentOf(f, "")
 	for _, text := range swapDataSeeds(f) {
 		if s, err := ParseSwapData(text); err == nil {
-			all := must.Get(s.Felts())(f)
+			all := trial.Must(s.Felts())(f)
 			f.Add(packed(all))
 		}
 	}

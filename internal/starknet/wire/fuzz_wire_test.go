@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -25,7 +25,7 @@ func FuzzParseTransaction(f *testing.F) {
 	}
 	n, d := networkOf(f, ""), deploymentOf(f, "")
 	s := swapOf(f, []byte(goodSwapData))
-	calls := must.Get(d.BitcoinClaimPattern(s))(f)
+	calls := trial.Must(d.BitcoinClaimPattern(s))(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		tx, err := ParseTransaction(text)
 		if err != nil {
@@ -53,7 +53,7 @@ func FuzzParseTransaction(f *testing.F) {
 func FuzzParseExecuteCalldata(f *testing.F) {
 	d := deploymentOf(f, "")
 	s := swapOf(f, []byte(goodSwapData))
-	all := must.Get(s.Felts())(f)
+	all := trial.Must(s.Felts())(f)
 	f.Add(packed(ExecuteCalldata([]Call{{To: d.EscrowManager.Address, Entry: entryClaim, Calldata: all}, {To: FeltOf(5), Entry: entryApprove}})))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all := unpacked(b)
@@ -178,7 +178,7 @@ func FuzzVault(f *testing.F) {
 				return
 			}
 		}
-		again := must.Get(json.Marshal(v))(t)
+		again := trial.Must(json.Marshal(v))(t)
 		var b Vault
 		if err := json.Unmarshal(again, &b); err != nil {
 			t.Fatalf("%s is not read: %v", again, err)
@@ -206,12 +206,12 @@ func FuzzParseWithdrawal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		all := must.Get(WithdrawalFelts(w))(t)
-		must.Do(t, CheckParsedWithdrawal(append(felts{{}}, all...), w))
+		all := trial.Must(WithdrawalFelts(w))(t)
+		trial.Do(t, CheckParsedWithdrawal(append(felts{{}}, all...), w))
 		if _, err := WithdrawalFelts(w); err != nil {
 			t.Fatal(err)
 		}
-		data := must.Get(WithdrawalData(w.Recipient, w.Raw, executionOf(t, w.Execution)))(t)
+		data := trial.Must(WithdrawalData(w.Recipient, w.Raw, executionOf(t, w.Execution)))(t)
 		to, p, err := parsePayout(data)
 		if err != nil || Hex64(to) != w.Recipient || p.Raw != w.Raw {
 			t.Fatalf("%x is %v, %v", data, p, err)
@@ -223,7 +223,7 @@ func executionOf(t *testing.T, b []byte) *Felt {
 	if b == nil {
 		return nil
 	}
-	h := must.Get(FeltOfBytes(b))(t)
+	h := trial.Must(FeltOfBytes(b))(t)
 	return &h
 }
 

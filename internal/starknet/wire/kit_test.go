@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func feltOf(t testing.TB, s string) Felt {
@@ -53,7 +53,7 @@ func networkOf(t testing.TB, name string) Network {
 	if name == "" {
 		name = "MAINNET"
 	}
-	on := must.Get(bitcoin.ParseNetwork(strings.ToLower(name)))(t)
+	on := trial.Must(bitcoin.ParseNetwork(strings.ToLower(name)))(t)
 	n, ok := NetworkFor(on)
 	if !ok {
 		t.Fatalf("no preset for %s", on)
@@ -68,7 +68,7 @@ func deploymentOf(t testing.TB, name string) Deployment {
 
 func feeRateOf(t testing.TB, s string) FeeRate {
 	t.Helper()
-	return must.Get(ParseFeeRate(s))(t)
+	return trial.Must(ParseFeeRate(s))(t)
 }
 
 // fieldOf is the member that an error names.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -27,14 +27,14 @@ func TestVectorsBtcRelay(t *testing.T) {
 		switch in.Fn {
 		case "computeNext":
 			base := storedOf(t, in.StoredHeaderFelts)
-			h := must.Get(bitcoin.ParseHeader(vectors.Unhex(t, in.Header.Raw), 0))(t)
-			next := must.Get(base.Next(h))(t)
+			h := trial.Must(bitcoin.ParseHeader(vectors.Unhex(t, in.Header.Raw), 0))(t)
+			next := trial.Must(base.Next(h))(t)
 			vectors.SameJSON(t, c.Want(t), map[string]any{"stored": storedJSON(base), "next": storedJSON(next)})
 			if h.Hash() != next.Header.Hash() || next.Header.Height != base.Header.Height+1 {
 				t.Errorf("%+v", next)
 			}
 		case "chainwork":
-			target := must.Get(rawtx.Target(in.Nbits))(t)
+			target := trial.Must(rawtx.Target(in.Nbits))(t)
 			vectors.SameJSON(t, c.Want(t), map[string]string{"target": workText(target), "chainwork": workText(rawtx.Work(in.Nbits))})
 		case "storedHeaderFromFelts":
 			h, err := ParseStoredHeader(feltsOf(t, in.Felts))
@@ -197,6 +197,6 @@ func TestSubmitHeadersLimits(t *testing.T) {
 
 func mustSubmit(t *testing.T, d Deployment, to Branch, base StoredHeader, headers []bitcoin.Header) []Felt {
 	t.Helper()
-	call, _ := must.Two(d.SubmitHeaders(to, base, headers))(t)
+	call, _ := trial.Must2(d.SubmitHeaders(to, base, headers))(t)
 	return slices.Clone(call.Calldata)
 }

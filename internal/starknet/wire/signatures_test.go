@@ -15,8 +15,8 @@ import (
 	"github.com/NethermindEth/starknet.go/typeddata"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/settle"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -24,7 +24,7 @@ type authJSON struct{ Prefix, Timeout, Signature string }
 
 func (a authJSON) auth(t testing.TB) chains.Auth {
 	t.Helper()
-	n := must.Get(strconv.ParseInt(a.Timeout, 10, 64))(t)
+	n := trial.Must(strconv.ParseInt(a.Timeout, 10, 64))(t)
 	return chains.Auth{Prefix: a.Prefix, Timeout: n, Signature: a.Signature}
 }
 
@@ -51,7 +51,7 @@ type exchange struct {
 func (x exchange) felts(t testing.TB) []Felt {
 	t.Helper()
 	var answer []string
-	must.Do(t, json.Unmarshal(x.Result, &answer))
+	trial.Do(t, json.Unmarshal(x.Result, &answer))
 	return feltsOf(t, answer)
 }
 
@@ -59,7 +59,7 @@ func (x exchange) felts(t testing.TB) []Felt {
 func publicKeyOf(t testing.TB, private string) Felt {
 	t.Helper()
 	x, _ := curve.PrivateKeyToPoint(bigOf(t, private))
-	return must.Get(FeltOfBig(x))(t)
+	return trial.Must(FeltOfBig(x))(t)
 }
 
 // ask answers a question with the exchanges of a vector, each of which must be that
@@ -124,8 +124,8 @@ func TestVectorsSignatures(t *testing.T) {
 			got := messageJSON(t, message, feltOf(t, in.SignerAddress))
 			c.Expected(t, &signed)
 			var a authJSON
-			must.Do(t, json.Unmarshal(signed.Signature, &a))
-			signature := must.Get(parseSignature(a.Signature))(t)
+			trial.Do(t, json.Unmarshal(signed.Signature, &a))
+			signature := trial.Must(parseSignature(a.Signature))(t)
 			got["signature"] = map[string]string{"prefix": prefix, "timeout": strconv.FormatInt(timeout, 10), "signature": FormatSignature(signature)}
 			// The reference prints the questions of the cases that it could answer for; each is the one asked here.
 			rpc := map[string]json.RawMessage{}
@@ -142,9 +142,9 @@ func TestVectorsSignatures(t *testing.T) {
 			data := vectors.Unhex(t, in.Data)
 			c.Expected(t, &signed)
 			var text string
-			must.Do(t, json.Unmarshal(signed.Signature, &text))
-			q := must.Get(n.CheckData(feltOf(t, in.SignerAddress), data, text))(t)
-			other := must.Get(n.CheckData(feltOf(t, in.SignerAddress), append(data, 0), text))(t)
+			trial.Do(t, json.Unmarshal(signed.Signature, &text))
+			q := trial.Must(n.CheckData(feltOf(t, in.SignerAddress), data, text))(t)
+			other := trial.Must(n.CheckData(feltOf(t, in.SignerAddress), append(data, 0), text))(t)
 			got, sum, key := messageJSON(t, n.DataMessage(data), q.Account), sha256.Sum256(data), publicKeyOf(t, in.SignerPrivateKey)
 			delete(got, "structHash")
 			if got["messageHash"] != Hex64(q.Hash) {
@@ -155,16 +155,16 @@ func TestVectorsSignatures(t *testing.T) {
 			vectors.SameJSON(t, c.Want(t), got)
 		case "domain":
 			td := library(t, n.DataMessage(nil))
-			hash := must.Get(td.GetStructHash("StarknetDomain"))(t)
+			hash := trial.Must(td.GetStructHash("StarknetDomain"))(t)
 			of := td.Types["StarknetDomain"]
 			vectors.SameJSON(t, c.Want(t), map[string]any{"domain": n.DataMessage(nil).Domain, "domainTypeString": of.EncoddingString, "domainTypeHash": Hex64(*of.Encoding), "domainHash": Hex64(*hash)})
 		case "types":
 			got := map[string]any{}
-			init := must.Get(n.InitMessage(swapOf(t, []byte(goodSwapData)), 5))(t)
+			init := trial.Must(n.InitMessage(swapOf(t, []byte(goodSwapData)), 5))(t)
 			for _, m := range []TypedData{init, n.refundMessage(Felt{}, Felt{}), n.DataMessage(nil)} {
 				td := library(t, m)
 				for _, name := range []string{m.PrimaryType, "TokenAmount", "u256"} {
-					hash := must.Get(td.GetTypeHash(name))(t)
+					hash := trial.Must(td.GetTypeHash(name))(t)
 					of, own := td.Types[name]
 					if !own {
 						of = typeddata.RevisionV1.Types().Preset[name]
@@ -233,13 +233,13 @@ func TestVectorsSignatures(t *testing.T) {
 
 func library(t *testing.T, m TypedData) *typeddata.TypedData {
 	t.Helper()
-	return must.Get(m.parsed())(t)
+	return trial.Must(m.parsed())(t)
 }
 
 func messageJSON(t *testing.T, m TypedData, signer Felt) map[string]any {
 	t.Helper()
-	structHash := must.Get(library(t, m).GetStructHash(m.PrimaryType))(t)
-	hash := must.Get(m.Hash(signer))(t)
+	structHash := trial.Must(library(t, m).GetStructHash(m.PrimaryType))(t)
+	hash := trial.Must(m.Hash(signer))(t)
 	return map[string]any{"typedData": m, "structHash": Hex64(*structHash), "messageHash": Hex64(hash)}
 }
 
@@ -252,7 +252,7 @@ func blockTimeOf(t *testing.T, now int64, preFetched *int64, rpc []exchange) int
 	for _, x := range rpc {
 		if x.Method == "starknet_getBlockWithTxHashes" {
 			var block struct{ Timestamp int64 }
-			must.Do(t, json.Unmarshal(x.Result, &block))
+			trial.Do(t, json.Unmarshal(x.Result, &block))
 			return block.Timestamp
 		}
 	}
@@ -291,8 +291,8 @@ func TestReadSignatureAnswer(t *testing.T) {
 func TestMessagesCommitToAll(t *testing.T) {
 	seen := map[Felt]string{}
 	note := func(name string, n Network, s SwapData, timeout int64, account Felt) {
-		m := must.Get(n.InitMessage(s, timeout))(t)
-		h := must.Get(m.Hash(account))(t)
+		m := trial.Must(n.InitMessage(s, timeout))(t)
+		h := trial.Must(m.Hash(account))(t)
 		if before, ok := seen[h]; ok {
 			t.Errorf("%s and %s are one message", before, name)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/members"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -28,13 +28,13 @@ func TestVectorsSigned(t *testing.T) {
 			vectors.SameJSON(t, c.Want(t), map[string]any{"publicKey": Hex(key), "address": Hex64(d.Address()), "deployment": map[string]any{
 				"classHash": Hex64(d.ClassHash), "constructorCalldata": decimals(d.ConstructorCalldata), "addressSalt": Hex(d.Salt), "contractAddress": Hex(d.Address())}})
 		case "invokeHash":
-			fields := must.Get(members.Read(in.Details))(t)
+			fields := trial.Must(members.Read(in.Details))(t)
 			r := &memberReader{fields}
 			tx := &Transaction{Type: Invoke, Details: r.details(), Calls: callsOf(t, in.Calls)}
 			if r.Err != nil {
 				t.Fatal(r.Err)
 			}
-			h := must.Get(tx.Hash())(t)
+			h := trial.Must(tx.Hash())(t)
 			vectors.SameJSON(t, c.Want(t), map[string]any{"executeCalldata": hexes(ExecuteCalldata(tx.Calls)), "txHash": Hex64(h)})
 			if again, err := ParseTransaction(tx.String()); err != nil || again.String() != tx.String() {
 				t.Errorf("read back as %v, %v", again, err)
@@ -80,10 +80,10 @@ func checkSubmit(t *testing.T, c *vectors.Case, n Network, key Felt, unsigned, s
 	if len(want.Txs) != len(signed) {
 		t.Fatalf("%d transactions, want %d", len(signed), len(want.Txs))
 	}
-	ids := must.Get(IDs(signed))(t)
+	ids := trial.Must(IDs(signed))(t)
 	var calls []Call
 	for i, text := range signed {
-		tx := must.Get(ParseTransaction(text))(t)
+		tx := trial.Must(ParseTransaction(text))(t)
 		w := want.Txs[i]
 		method, param, body, err := tx.Broadcast()
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/members"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -42,7 +42,7 @@ func TestVectorsSpv(t *testing.T) {
 			if c.Refuses(t, err) {
 				return
 			}
-			to, p := must.Two(parsePayout(data))(t)
+			to, p := trial.Must2(parsePayout(data))(t)
 			decoded := map[string]any{"recipient": Hex64(to), "rawAmounts": texts(p.Raw[:]...)}
 			if p.ExecutionHash != nil {
 				decoded["executionHash"] = hex.EncodeToString(p.ExecutionHash)
@@ -68,8 +68,8 @@ func TestVectorsSpv(t *testing.T) {
 			checkWithdrawal(t, c, in.Tx)
 		case "getVault":
 			d := deploymentOf(t, in.BitcoinNetwork)
-			ref := must.Get(VaultRefOf(chains.VaultID{Owner: in.Owner, ID: bigOf(t, in.VaultID)}))(t)
-			v := must.Get(ReadVault(ref, feltsOf(t, in.RPCResult)))(t)
+			ref := trial.Must(VaultRefOf(chains.VaultID{Owner: in.Owner, ID: bigOf(t, in.VaultID)}))(t)
+			v := trial.Must(ReadVault(ref, feltsOf(t, in.RPCResult)))(t)
 			got := map[string]any{"request": map[string]any{"method": "starknet_call", "params": map[string]any{"block_id": "latest", "request": map[string]any{
 				"contract_address": Hex64(d.VaultManager.Address), "entry_point_selector": Hex(Selector(EntryGetVault)), "calldata": hexes(ref.Felts())}}}}
 			n := d.Neutral(v)
@@ -79,7 +79,7 @@ func TestVectorsSpv(t *testing.T) {
 				return
 			}
 			var again Vault
-			must.Do(t, json.Unmarshal(vectors.JSON(t, v), &again))
+			trial.Do(t, json.Unmarshal(vectors.JSON(t, v), &again))
 			got["vault"], got["isOpened"], got["latestUtxo"], got["roundTrip"] = v, n.Open, nil, string(vectors.JSON(t, again)) == string(vectors.JSON(t, v))
 			if n.Open {
 				got["utxo"], got["latestUtxo"] = n.UTXO.String(), n.UTXO.String()
@@ -147,7 +147,7 @@ func checkWithdrawal(t *testing.T, c *vectors.Case, tx btcTxJSON) {
 		return
 	}
 	a := w.Amounts
-	all := must.Get(WithdrawalFelts(w))(t)
+	all := trial.Must(WithdrawalFelts(w))(t)
 	advance := a.Advance()
 	low, high := TxIDKeys(w.TxID)
 	r := reader{rest: []Felt{low, high}}

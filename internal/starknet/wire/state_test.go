@@ -11,7 +11,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/fault"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -199,7 +199,7 @@ func checkEscrowRPC(t *testing.T, d Deployment, s SwapData, record EscrowRecord,
 			}
 		case "starknet_getEvents":
 			for _, l := range logsOf(t, x.Result) {
-				e := must.Get(d.DecodeLog(l.Log))(t)
+				e := trial.Must(d.DecodeLog(l.Log))(t)
 				var hash Felt
 				switch e := e.(type) {
 				case InitializeEvent:
@@ -232,7 +232,7 @@ func withdrawalState(t *testing.T, d Deployment, tx btcTxJSON, rpc []exchange) m
 			if l.Keys[1] != low || l.Keys[2] != high {
 				continue
 			}
-			e := must.Get(d.DecodeLog(l.Log))(t)
+			e := trial.Must(d.DecodeLog(l.Log))(t)
 			of := func(name string, v VaultRef, more map[string]any) {
 				more["type"], more["btcTxId"], more["owner"], more["vaultId"], more["txId"] = name, w.TxID.String(), Hex64(v.Owner), Decimal(v.ID), l.TxID
 				state = more

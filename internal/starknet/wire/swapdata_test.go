@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/members"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -22,12 +22,12 @@ var kindNames = map[string]chains.Kind{"HTLC": chains.HTLC, "CHAIN": chains.Onch
 
 func swapOf(t testing.TB, text json.RawMessage) SwapData {
 	t.Helper()
-	return must.Get(ParseSwapData(text))(t)
+	return trial.Must(ParseSwapData(text))(t)
 }
 
 func escrowHash(t testing.TB, s SwapData) Felt {
 	t.Helper()
-	return must.Get(s.EscrowHash())(t)
+	return trial.Must(s.EscrowHash())(t)
 }
 
 func TestVectorsSwapData(t *testing.T) {
@@ -120,7 +120,7 @@ func TestVectorsSwapData(t *testing.T) {
 			if k, ok := kindNames[in.Type]; ok {
 				sequence, err1 := strconv.ParseUint(in.Sequence, 10, 64)
 				expiry, err2 := strconv.ParseInt(in.Expiry, 10, 64)
-				must.Do(t, errors.Join(err1, err2))
+				trial.Do(t, errors.Join(err1, err2))
 				terms = Terms{Kind: k, Offerer: feltOf(t, in.Offerer), Claimer: feltOf(t, in.Claimer), Token: feltOf(t, in.Token), Amount: bigOf(t, in.Amount), ClaimData: feltOf(t, "0x"+in.ClaimData),
 					Sequence: sequence, Expiry: expiry, PayIn: in.PayIn, PayOut: in.PayOut, SecurityDeposit: bigOf(t, in.SecurityDeposit), ClaimerBounty: bigOf(t, in.ClaimerBounty)}
 				if in.DepositToken != "" {
@@ -141,8 +141,8 @@ func TestVectorsSwapData(t *testing.T) {
 
 func checkSwapData(t *testing.T, c *vectors.Case, text json.RawMessage) {
 	s := swapOf(t, text)
-	all := must.Get(s.Felts())(t)
-	public := must.Get(s.Public())(t)
+	all := trial.Must(s.Felts())(t)
+	public := trial.Must(s.Public())(t)
 	var want struct {
 		FromFelts struct {
 			Input     []string
@@ -151,7 +151,7 @@ func checkSwapData(t *testing.T, c *vectors.Case, text json.RawMessage) {
 	}
 	c.Expected(t, &want)
 	// Of the kinds' handlers, and read back from calldata: without the extra data, and with what follows.
-	again, rest := must.Two(deploymentOf(t, "").decodeSwapData(feltsOf(t, want.FromFelts.Input)))(t)
+	again, rest := trial.Must2(deploymentOf(t, "").decodeSwapData(feltsOf(t, want.FromFelts.Input)))(t)
 	got := map[string]any{
 		"flags": Hex(s.Flags()), "felts": hexes(all), "escrowHash": Digits64(escrowHash(t, s)), "claimHash": ClaimHashText(s.ClaimData),
 		"serialized": s, "escrowStruct": public, "expiry": strconv.FormatUint(s.expiry(), 10), "totalDeposit": s.TotalDeposit().String(),
@@ -319,7 +319,7 @@ func TestDiff(t *testing.T) {
 // Two spellings of a Some or of flags would be two escrows behind one text.
 func TestDecodeSwapDataRefuses(t *testing.T) {
 	d := deploymentOf(t, "")
-	good := must.Get(swapOf(t, []byte(goodSwapData)).Felts())(t)
+	good := trial.Must(swapOf(t, []byte(goodSwapData)).Felts())(t)
 	for name, change := range map[string]func(all []Felt) []Felt{
 		"an unknown flag":         func(all []Felt) []Felt { all[5] = feltOf(t, "0x8"); return all },
 		"flags of 129 bits":       func(all []Felt) []Felt { all[5] = feltOf(t, "0x100000000000000000000000000000003"); return all },
@@ -340,7 +340,7 @@ func TestDecodeSwapDataRefuses(t *testing.T) {
 func TestNeutralEscrow(t *testing.T) {
 	d := deploymentOf(t, "")
 	s := swapOf(t, []byte(goodSwapData))
-	e := must.Get(d.Escrow(s))(t)
+	e := trial.Must(d.Escrow(s))(t)
 	hash := escrowHash(t, s)
 	if want := hash.Bytes(); string(e.Hash) != string(want[:]) || e.Expiry != 1791233508 || e.Amount.Int64() != 489531 || e.Version != "v1" || e.Sequence.Cmp(bigOf(t, "10669130460086909320")) != 0 ||
 		e.Offerer != Hex64(s.Offerer) || e.Claimer != Hex64(s.Claimer) || e.Token != Hex64(s.Token) || e.DepositToken != Hex64(STRK) || !e.PayIn || e.PayOut || hex.EncodeToString(e.ClaimHash) != ClaimHashText(s.ClaimData) ||
@@ -353,7 +353,7 @@ func TestNeutralEscrow(t *testing.T) {
 	}
 	spec := chains.Spec{Kind: chains.Onchain, Offerer: e.Offerer, Claimer: e.Claimer, Token: e.Token, Amount: big.NewInt(5), Sequence: big.NewInt(9), Expiry: 2_000_000_000, PayIn: true,
 		Condition: chains.Condition{Kind: chains.Onchain, Script: []byte{0x51}, Sats: 7, Nonce: 3, Confirmations: 2}, Hints: true}
-	made := must.Get(d.Expect(spec))(t)
+	made := trial.Must(d.Expect(spec))(t)
 	hint := rawtx.TxoHint{Txo: rawtx.TxoHash(7, []byte{0x51}), Confirmations: 2} // a plain output has no nonce
 	if !bytes.Equal(made.ExtraData, hint.Bytes()) || made.FeeToken != STRK || !made.Reputation || made.Sequence != 9 {
 		t.Errorf("%+v, want the hint %+v", made, hint)

@@ -14,7 +14,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // account is a plain account of a key.
@@ -42,8 +42,8 @@ func (a account) sign(t testing.TB, handed *Transaction, change ...func(*Transac
 	for _, f := range change {
 		f(&tx)
 	}
-	h := must.Get(tx.Hash())(t)
-	r, s := must.Two(curve.Sign(Number(h), a.key))(t)
+	h := trial.Must(tx.Hash())(t)
+	r, s := trial.Must2(curve.Sign(Number(h), a.key))(t)
 	tx.Signature = felts(nil).number(r).number(s)
 	return tx.String()
 }
@@ -51,7 +51,7 @@ func (a account) sign(t testing.TB, handed *Transaction, change ...func(*Transac
 // payIn is a user's escrow of a token towards an LP, and an authorisation's form.
 func payIn(t testing.TB, d Deployment, user Felt) (SwapData, chains.Auth) {
 	t.Helper()
-	s := must.Get(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: user, Claimer: FeltOf(0xaa), Token: FeltOf(0xbb), Amount: big.NewInt(1_000_000), PayIn: true,
+	s := trial.Must(d.NewSwapData(Terms{Kind: chains.HTLC, Offerer: user, Claimer: FeltOf(0xaa), Token: FeltOf(0xbb), Amount: big.NewInt(1_000_000), PayIn: true,
 		ClaimData: FeltOf(1), Sequence: 9, Expiry: 2_000_000_000}))(t)
 	return s, chains.Auth{Prefix: prefixInitPayIn, Timeout: 1_900_000_000, Signature: `["0x1","0x2"]`}
 }
@@ -80,7 +80,7 @@ func TestCheckSignedAttacks(t *testing.T) {
 	wide := with(approval, func(c *Call) { c.Calldata = append(c.Calldata, Felt{}) })
 	other := with(open, func(c *Call) { c.Calldata[len(c.Calldata)-2].Add(&c.Calldata[len(c.Calldata)-2], &feltOne) })
 	elsewhere := with(open, func(c *Call) { c.To = deploymentOf(t, "TESTNET4").EscrowManager.Address })
-	steal := must.Get(Transfer(FeltOf(0xbb), stranger.address(), big.NewInt(5)))(t)
+	steal := trial.Must(Transfer(FeltOf(0xbb), stranger.address(), big.NewInt(5)))(t)
 	tx := func(nonce uint64, calls ...Call) *Transaction { return n.NewInvoke(me, nonce, rate, calls) }
 	deploy := n.NewDeploy(me, rate)
 	good := user.sign(t, tx(5, calls...))
@@ -204,8 +204,8 @@ func TestUnsignedDeployment(t *testing.T) {
 func TestParseTransactionForms(t *testing.T) {
 	n, user := networkOf(t, ""), newAccount(t, 5)
 	good := user.sign(t, n.NewInvoke(user.address(), 5, feeRateOf(t, "1,2,3;v3"), []Call{{To: FeltOf(7), Entry: "x", Calldata: []Felt{FeltOf(1)}}}))
-	want := must.Get(ParseTransaction(good))(t)
-	id := must.Get(want.ID())(t)
+	want := trial.Must(ParseTransaction(good))(t)
+	id := trial.Must(want.ID())(t)
 	five := Hex64(FeltOf(5))
 	for _, c := range []struct {
 		old, new string
@@ -266,7 +266,7 @@ var feltOne = FeltOf(1)
 // provenTx is a Bitcoin transaction with a nonce that pays, in a block of two, and its proof.
 func provenTx(t testing.TB, tx *btcwire.MsgTx) BitcoinProof {
 	t.Helper()
-	raw := must.Get(rawtx.Encode(tx))(t)
+	raw := trial.Must(rawtx.Encode(tx))(t)
 	ids := []bitcoin.Hash{{1}, tx.TxHash()}
 	proof, ok := bitcoin.BuildMerkleProof(ids, tx.TxHash(), 70)
 	if !ok {
@@ -294,12 +294,12 @@ func TestReturnedBitcoinClaims(t *testing.T) {
 		{Kind: chains.OnchainNonced, Script: tx.TxOut[0].PkScript, Sats: 5000, Nonce: 7<<24 | 9, Confirmations: 2},
 		{Kind: chains.OnchainTxID, TxID: tx.TxHash(), Confirmations: 2},
 	} {
-		s := must.Get(d.Expect(chains.Spec{Kind: condition.Kind, Offerer: "0xaa", Claimer: Hex64(user.address()), Token: "0xbb", Amount: big.NewInt(5), Condition: condition, Expiry: 2_000_000_000, PayOut: true}))(t)
-		e := must.Get(d.Escrow(s))(t)
+		s := trial.Must(d.Expect(chains.Spec{Kind: condition.Kind, Offerer: "0xaa", Claimer: Hex64(user.address()), Token: "0xbb", Amount: big.NewInt(5), Condition: condition, Expiry: 2_000_000_000, PayOut: true}))(t)
+		e := trial.Must(d.Escrow(s))(t)
 		p := provenTx(t, tx)
-		call := must.Get(d.ClaimByBitcoin(s, p))(t)
-		pattern := must.Get(d.BitcoinClaimPattern(s))(t)
-		headers, _ := must.Two(d.SubmitHeaders(Branch{}, p.Header, []bitcoin.Header{{PrevBlock: p.Header.Header.Hash(), Bits: 0x207fffff}}))(t)
+		call := trial.Must(d.ClaimByBitcoin(s, p))(t)
+		pattern := trial.Must(d.BitcoinClaimPattern(s))(t)
+		headers, _ := trial.Must2(d.SubmitHeaders(Branch{}, p.Header, []bitcoin.Header{{PrevBlock: p.Header.Header.Hash(), Bits: 0x207fffff}}))(t)
 		plan := chains.Plan{Steps: []chains.Step{{Kind: chains.StepClaimBitcoin, Escrow: e}}}
 		check := func(calls ...Call) error {
 			text := user.sign(t, n.NewInvoke(user.address(), 3, feeRateOf(t, "1,2,3;v3"), calls))
@@ -312,10 +312,10 @@ func TestReturnedBitcoinClaims(t *testing.T) {
 		with := func(f func(c []Felt) []Felt) Call { c := call; c.Calldata = f(slices.Clone(call.Calldata)); return c }
 		otherHeader := p
 		otherHeader.Header.Work = big.NewInt(6)
-		second := must.Get(d.ClaimByBitcoin(s, otherHeader))(t)
+		second := trial.Must(d.ClaimByBitcoin(s, otherHeader))(t)
 		wrongProof := p
 		wrongProof.Merkle.Hashes = []bitcoin.Hash{{2}}
-		unproven := must.Get(d.ClaimByBitcoin(s, wrongProof))(t)
+		unproven := trial.Must(d.ClaimByBitcoin(s, wrongProof))(t)
 		elsewhere := headers
 		elsewhere.Entry = "upgrade"
 		badHeaders := headers
@@ -366,8 +366,8 @@ func TestReturnedBitcoinClaims(t *testing.T) {
 // withdrawalTx is a withdrawal that spends an output of a vault.
 func withdrawalTx(t testing.TB, spends bitcoin.OutPoint) *btcwire.MsgTx {
 	t.Helper()
-	data := must.Get(WithdrawalData(Hex64(FeltOf(0xdd)), [2]uint64{5, 6}, nil))(t)
-	script := must.Get(rawtx.OpReturn(data))(t)
+	data := trial.Must(WithdrawalData(Hex64(FeltOf(0xdd)), [2]uint64{5, 6}, nil))(t)
+	script := trial.Must(rawtx.OpReturn(data))(t)
 	tx := btcwire.NewMsgTx(2)
 	tx.LockTime = 500_000_000
 	for _, op := range []bitcoin.OutPoint{spends, {Index: 3}} {
@@ -385,7 +385,7 @@ func TestReturnedVaultClaims(t *testing.T) {
 	first := withdrawalTx(t, v.UTXO)
 	second := withdrawalTx(t, bitcoin.OutPoint{Hash: first.TxHash()})
 	claim := func(tx *btcwire.MsgTx) Call {
-		return must.Get(d.VaultClaim(v, provenTx(t, tx)))(t)
+		return trial.Must(d.VaultClaim(v, provenTx(t, tx)))(t)
 	}
 	one, two := claim(first), claim(second)
 	plan := chains.Plan{Steps: []chains.Step{{Kind: chains.StepVaultClaim, Vault: &chains.VaultPayment{Owner: Hex64(v.Owner), ID: Number(v.ID), TxID: second.TxHash()}}}}
@@ -395,7 +395,7 @@ func TestReturnedVaultClaims(t *testing.T) {
 	other.Calldata[1] = FeltOf(77)
 	unproven := provenTx(t, first)
 	unproven.Merkle.Pos = 0
-	wrong := must.Get(d.VaultClaim(v, unproven))(t)
+	wrong := trial.Must(d.VaultClaim(v, unproven))(t)
 	long := two
 	long.Calldata = append(slices.Clone(two.Calldata), Felt{})
 	for name, c := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -40,7 +40,7 @@ type btcTxJSON struct {
 
 func (b btcTxJSON) id(t testing.TB) bitcoin.Hash {
 	t.Helper()
-	tx := must.Get(rawtx.Decode(vectors.Unhex(t, b.Hex)))(t)
+	tx := trial.Must(rawtx.Decode(vectors.Unhex(t, b.Hex)))(t)
 	if id := tx.TxHash(); id.String() != b.TxID {
 		t.Errorf("the transaction is %s, want %s", id, b.TxID)
 	}
@@ -49,7 +49,7 @@ func (b btcTxJSON) id(t testing.TB) bitcoin.Hash {
 
 func (b btcTxJSON) withdrawal(t testing.TB) chains.Withdrawal {
 	t.Helper()
-	return must.Get(withdrawalOf(t, b.Hex))(t)
+	return trial.Must(withdrawalOf(t, b.Hex))(t)
 }
 
 func withdrawalOf(t testing.TB, raw string) (chains.Withdrawal, error) {
@@ -63,7 +63,7 @@ func withdrawalOf(t testing.TB, raw string) (chains.Withdrawal, error) {
 
 func storedOf(t testing.TB, felts []string) StoredHeader {
 	t.Helper()
-	return must.Get(ParseStoredHeader(feltsOf(t, felts)))(t)
+	return trial.Must(ParseStoredHeader(feltsOf(t, felts)))(t)
 }
 
 // vaultOf reads a vault. Some of the vectors are at outputs of transactions with
@@ -71,7 +71,7 @@ func storedOf(t testing.TB, felts []string) StoredHeader {
 func vaultOf(t testing.TB, text json.RawMessage) (v Vault) {
 	t.Helper()
 	var j map[string]any
-	must.Do(t, json.Unmarshal(text, &j))
+	trial.Do(t, json.Unmarshal(text, &j))
 	if id, _, ok := strings.Cut(j["utxo"].(string), ":"); ok && len(id) > 64 {
 		j["utxo"] = strings.Repeat("1", 64) + ":0"
 		if err := json.Unmarshal(text, &v); err == nil {
@@ -79,7 +79,7 @@ func vaultOf(t testing.TB, text json.RawMessage) (v Vault) {
 		}
 		text, _ = json.Marshal(j)
 	}
-	must.Do(t, json.Unmarshal(text, &v))
+	trial.Do(t, json.Unmarshal(text, &v))
 	return v
 }
 
@@ -128,7 +128,7 @@ func TestVectorsTxs(t *testing.T) {
 		var txs []*Transaction
 		if nonce == 0 { // the account is not deployed: its deployment goes at the present rate
 			p := in.LatestBlockGasPrices
-			now := must.Get(RateFor(bigOf(t, p["l1_gas_price"].Price), bigOf(t, p["l2_gas_price"].Price), bigOf(t, p["l1_data_gas_price"].Price)))(t)
+			now := trial.Must(RateFor(bigOf(t, p["l1_gas_price"].Price), bigOf(t, p["l2_gas_price"].Price), bigOf(t, p["l1_data_gas_price"].Price)))(t)
 			txs, nonce = append(txs, n.NewDeploy(signer, now)), 1
 		}
 		if strings.Contains(c.Name, "x11") { // as the reference groups the claims they are what it hands out
@@ -161,7 +161,7 @@ func TestVectorsTxs(t *testing.T) {
 			if err != nil || again.String() != tx.String() {
 				t.Errorf("read back as %+v, %v", again, err)
 			}
-			h := must.Get(tx.Hash())(t)
+			h := trial.Must(tx.Hash())(t)
 			switch {
 			case strings.Contains(c.Name, "same token"):
 				c.Differ(t, "stark-approve-sum")
@@ -288,7 +288,7 @@ func (in txInput) build(t *testing.T, c *vectors.Case, n Network, d Deployment, 
 	case "relaySubmit":
 		var headers []bitcoin.Header
 		for _, h := range in.Headers {
-			parsed := must.Get(bitcoin.ParseHeader(vectors.Unhex(t, h.Raw), 0))(t)
+			parsed := trial.Must(bitcoin.ParseHeader(vectors.Unhex(t, h.Raw), 0))(t)
 			headers = append(headers, parsed)
 		}
 		base := storedOf(t, in.StoredHeaderFelts)
@@ -333,7 +333,7 @@ func headerFromRelay(t *testing.T, c *vectors.Case, d Deployment, rpc []exchange
 			answer := x.felts(t)
 			switch feltOf(t, x.Params.Request.EntryPointSelector) {
 			case Selector(EntryBlockHeight):
-				height := must.Get(ReadRelayNumber(answer))(t)
+				height := trial.Must(ReadRelayNumber(answer))(t)
 				if height < required {
 					return StoredHeader{}, behind
 				}
@@ -368,7 +368,7 @@ func recommitted(t *testing.T, c *vectors.Case, d Deployment, l Log) *StoredHead
 	}
 	l.Keys = slices.Clone(l.Keys)
 	l.Keys[1] = Poseidon(l.Data...)
-	e := must.Get(d.DecodeLog(l))(t)
+	e := trial.Must(d.DecodeLog(l))(t)
 	stored, ok := e.(StoredHeaderEvent)
 	if !ok || stored.CommitHash != l.Keys[1] || !slices.Equal(stored.Header.Felts(), l.Data) || len(l.Keys) == 4 && stored.Fork != l.Keys[3] {
 		t.Fatalf("%+v", e)
@@ -387,7 +387,7 @@ func logsOf(t testing.TB, result json.RawMessage) (all []VaultLog) {
 			Tx          string `json:"transaction_hash"`
 		}
 	}
-	must.Do(t, json.Unmarshal(result, &answer))
+	trial.Do(t, json.Unmarshal(result, &answer))
 	for _, e := range answer.Events {
 		all = append(all, VaultLog{Log{feltOf(t, e.FromAddress), feltsOf(t, e.Keys), feltsOf(t, e.Data)}, e.Tx, e.Block})
 	}

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/depth"
 	"github.com/swapper-go/swapper/internal/engine"
 	"github.com/swapper-go/swapper/internal/swap"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/storage"
 )
 
@@ -466,7 +466,7 @@ func TestExplore(t *testing.T) {
 			left := *surprises
 			if x.most, x.all = *most, true; left < 0 {
 				left, x.most, x.all = 1, nearer, false
-				if depth.Full() {
+				if trial.Full() {
 					x.most = nearest
 				}
 			}
@@ -500,7 +500,7 @@ func TestExplore(t *testing.T) {
 // the one that it meets first.
 func TestWaysToSearch(t *testing.T) {
 	for _, st := range stories() {
-		if st.flow.Type != swap.TrustedFromBTCLN && (st.flow.Type != swap.TrustedFromBTC || !depth.Full()) {
+		if st.flow.Type != swap.TrustedFromBTCLN && (st.flow.Type != swap.TrustedFromBTC || !trial.Full()) {
 			continue
 		}
 		plainest, nearest := newExplorer(st), newExplorer(st)

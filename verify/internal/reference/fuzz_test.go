@@ -23,7 +23,7 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/chains/evm"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // alter replaces one leaf of a JSON text by another value, or all of it if leaf is 0. What is
@@ -36,7 +36,7 @@ func alter(t testing.TB, text []byte, leaf uint16, value []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var root any
-	must.Do(t, d.Decode(&root))
+	trial.Do(t, d.Decode(&root))
 	var by any = string(value)
 	if json.Valid(value) {
 		by = json.RawMessage(value)
@@ -59,7 +59,7 @@ func alter(t testing.TB, text []byte, leaf uint16, value []byte) []byte {
 	}
 	walk(root, nil)
 	put[int(leaf-1)%len(put)]()
-	return must.Get(json.Marshal(root))(t)
+	return trial.Must(json.Marshal(root))(t)
 }
 
 // tells answers with given texts, and notes whether it hears a secret.
@@ -134,7 +134,7 @@ func FuzzSwapStatus(f *testing.F) {
 		if said.SwapType == swapper.SwapSPVVaultFromBTC {
 			r.showVault(f, &said)
 			said.CurrentAction = template(f, *said.CurrentAction.(*swapper.SignPSBT))
-			text := must.Get(json.Marshal(said))(f)
+			text := trial.Must(json.Marshal(said))(f)
 			s.Status = text
 		}
 		honest = append(honest, s.Status)
@@ -154,7 +154,7 @@ func FuzzSwapStatus(f *testing.F) {
 		}
 		told := &tells{created: s.Created, status: alter(t, s.Status, leaf, value)}
 		v := r.walletOf(t, now, told.ServeHTTP)
-		made := must.Get(v.CreateSwap(t.Context(), in))(t)
+		made := trial.Must(v.CreateSwap(t.Context(), in))(t)
 		got, err := v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: made.SwapID})
 		if told.heard {
 			t.Error("the secret was told")
@@ -189,7 +189,7 @@ func (r reference) opens(t *testing.T, in swapper.CreateSwapInput, made *swapper
 	if len(sign.Txs) != 1 || made.SwapType != swapper.SwapToBTC && made.SwapType != swapper.SwapToBTCLN {
 		t.Fatalf("asked for %+v", sign)
 	}
-	tx := must.Get(evm.UnsignedTransaction(sign.Txs[0]))(t)
+	tx := trial.Must(evm.UnsignedTransaction(sign.Txs[0]))(t)
 	c, data := r.Contracts, tx.Data()
 	if tx.To() == nil || *tx.To() != c.SwapContract || tx.ChainId().Uint64() != r.ChainID || tx.Value().Cmp(made.Quote.InputAmount.RawAmount) != 0 || len(data) < 4+13*32 || !bytes.Equal(data[:4], evmwire.EscrowABI().Methods["initialize"].ID) {
 		t.Fatalf("signs %+v", tx)
@@ -198,7 +198,7 @@ func (r reference) opens(t *testing.T, in swapper.CreateSwapInput, made *swapper
 	address := func(a common.Address) common.Hash { return common.BytesToHash(a[:]) }
 	kind, claim := "0", common.Hash{}
 	if made.SwapType == swapper.SwapToBTCLN {
-		inv := must.Get(zpay32.Decode(in.DstAddress, &chaincfg.RegressionNetParams))(t)
+		inv := trial.Must(zpay32.Decode(in.DstAddress, &chaincfg.RegressionNetParams))(t)
 		claim = *inv.PaymentHash
 	} else {
 		kind, claim = "2", r.paidWith(t, in, told)
@@ -222,9 +222,9 @@ func (r reference) paidWith(t *testing.T, in swapper.CreateSwapInput, told []byt
 	if err := json.Unmarshal(told, &said); err != nil || said.Escrow == nil {
 		t.Fatalf("the service says %s, %v", told, err)
 	}
-	nonce := must.Get(strconv.ParseUint(said.Escrow.Nonce, 10, 64))(t)
-	to := must.Get(bitcoin.ParseAddress(in.DstAddress, bitcoin.Regtest))(t)
-	return must.Get(evmwire.Deployment{}.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: to.Script(), Sats: in.Amount.Uint64(), Nonce: nonce, Confirmations: uint16(said.Escrow.Confirmations)}))(t)
+	nonce := trial.Must(strconv.ParseUint(said.Escrow.Nonce, 10, 64))(t)
+	to := trial.Must(bitcoin.ParseAddress(in.DstAddress, bitcoin.Regtest))(t)
+	return trial.Must(evmwire.Deployment{}.ClaimHash(chains.Condition{Kind: chains.OnchainNonced, Script: to.Script(), Sats: in.Amount.Uint64(), Nonce: nonce, Confirmations: uint16(said.Escrow.Confirmations)}))(t)
 }
 
 // pays demands that an invoice pays the agreed amount for the wallet's hash. No recorded one
@@ -243,7 +243,7 @@ func (r reference) withdraws(t *testing.T, in swapper.CreateSwapInput, made *swa
 	if len(sign.Raw) != 1 || len(sign.Funded) != 0 || made.SwapType != swapper.SwapSPVVaultFromBTC {
 		t.Fatalf("asked for %+v", sign)
 	}
-	p := must.Get(psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(sign.Raw[0].PSBTHex)), false))(t)
+	p := trial.Must(psbt.NewFromRawBytes(hex.NewDecoder(strings.NewReader(sign.Raw[0].PSBTHex)), false))(t)
 	tx, vault := p.UnsignedTx, r.shown.made
 	if len(tx.TxIn) != 1 || len(tx.TxOut) != 3 || tx.TxIn[0].PreviousOutPoint.Hash != vault.TxHash() || tx.TxOut[0].Value != vault.TxOut[0].Value || !bytes.Equal(tx.TxOut[0].PkScript, vault.TxOut[0].PkScript) || tx.TxOut[2].Value != in.Amount.Int64() {
 		t.Fatalf("signs %+v", tx)

@@ -26,7 +26,7 @@ import (
 	"github.com/swapper-go/swapper/chains/evm"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/price"
 	"github.com/swapper-go/swapper/storage"
 	"github.com/swapper-go/swapper/verify"
@@ -73,7 +73,7 @@ func (regtest) Network() bitcoin.Network { return bitcoin.Regtest }
 
 func asText(t testing.TB, v any) string {
 	t.Helper()
-	b := must.Get(json.Marshal(v))(t)
+	b := trial.Must(json.Marshal(v))(t)
 	return string(b)
 }
 
@@ -187,12 +187,12 @@ func (r reference) wallet(t testing.TB, s *recorded) swapper.Service {
 func (r reference) walletOf(t testing.TB, now time.Time, service http.HandlerFunc) swapper.Service {
 	t.Helper()
 	network := hosts{"service": service, "node": r.node(t, now)}
-	client := must.Get(httpapi.NewClient("http://service", httpapi.ClientOptions{HTTP: &http.Client{Transport: network}}))(t)
+	client := trial.Must(httpapi.NewClient("http://service", httpapi.ClientOptions{HTTP: &http.Client{Transport: network}}))(t)
 	var backend bitcoin.Backend = regtest{}
 	if r.shown != nil {
 		backend = r.shown
 	}
-	v := must.Get(verify.Wrap(client, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{r.chain()}, HTTP: network, Store: new(storage.Memory), Bitcoin: backend,
+	v := trial.Must(verify.Wrap(client, verify.Config{Network: bitcoin.Regtest, Chains: []chains.Factory{r.chain()}, HTTP: network, Store: new(storage.Memory), Bitcoin: backend,
 		Prices: price.Fixed{Prices: map[string]*big.Int{"CITREA-CBTC": big.NewInt(1e14)}, USD: 1}, Now: func() time.Time { return now }}))(t)
 	t.Cleanup(func() { _ = v.(io.Closer).Close() })
 	return v
@@ -202,7 +202,7 @@ func (r reference) walletOf(t testing.TB, now time.Time, service http.HandlerFun
 func (s recorded) input(t testing.TB) swapper.CreateSwapInput {
 	t.Helper()
 	var q map[string]string
-	must.Do(t, json.Unmarshal(s.Request, &q))
+	trial.Do(t, json.Unmarshal(s.Request, &q))
 	amount, ok := new(big.Int).SetString(q["amount"], 10)
 	if !ok {
 		t.Fatalf("the amount %q", q["amount"])
@@ -213,7 +213,7 @@ func (s recorded) input(t testing.TB) swapper.CreateSwapInput {
 
 func (s recorded) status(t testing.TB) (out swapper.GetSwapStatusOutput) {
 	t.Helper()
-	must.Do(t, json.Unmarshal(s.Status, &out))
+	trial.Do(t, json.Unmarshal(s.Status, &out))
 	return out
 }
 
@@ -223,7 +223,7 @@ func TestReferenceQuotes(t *testing.T) {
 	seen := map[swapper.SwapType]bool{}
 	for _, s := range r.Swaps {
 		var said swapper.CreateSwapOutput
-		must.Do(t, json.Unmarshal(s.Created, &said))
+		trial.Do(t, json.Unmarshal(s.Created, &said))
 		seen[said.SwapType] = true
 		in := s.input(t)
 		got, err := r.wallet(t, s).CreateSwap(t.Context(), in)
@@ -257,7 +257,7 @@ func TestReferenceQuotes(t *testing.T) {
 			"token given": {"token", func(q *swapper.SwapQuote) { q.OutputAmount.Symbol = "WBTC" }},
 		} {
 			var changed swapper.CreateSwapOutput
-			must.Do(t, json.Unmarshal(s.Created, &changed))
+			trial.Do(t, json.Unmarshal(s.Created, &changed))
 			c.lie(&changed.Quote)
 			lying := *s
 			lying.Created = json.RawMessage(asText(t, changed))
@@ -276,7 +276,7 @@ func TestReferenceQuotes(t *testing.T) {
 func (r reference) ask(t *testing.T, s recorded) (*swapper.GetSwapStatusOutput, error) {
 	t.Helper()
 	v := r.wallet(t, &s)
-	made := must.Get(v.CreateSwap(t.Context(), s.input(t)))(t)
+	made := trial.Must(v.CreateSwap(t.Context(), s.input(t)))(t)
 	return v.GetSwapStatus(t.Context(), swapper.GetSwapStatusInput{SwapID: made.SwapID})
 }
 
@@ -359,9 +359,9 @@ func template(t testing.TB, funded swapper.SignPSBT) *swapper.SignPSBT {
 	}
 	raw := swapper.RawPSBT{In1Sequence: p.UnsignedTx.TxIn[1].Sequence, FeeRate: funded.Funded[0].FeeRate}
 	p.UnsignedTx.TxIn, p.UnsignedTx.TxOut, p.Inputs, p.Outputs = p.UnsignedTx.TxIn[:1], p.UnsignedTx.TxOut[:3], p.Inputs[:1], p.Outputs[:3]
-	raw.PSBTBase64 = must.Get(p.B64Encode())(t)
+	raw.PSBTBase64 = trial.Must(p.B64Encode())(t)
 	var b bytes.Buffer
-	must.Do(t, p.Serialize(&b))
+	trial.Do(t, p.Serialize(&b))
 	raw.PSBTHex = hex.EncodeToString(b.Bytes())
 	funded.Funded, funded.Raw = nil, []swapper.RawPSBT{raw}
 	return &funded

@@ -15,7 +15,7 @@ import (
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	evmwire "github.com/swapper-go/swapper/internal/evm/wire"
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // shownVault is a vault as the wallet's own nodes show it, which the reference does not name.
@@ -40,15 +40,15 @@ func (r *reference) showVault(t testing.TB, said *swapper.GetSwapStatusOutput) {
 	tx.AddTxOut(p.UnsignedTx.TxOut[0])
 	id := tx.TxHash()
 	p.UnsignedTx.TxIn[0].PreviousOutPoint = wire.OutPoint{Hash: id}
-	funded.PSBTBase64 = must.Get(p.B64Encode())(t)
+	funded.PSBTBase64 = trial.Must(p.B64Encode())(t)
 	c := r.Contracts
 	params := evmwire.VaultParams{BtcRelayContract: c.BtcRelayContract, Token0Multiplier: big.NewInt(1e10), Token1Multiplier: big.NewInt(1e10), Confirmations: big.NewInt(2)}
-	commitment := must.Get(params.Commitment())(t)
+	commitment := trial.Must(params.Commitment())(t)
 	abi := evmwire.VaultABI()
-	data := must.Get(abi.Events["Opened"].Inputs.NonIndexed().Pack(uint32(0), params))(t)
+	data := trial.Must(abi.Events["Opened"].Inputs.NonIndexed().Pack(uint32(0), params))(t)
 	r.shown = &shownVault{made: tx, opened: []evmtypes.Log{{Address: c.SpvVaultContract, BlockNumber: 10, Data: data,
 		Topics: []common.Hash{abi.Events["Opened"].ID, {31: 7}, {31: 3}, common.Hash(id)}}}}
-	r.shown.state = must.Get(abi.Methods["getVault"].Outputs.Pack(evmwire.VaultState{SpvVaultParametersCommitment: commitment, UtxoTxHash: common.Hash(id), OpenBlockheight: 10, WithdrawCount: 1, Token0Amount: 1e8}))(t)
+	r.shown.state = trial.Must(abi.Methods["getVault"].Outputs.Pack(evmwire.VaultState{SpvVaultParametersCommitment: commitment, UtxoTxHash: common.Hash(id), OpenBlockheight: 10, WithdrawCount: 1, Token0Amount: 1e8}))(t)
 }
 
 func (s *shownVault) Txs(_ context.Context, ids []bitcoin.Hash) []bitcoin.Result[*bitcoin.Tx] {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // hashes prints an example of the reference of Pedersen's hash, twice: the table is filled once.
@@ -33,12 +33,12 @@ func main() {
 
 // The table of Pedersen's hash is there when a hash needs it.
 func TestTablesAreFilledOnUse(t *testing.T) {
-	root := must.Get(filepath.Abs(filepath.Join("..", "..", "..")))(t)
+	root := trial.Must(filepath.Abs(filepath.Join("..", "..", "..")))(t)
 	o := &overlay{work: t.TempDir(), root: root, Replace: make(map[string]string)}
-	modules := must.Get(o.withoutTables())(t)
+	modules := trial.Must(o.withoutTables())(t)
 	program := filepath.Join(root, "instead", "hashes")
-	must.Do(t, o.write(filepath.Join(program, "main.go"), hashes))
-	replaced := must.Get(o.file())(t)
+	trial.Do(t, o.write(filepath.Join(program, "main.go"), hashes))
+	replaced := trial.Must(o.file())(t)
 	out, err := exec.Command("go", "run", "-tags=purego", "-modfile="+modules, "-overlay="+replaced, program).CombinedOutput()
 	if want := strings.Repeat("30e480bed5fe53fa909cc0f8c4d99b8f9f2c016be4c41e13a4848797979c662 ", 2); err != nil || string(out) != want {
 		t.Errorf("%s, %v, want %s", out, err, want)

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var alice, bob = key("alice").PublicKey(), key("bob").PublicKey()
@@ -115,7 +115,7 @@ func TestNeverExecuted(t *testing.T) {
 			}
 			if c.wait != nil {
 				c.wait(k)
-				id = must.Get(k.Send(raw))(t)
+				id = trial.Must(k.Send(raw))(t)
 			}
 			k.Produce(1)
 			if k.tx(id) != nil || k.lamports(alice) != before || k.lamports(bob) != 100*sol {
@@ -137,7 +137,7 @@ func TestLastBlock(t *testing.T) {
 			t.Error("the hash is not good any more")
 		}
 	})
-	id := must.Get(k.Send(raw))(t)
+	id := trial.Must(k.Send(raw))(t)
 	k.Produce(1)
 	if tx := k.tx(id); tx == nil || tx.Err != nil {
 		t.Errorf("%+v", tx)
@@ -195,7 +195,7 @@ func TestOnce(t *testing.T) {
 	if k.lamports(bob) != 101*sol {
 		t.Errorf("bob has %d", k.lamports(bob))
 	}
-	tx := must.Get(bank.Parse(raw))(t)
+	tx := trial.Must(bank.Parse(raw))(t)
 	k.Read(bank.Processed, 0, func(v *bank.View) {
 		if _, _, err := v.Simulate(tx, false); err == nil || err.Error() != "This transaction has already been processed" {
 			t.Error(err)
@@ -206,18 +206,18 @@ func TestOnce(t *testing.T) {
 // TestVersioned executes a message of version 0 without address tables.
 func TestVersioned(t *testing.T) {
 	k := newKit(t, bank.Options{})
-	m := must.Get(wire.Compile(alice, k.hash(), []wire.Instruction{wire.Transfer(alice, bob, sol)}))(t)
+	m := trial.Must(wire.Compile(alice, k.hash(), []wire.Instruction{wire.Transfer(alice, bob, sol)}))(t)
 	m.SetVersion(solana.MessageVersionV0)
-	body := must.Get(m.MarshalBinary())(t)
-	sig := must.Get(key("alice").Sign(body))(t)
-	raw := must.Get((&solana.Transaction{Message: m, Signatures: []wire.Signature{sig}}).MarshalBinary())(t)
-	id := must.Get(k.Send(raw))(t)
+	body := trial.Must(m.MarshalBinary())(t)
+	sig := trial.Must(key("alice").Sign(body))(t)
+	raw := trial.Must((&solana.Transaction{Message: m, Signatures: []wire.Signature{sig}}).MarshalBinary())(t)
+	id := trial.Must(k.Send(raw))(t)
 	k.Produce(1)
 	if tx := k.tx(id); tx == nil || tx.Err != nil || tx.Version() != 0 {
 		t.Errorf("%+v", tx)
 	}
 	m.AddAddressTableLookup(solana.MessageAddressTableLookup{AccountKey: bob, WritableIndexes: []uint8{0}})
-	raw = must.Get((&solana.Transaction{Message: m, Signatures: []wire.Signature{sig}}).MarshalBinary())(t)
+	raw = trial.Must((&solana.Transaction{Message: m, Signatures: []wire.Signature{sig}}).MarshalBinary())(t)
 	var refused *bank.TxError
 	if _, err := k.Send(raw); !errors.As(err, &refused) || refused.Name != "AddressLookupTableNotFound" {
 		t.Error(err)
@@ -230,7 +230,7 @@ func TestCommitments(t *testing.T) {
 	k := newKit(t, bank.Options{ConfirmedLag: 2, FinalizedLag: 5})
 	k.Produce(10)
 	raw := k.sign(keys("alice"), wire.Transfer(alice, bob, sol))
-	id := must.Get(k.Send(raw))(t)
+	id := trial.Must(k.Send(raw))(t)
 	sees := func(c bank.Commitment, behind int) (sees bool) {
 		k.Read(c, behind, func(v *bank.View) {
 			tx := v.Tx(id)
@@ -269,7 +269,7 @@ func TestFork(t *testing.T) {
 	first := k.must(keys("alice"), wire.Transfer(alice, bob, sol))
 	second := k.must(keys("bob"), wire.Transfer(bob, alice, 50*sol))
 	third := k.must(keys("alice"), wire.Transfer(alice, bob, 2*sol))
-	must.Do(t, k.Fork(2, false))
+	trial.Do(t, k.Fork(2, false))
 	if k.tx(first.ID) == nil || k.tx(second.ID) != nil || k.tx(third.ID) != nil || k.lamports(bob) != 101*sol {
 		t.Errorf("bob has %d", k.lamports(bob))
 	}
@@ -282,7 +282,7 @@ func TestFork(t *testing.T) {
 	if k.tx(second.ID) == nil || k.tx(third.ID) == nil || k.tx(third.ID).Block.Slot <= third.Block.Slot || k.lamports(bob) != 53*sol-5000 {
 		t.Errorf("bob has %d", k.lamports(bob))
 	}
-	must.Do(t, k.Fork(1, true))
+	trial.Do(t, k.Fork(1, true))
 	k.Produce(1)
 	if k.tx(third.ID) != nil || k.lamports(bob) != 101*sol {
 		t.Error("what was lost came again")
@@ -300,7 +300,7 @@ func TestTime(t *testing.T) {
 		k.Read(bank.Finalized, 0, func(v *bank.View) { b = v.Head() })
 		return b
 	}
-	must.Do(t, k.Advance(10*time.Minute))
+	trial.Do(t, k.Advance(10*time.Minute))
 	if b := head(); b.Time != start+600 || b.Slot != 1498 || b.Height != 1498 {
 		t.Errorf("%+v", b)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // step is a transaction and how its last instruction ends.
@@ -62,7 +62,7 @@ func TestSystemProgram(t *testing.T) {
 	fresh, a, b := key("fresh"), keys("alice"), keys("bob")
 	both := append(keys("alice"), fresh)
 	create := wire.CreateAccount(alice, fresh.PublicKey(), programID, wire.Rent(10), 10)
-	seeded := must.Get(solana.CreateWithSeed(alice, "data", programID))(t)
+	seeded := trial.Must(solana.CreateWithSeed(alice, "data", programID))(t)
 	withSeed := func(name string, at bank.Key) wire.Instruction {
 		data := append([]byte{3, 0, 0, 0}, alice[:]...)
 		data = append(u64(data, uint64(len(name))), name...)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const sats = 123_456
@@ -50,10 +50,10 @@ func TestClaimsByBitcoinProof(t *testing.T) {
 				d.ClaimerBounty = 4_000_000
 				k.must(k.init(d))
 				m, _ := k.mine(k.startRelay(900), test.tx, int(test.Confirmations))
-				payload := must.Get(wire.Payload(1, m.raw))(t)
+				payload := trial.Must(wire.Payload(1, m.raw))(t)
 				data := k.write(tower, payload)
 				rent := int64(k.lamports(data))
-				ix := must.Get(k.p.ClaimInstruction(d, tower, nil, &data))(t)
+				ix := trial.Must(k.p.ClaimInstruction(d, tower, nil, &data))(t)
 				var tx *Executed
 				paid := k.gained(func() { tx = k.must(k.verify(m, d.Confirmations), ix) }, tower, data)
 				are(t, "lamports", paid, []int64{4_000_000 + rent, -rent})

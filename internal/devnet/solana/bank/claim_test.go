@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestPayInIsClaimedWithTheSecret(t *testing.T) {
@@ -164,7 +164,7 @@ func TestLamportsOfClaims(t *testing.T) {
 		{wire.V2, true, true, 7, 7, 7, rent - 7, 0},
 	} {
 		e := wire.EscrowState{Data: wire.Terms{PayIn: test.payIn}, Offerer: user, Claimer: lp, SecurityDeposit: test.deposit, ClaimerBounty: test.bounty, OffererInitializer: test.byOfferer}
-		s := must.Get(claimShares(test.version, e, rent))(t)
+		s := trial.Must(claimShares(test.version, e, rent))(t)
 		if initializerOf(test.version, e) == user {
 			s.offerer += s.initializer
 		} else {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestDataAccounts(t *testing.T) {
@@ -91,7 +91,7 @@ func TestDataOfAnotherSize(t *testing.T) {
 		k.must(k.init(d))
 		payload := append([]byte{1, 0, 0, 0}, m.raw...)
 		at := k.write(tower, append(payload, make([]byte, 8)...))
-		ix := must.Get(k.p.ClaimInstruction(d, tower, nil, &at))(t)
+		ix := trial.Must(k.p.ClaimInstruction(d, tower, nil, &at))(t)
 		k.refused(verifyTxID, k.verify(m, d.Confirmations), ix)
 		k.must(k.p.CloseDataInstruction(tower, at))
 		at = k.write(tower, payload)
@@ -126,8 +126,8 @@ func TestSecretInADataAccount(t *testing.T) {
 		d := k.pay()
 		k.must(k.init(d))
 		at := k.write(tower, secret[:])
-		ix := must.Get(k.p.ClaimInstruction(d, tower, nil, &at))(t)
-		byUser := must.Get(k.p.ClaimInstruction(d, user, nil, &at))(t)
+		ix := trial.Must(k.p.ClaimInstruction(d, tower, nil, &at))(t)
+		byUser := trial.Must(k.p.ClaimInstruction(d, user, nil, &at))(t)
 		k.refused(invalidUserData, byUser)
 		k.refused(constraintMut, change(ix, len(ix.Accounts)-1, func(a *wire.Account) { a.IsWritable = false }))
 		k.must(ix)

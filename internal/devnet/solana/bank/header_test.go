@@ -6,8 +6,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/relay"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Targets of mainnet follow from the time that a period took. The cases are those of
@@ -65,5 +65,5 @@ func TestWorkWins(t *testing.T) {
 
 func hash(t *testing.T, text string) bitcoin.Hash {
 	t.Helper()
-	return must.Get(bitcoin.ParseHash(text))(t)
+	return trial.Must(bitcoin.ParseHash(text))(t)
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Every kind of escrow, in every direction and opened by everybody who may: what the
@@ -94,7 +94,7 @@ func TestTermsAreChecked(t *testing.T) {
 			}
 			d := k.deal(lp, user, payIn, payOut)
 			for _, late := range []uint64{0, k.unix() - 1, k.unix()} {
-				ix := must.Get(k.p.InitInstruction(d, map[bool]wire.Key{true: lp, false: user}[payIn], late))(t)
+				ix := trial.Must(k.p.InitInstruction(d, map[bool]wire.Key{true: lp, false: user}[payIn], late))(t)
 				k.refused(authExpired, ix)
 			}
 			ix := k.init(d)

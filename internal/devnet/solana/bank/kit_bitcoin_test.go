@@ -11,8 +11,8 @@ import (
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/relay"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const regtestBits = 0x207fffff
@@ -106,7 +106,7 @@ func bitcoinTx(script []byte, sats int64, lockTime uint32, sequences ...uint32) 
 
 func stripped(t testing.TB, tx *btcd.MsgTx) []byte {
 	t.Helper()
-	return must.Get(rawtx.Strip(tx))(t)
+	return trial.Must(rawtx.Strip(tx))(t)
 }
 
 // mined is a transaction in a block that the relay has.

@@ -10,8 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const sol = solana.LAMPORTS_PER_SOL
@@ -42,7 +42,7 @@ func newKit(t testing.TB, o bank.Options) *kit {
 	for _, name := range []string{"alice", "bob"} {
 		o.Accounts[key(name).PublicKey()] = bank.Account{Lamports: 100 * sol}
 	}
-	k.Bank = must.Get(bank.New(o))(t)
+	k.Bank = trial.Must(bank.New(o))(t)
 	t.Cleanup(func() { _ = k.Close() })
 	return k
 }

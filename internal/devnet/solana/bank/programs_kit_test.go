@@ -14,8 +14,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 const sol = solana.LAMPORTS_PER_SOL
@@ -52,7 +52,7 @@ type kit struct {
 // programsOf returns the deployment that the tests use.
 func programsOf(t testing.TB, version string) wire.Programs {
 	n, _ := wire.NetworkFor(bitcoin.Testnet3)
-	return must.Get(n.Version(version))(t)
+	return trial.Must(n.Version(version))(t)
 }
 
 type setup struct {
@@ -84,7 +84,7 @@ func newKit(t testing.TB, version string, s setup) *kit {
 	for key, a := range s.accounts {
 		accounts[key] = a
 	}
-	k.Bank = must.Get(New(Options{Now: func() time.Time { return k.now }, Manual: true, Accounts: accounts,
+	k.Bank = trial.Must(New(Options{Now: func() time.Time { return k.now }, Manual: true, Accounts: accounts,
 		Programs: map[wire.Key]Program{k.p.Swap: Swap(k.p, k.data), k.p.Relay: Relay(k.p, s.rules)}}))(t)
 	t.Cleanup(func() { _ = k.Close() })
 	return k

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // consent is the claimer's signature of a refund, and the instruction that has the
@@ -251,7 +251,7 @@ func TestLamportsOfRefunds(t *testing.T) {
 		{wire.V2, false, false, true, 3, 5, 0, held},
 	} {
 		e := wire.EscrowState{Data: wire.Terms{PayIn: test.payIn}, Offerer: user, Claimer: lp, SecurityDeposit: test.deposit, ClaimerBounty: test.bounty, OffererInitializer: test.byOfferer}
-		s := must.Get(refundShares(test.version, e, held, test.agreed))(t)
+		s := trial.Must(refundShares(test.version, e, held, test.agreed))(t)
 		if initializerOf(test.version, e) == user {
 			s.offerer += s.initializer
 		} else {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/internal/devnet/solana/bank"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Two banks have one chain, then each its own, with blocks alike, and then one again.
@@ -16,7 +16,7 @@ func TestSplit(t *testing.T) {
 			k := newKit(t, bank.Options{})
 			pay := func(b *bank.Bank, n uint64) wire.Signature {
 				t.Helper()
-				return must.Get(b.Send(k.sign(keys("alice"), wire.Transfer(key("alice").PublicKey(), key("bob").PublicKey(), n))))(t)
+				return trial.Must(b.Send(k.sign(keys("alice"), wire.Transfer(key("alice").PublicKey(), key("bob").PublicKey(), n))))(t)
 			}
 			has := func(b *bank.Bank, id wire.Signature) (has bool) {
 				b.Read(bank.Processed, 0, func(v *bank.View) { has = v.Tx(id) != nil })
@@ -28,7 +28,7 @@ func TestSplit(t *testing.T) {
 			}
 			common := pay(k.Bank, 1)
 			k.Produce(1)
-			s := must.Get(k.Split())(t)
+			s := trial.Must(k.Split())(t)
 			if _, err := k.Split(); err == nil {
 				t.Error("split twice")
 			}
@@ -39,7 +39,7 @@ func TestSplit(t *testing.T) {
 			k.Produce(2)
 			k.now = k.now.Add(time.Hour)
 			k.Elapse(time.Hour)
-			must.Do(t, k.Advance(time.Minute))
+			trial.Do(t, k.Advance(time.Minute))
 			a, b := head(k.Bank), head(s.Bank)
 			if a.Slot != b.Slot || a.Height != b.Height || a.Time != b.Time || a.Hash == b.Hash {
 				t.Errorf("the heads are %+v and %+v", a, b)
@@ -52,7 +52,7 @@ func TestSplit(t *testing.T) {
 					t.Errorf("has %t %t %t, want %t %t %t", has(c.bank, common), has(c.bank, mine), has(c.bank, theirs), c.common, c.mine, c.theirs)
 				}
 			}
-			must.Do(t, s.End(prevails))
+			trial.Do(t, s.End(prevails))
 			if s.End(prevails) == nil {
 				t.Error("the split ended twice")
 			}

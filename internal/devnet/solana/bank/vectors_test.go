@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/solana/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -107,9 +107,9 @@ func newScene(t *testing.T, in messageCase, want messageTxs) *scene {
 	created := map[wire.Key]bool{}   // token accounts
 	wrapped := map[wire.Key]uint64{} // what is sent to addresses
 	for _, j := range want.Txs {
-		message := must.Get(hex.DecodeString(j.Message))(t)
+		message := trial.Must(hex.DecodeString(j.Message))(t)
 		n := int(message[0])
-		tx := must.Get(Parse(append(append([]byte{byte(n)}, make([]byte, 64*n)...), message...)))(t)
+		tx := trial.Must(Parse(append(append([]byte{byte(n)}, make([]byte, 64*n)...), message...)))(t)
 		s.txs = append(s.txs, tx)
 		for i, key := range tx.Message.AccountKeys[:n] {
 			if i == 0 || tx.Writable(i) {
@@ -146,7 +146,7 @@ func newScene(t *testing.T, in messageCase, want messageTxs) *scene {
 		return s
 	}
 
-	d := must.Get(wire.ParseSwapData(in.Swap))(t)
+	d := trial.Must(wire.ParseSwapData(in.Swap))(t)
 	s.d, mint = d, d.Token
 	s.mint(mint)
 	for _, party := range []wire.Key{d.Offerer, d.Claimer} {
@@ -180,7 +180,7 @@ func newScene(t *testing.T, in messageCase, want messageTxs) *scene {
 	}
 	switch in.Fn {
 	case "txsClaimWithSecret": // the secrets of the vectors are random, the account's hash is what counts
-		raw := must.Get(hex.DecodeString(in.Secret))(t)
+		raw := trial.Must(hex.DecodeString(in.Secret))(t)
 		e.Data.Hash = sha256.Sum256(raw)
 	case "txsRefund":
 		s.now = time.Unix(int64(d.Expiry)+1, 0)
@@ -193,7 +193,7 @@ func newScene(t *testing.T, in messageCase, want messageTxs) *scene {
 
 func keyText(t *testing.T, text string) wire.Key {
 	t.Helper()
-	return must.Get(wire.ParseKey(text))(t)
+	return trial.Must(wire.ParseKey(text))(t)
 }
 
 // tokensOf is a token account; one of WSOL holds its tokens as lamports.
@@ -237,7 +237,7 @@ func (s *scene) relay() {
 			ix = tx.Instructions[0]
 		}
 	}
-	a := must.Get(wire.DecodeVerifyArgs(ix.Data[8:]))(s)
+	a := trial.Must(wire.DecodeVerifyArgs(ix.Data[8:]))(s)
 	height := a.In.Header.Height
 	state := &wire.RelayState{StartHeight: height, Height: height + uint32(s.d.Confirmations), Work: new(big.Int)}
 	state.SetCommitment(height, a.In.Commitment())
@@ -275,7 +275,7 @@ func (s *scene) layout() wire.DataLayout {
 
 // wantPayload demands that the transactions so far have written all that the claim needs.
 func (s *scene) wantPayload() {
-	a := must.Get(s.layout().Decode(s.accounts[s.data].Data))(s)
+	a := trial.Must(s.layout().Decode(s.accounts[s.data].Data))(s)
 	is(s.T, "payload", fmt.Sprintf("%x", a.Payload), fmt.Sprintf("%x", binary.LittleEndian.AppendUint32(nil, s.in.Vout))+s.in.Tx.Hex)
 }
 
@@ -294,7 +294,7 @@ func (s *scene) wantDone(last *Result) {
 	is(s.T, "sequence", event.Sequence, d.Sequence)
 	escrow, open := s.accounts[s.p.Escrow(d.PaymentHash)]
 	open = open && escrow.Lamports > 0
-	vault := must.Get(wire.DecodeTokenAccount(wire.TokenProgram, s.accounts[s.p.Vault(d.Token)].Data))(s)
+	vault := trial.Must(wire.DecodeTokenAccount(wire.TokenProgram, s.accounts[s.p.Vault(d.Token)].Data))(s)
 	switch s.in.Fn {
 	case "txsInit":
 		is(s.T, "event", event.Kind, wire.Initialized)
@@ -302,7 +302,7 @@ func (s *scene) wantDone(last *Result) {
 		if !open {
 			s.Fatal("no escrow")
 		}
-		e := must.Get(s.p.DecodeEscrow(escrow.Data))(s)
+		e := trial.Must(s.p.DecodeEscrow(escrow.Data))(s)
 		if err := s.p.Match(e, d); err != nil {
 			s.Error(err)
 		}
@@ -331,14 +331,14 @@ func (s *scene) wantDone(last *Result) {
 
 func (s *scene) balance(of wire.Key) wire.UserVault {
 	s.Helper()
-	return must.Get(wire.DecodeUserVault(s.accounts[s.p.UserVault(of, s.d.Token)].Data))(s)
+	return trial.Must(wire.DecodeUserVault(s.accounts[s.p.UserVault(of, s.d.Token)].Data))(s)
 }
 
 // wantMoved demands that a deposit or a withdrawal has changed the balance.
 func (s *scene) wantMoved() {
 	amount := new(big.Int)
 	amount.SetString(s.in.Amount, 10)
-	v := must.Get(wire.DecodeUserVault(s.accounts[s.p.UserVault(keyText(s.T, s.in.Signer), keyText(s.T, s.in.Token))].Data))(s)
+	v := trial.Must(wire.DecodeUserVault(s.accounts[s.p.UserVault(keyText(s.T, s.in.Signer), keyText(s.T, s.in.Token))].Data))(s)
 	want := amount.Uint64()
 	if s.in.Fn == "txsWithdraw" {
 		want = 9000 - want

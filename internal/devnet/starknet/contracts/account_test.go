@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var yes, no = []Felt{valid}, []Felt{{}}
@@ -101,7 +101,7 @@ func TestArgentAccountSignature(t *testing.T) {
 	owner, guardian, other := KeyOf("owner"), KeyOf("guardian"), KeyOf("other")
 	hash := wire.FeltOf(12345)
 	by := func(who Key) []Felt {
-		return must.Get(who.Sign(hash))(k)
+		return trial.Must(who.Sign(hash))(k)
 	}
 	listed := func(all ...Key) []Felt {
 		w := felts(nil).uint(uint64(len(all)))
@@ -203,9 +203,9 @@ func (k *kit) signedBy(t *wire.Transaction, query bool, who ...Key) *Tx {
 	if t.Type != wire.DeployAccount {
 		t.Calldata = wire.ExecuteCalldata(t.Calls)
 	}
-	tx := must.Get(NewTx(t, query))(k)
+	tx := trial.Must(NewTx(t, query))(k)
 	for _, w := range who {
-		s := must.Get(w.Sign(tx.Hash))(k)
+		s := trial.Must(w.Sign(tx.Hash))(k)
 		t.Signature = append(t.Signature, s...)
 	}
 	return tx

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var script = []byte{0x00, 0x14, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}
@@ -21,7 +21,7 @@ const sats = 123_456
 func (k *kit) waiting(c chains.Condition) wire.SwapData {
 	k.Helper()
 	s := k.deal(user, lp)
-	hash := must.Get(k.d.ClaimHash(c))(k)
+	hash := trial.Must(k.d.ClaimHash(c))(k)
 	s.ClaimHandler, s.ClaimData = k.d.ClaimHandlers[c.Kind], hash
 	s.Kind = c.Kind
 	k.sent(user, k.initBy(s, user)...)
@@ -47,7 +47,7 @@ func TestClaimByBitcoin(t *testing.T) {
 			k := newKit(t)
 			s := k.waiting(c)
 			proof, _ := k.confirm(genesis(), tx, 3)
-			call := must.Get(k.d.ClaimByBitcoin(s, proof))(k)
+			call := trial.Must(k.d.ClaimByBitcoin(s, proof))(k)
 			i := k.sent(tower, call)
 			want := wire.ClaimEvent{EscrowEvent: wire.EscrowEvent{Offerer: user, Claimer: lp, ClaimData: s.ClaimData, EscrowHash: k.hash(s)}, Kind: c.Kind, Result: [32]byte(tx.TxHash())}
 			if diff := cmp.Diff([]wire.Event{want}, k.told(i)); diff != "" {
@@ -76,7 +76,7 @@ func TestClaimByBitcoinReverts(t *testing.T) {
 			_, err = k.send(tower, call)
 			reverts(t, err, prefix+"Confirmations")
 			k.submitted(tower, wire.Branch{}, tip, blocks(tip.Header, 1, 9))
-			all := must.Get(s.Felts())(k)
+			all := trial.Must(s.Felts())(k)
 			begin := len(all) + 1 // of the witness
 			subject := 1
 			if c.Kind == chains.OnchainTxID {
@@ -207,7 +207,7 @@ func TestByteArrayForms(t *testing.T) {
 		}
 	}
 	tooLong := new(big.Int).Lsh(big.NewInt(1), 248)
-	f := must.Get(wire.FeltOfBig(tooLong))(t)
+	f := trial.Must(wire.FeltOfBig(tooLong))(t)
 	for name, all := range map[string][]Felt{
 		"a word of 32 bytes": {wire.FeltOf(1), f, {}, {}},
 		"32 bytes left":      {{}, {}, wire.FeltOf(32)},

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -17,9 +17,9 @@ import (
 func TestVectorsCalldataIsRead(t *testing.T) {
 	n, _ := wire.NetworkFor(bitcoin.Mainnet)
 	d := n.Deployments[0]
-	chain := must.Get(New(Options{ChainID: n.ChainIDFelt(), Classes: Classes(Rules{}), Manual: true}))(t)
+	chain := trial.Must(New(Options{ChainID: n.ChainIDFelt(), Classes: Classes(Rules{}), Manual: true}))(t)
 	t.Cleanup(func() { _ = chain.Close() })
-	must.Do(t, Install(chain, d, genesis()))
+	trial.Do(t, Install(chain, d, genesis()))
 	reasons := map[string]bool{}
 	vectors.Each(t, "chain-starknet", "txs", func(t *testing.T, c *vectors.Case) {
 		var want json.RawMessage
@@ -41,7 +41,7 @@ func TestVectorsCalldataIsRead(t *testing.T) {
 			for _, s := range tx.ExecuteCalldata {
 				all = append(all, feltOf(t, s))
 			}
-			calls := must.Get(wire.ParseExecuteCalldata(all))(t)
+			calls := trial.Must(wire.ParseExecuteCalldata(all))(t)
 			for _, call := range calls {
 				if !slices.Contains(n.Contracts(), call.To) { // a token
 					continue

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // manager calls the escrow manager.
@@ -21,17 +21,17 @@ func (k *kit) manager(as Felt, entry string, calldata ...Felt) error {
 
 func (k *kit) hash(s wire.SwapData) Felt {
 	k.Helper()
-	return must.Get(s.EscrowHash())(k)
+	return trial.Must(s.EscrowHash())(k)
 }
 
 func (k *kit) claimCall(s wire.SwapData) wire.Call {
 	k.Helper()
-	return must.Get(k.d.ClaimBySecret(s, secret))(k)
+	return trial.Must(k.d.ClaimBySecret(s, secret))(k)
 }
 
 func (k *kit) refundCall(s wire.SwapData) wire.Call {
 	k.Helper()
-	return must.Get(k.d.Refund(s, time.Unix(1<<40, 0)))(k)
+	return trial.Must(k.d.Refund(s, time.Unix(1<<40, 0)))(k)
 }
 
 // held is what everybody has: tokens, fee tokens, balance in the contract.
@@ -155,9 +155,9 @@ func TestEscrowPaysWhomItMust(t *testing.T) {
 // agreedCall is a refund with the claimer's signature.
 func (k *kit) agreedCall(s wire.SwapData, timeout int64) wire.Call {
 	k.Helper()
-	m := must.Get(k.n.RefundMessage(k.hash(s), timeout))(k)
-	h := must.Get(m.Hash(s.Claimer))(k)
-	return must.Get(k.d.RefundAuthorized(s, chains.Auth{Timeout: timeout, Signature: wire.FormatSignature(k.sign(s.Claimer, h))}))(k)
+	m := trial.Must(k.n.RefundMessage(k.hash(s), timeout))(k)
+	h := trial.Must(m.Hash(s.Claimer))(k)
+	return trial.Must(k.d.RefundAuthorized(s, chains.Auth{Timeout: timeout, Signature: wire.FormatSignature(k.sign(s.Claimer, h))}))(k)
 }
 
 func TestEscrowEvents(t *testing.T) {
@@ -210,7 +210,7 @@ func TestInitializeReverts(t *testing.T) {
 		if as == s.Offerer {
 			signer = s.Claimer
 		}
-		calls := must.Get(k.d.Init(s, as, k.auth(signed, signer, timeout)))(k)
+		calls := trial.Must(k.d.Init(s, as, k.auth(signed, signer, timeout)))(k)
 		return last(calls)
 	}
 	for _, c := range []struct {
@@ -261,16 +261,16 @@ func TestSignaturesAreBoundToNetworkAndParty(t *testing.T) {
 	other.ChainID = wire.Mainnet
 	for name, hash := range map[string]func() Felt{
 		"another network": func() Felt {
-			m := must.Get(other.InitMessage(s, theFuture))(k)
-			return must.Get(m.Hash(user))(k)
+			m := trial.Must(other.InitMessage(s, theFuture))(k)
+			return trial.Must(m.Hash(user))(k)
 		},
 		"another account": func() Felt {
-			m := must.Get(k.n.InitMessage(s, theFuture))(k)
-			return must.Get(m.Hash(lp))(k)
+			m := trial.Must(k.n.InitMessage(s, theFuture))(k)
+			return trial.Must(m.Hash(lp))(k)
 		},
 		"another timeout": func() Felt {
-			m := must.Get(k.n.InitMessage(s, theFuture+1))(k)
-			return must.Get(m.Hash(user))(k)
+			m := trial.Must(k.n.InitMessage(s, theFuture+1))(k)
+			return trial.Must(m.Hash(user))(k)
 		},
 	} {
 		calls, err := k.d.Init(s, lp, chains.Auth{Timeout: theFuture, Signature: wire.FormatSignature(k.sign(user, hash()))})
@@ -324,7 +324,7 @@ func TestClaimAndRefundRevert(t *testing.T) {
 	reverts(t, err, "timestamp_lock: u64 parse")
 	s.Sequence, s.ClaimHandler, s.RefundHandler = 9, coin, coin
 	k.sent(user, k.initBy(s, user)...)
-	all = must.Get(s.Felts())(k)
+	all = trial.Must(s.Felts())(k)
 	reverts(t, k.manager(user, "claim", with(right...)...), "ENTRYPOINT_NOT_FOUND")
 	reverts(t, k.manager(user, "refund", with()...), "ENTRYPOINT_NOT_FOUND")
 }
@@ -385,11 +385,11 @@ func TestStates(t *testing.T) {
 	k := newKit(t)
 	s, never := k.deal(user, lp), k.deal(user, tower)
 	k.sent(user, k.initBy(s, user)...)
-	records := must.Get(wire.ReadEscrowStates(k.ask(k.d.EscrowManager.Address, wire.EntryHashStates, wire.EscrowStatesCall([]Felt{k.hash(s), k.hash(never)})...), 2))(k)
+	records := trial.Must(wire.ReadEscrowStates(k.ask(k.d.EscrowManager.Address, wire.EntryHashStates, wire.EscrowStatesCall([]Felt{k.hash(s), k.hash(never)})...), 2))(k)
 	if records[0] != k.state(s) || records[0].State != chains.EscrowOpen || records[1] != (wire.EscrowRecord{}) {
 		t.Errorf("records %+v", records)
 	}
-	all := must.Get(s.Felts())(k)
+	all := trial.Must(s.Felts())(k)
 	if whole, byHash := k.ask(k.d.EscrowManager.Address, "get_state", all...), k.ask(k.d.EscrowManager.Address, wire.EntryHashState, k.hash(s)); !slices.Equal(whole, byHash) {
 		t.Errorf("asked with the whole escrow, it is %v, with its hash %v", whole, byHash)
 	}
@@ -406,10 +406,10 @@ func TestEscrowSignedByArgentAccount(t *testing.T) {
 	s := k.deal(account, lp)
 	m, err := k.n.InitMessage(s, theFuture)
 	k.must(err)
-	h := must.Get(m.Hash(account))(k)
-	calls := must.Get(k.d.Init(s, lp, chains.Auth{Timeout: theFuture, Signature: wire.FormatSignature(k.sign(user, h))}))(k)
+	h := trial.Must(m.Hash(account))(k)
+	calls := trial.Must(k.d.Init(s, lp, chains.Auth{Timeout: theFuture, Signature: wire.FormatSignature(k.sign(user, h))}))(k)
 	_, err = k.send(lp, calls...)
 	reverts(t, err, "argent/invalid-signature-length")
-	calls = must.Get(k.d.Init(s, lp, chains.Auth{Timeout: theFuture, Signature: wire.FormatSignature(append(k.sign(user, h), k.sign(tower, h)...))}))(k)
+	calls = trial.Must(k.d.Init(s, lp, chains.Auth{Timeout: theFuture, Signature: wire.FormatSignature(append(k.sign(user, h), k.sign(tower, h)...))}))(k)
 	k.sent(lp, calls...)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // scheduled is an escrow whose amount goes to calls, claimed.
@@ -19,9 +19,9 @@ func (k *kit) scheduled(calls []contractCall, tokens []Felt, fee int64) (salt Fe
 	s := k.deal(user, lp)
 	s.SecurityDeposit, s.ClaimerBounty = new(big.Int), new(big.Int)
 	s.SuccessAction = &wire.SuccessAction{Hash: executionHash(calls, tokens), Expiry: k.clock() + 500, Fee: big.NewInt(fee)}
-	c := must.Get(k.d.Init(s, user, chains.Auth{Timeout: theFuture}))(k)
+	c := trial.Must(k.d.Init(s, user, chains.Auth{Timeout: theFuture}))(k)
 	k.sent(user, c...)
-	all := must.Get(s.Felts())(k)
+	all := trial.Must(s.Felts())(k)
 	k.must(k.manager(tower, "claim", append(all, felts(nil).span(felts(nil).hash(secret)...)...)...))
 	return wire.Poseidon(k.d.EscrowManager.Address, k.hash(s))
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 var (
@@ -58,11 +58,11 @@ func counter() contracts.Class {
 
 func newCounters(t *testing.T, count int) (*contracts.Chain, []contracts.Felt) {
 	t.Helper()
-	c := must.Get(contracts.New(contracts.Options{Classes: []contracts.Class{counter()}}))(t)
+	c := trial.Must(contracts.New(contracts.Options{Classes: []contracts.Class{counter()}}))(t)
 	var all []contracts.Felt
 	for i := range count {
 		at := contracts.Address(contracts.Felt{}, counterClass, wire.FeltOf(uint64(i)), nil)
-		must.Do(t, c.Place(at, counterClass))
+		trial.Do(t, c.Place(at, counterClass))
 		all = append(all, at)
 	}
 	return c, all

@@ -14,8 +14,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // contractTx is readTx with its revert as an error; anything but a revert fails.
@@ -77,7 +77,7 @@ func FuzzReadTx(f *testing.F) {
 // off a vault is what it pays out.
 func FuzzWithdrawal(f *testing.F) {
 	payload := func(raw [2]uint64, execution *Felt) []byte {
-		return must.Get(wire.WithdrawalData(wire.Hex64(recipient), raw, execution))(f)
+		return trial.Must(wire.WithdrawalData(wire.Hex64(recipient), raw, execution))(f)
 	}
 	h := wire.FeltOf(3)
 	for _, data := range [][]byte{payload([2]uint64{1000, 0}, nil), payload([2]uint64{1000, 7}, nil), payload([2]uint64{1000, 0}, &h), payload([2]uint64{math.MaxUint64, 7}, &h)} {
@@ -127,7 +127,7 @@ func FuzzWithdrawal(f *testing.F) {
 			if locked != nil || no != "" {
 				t.Fatalf("the client takes %+v; the contract says %q, %v", want, no, locked)
 			}
-			members := must.Get(wire.WithdrawalFelts(want))(t)
+			members := trial.Must(wire.WithdrawalFelts(want))(t)
 			if !slices.Equal([]Felt(w.felts()), members) || all != want.Amounts.Total {
 				t.Fatalf("the client reads %+v, the contract %+v of %v", want, w, all)
 			}
@@ -238,7 +238,7 @@ func FuzzCalldata(f *testing.F) {
 		}
 		return all
 	}
-	claim := must.Get(k.d.VaultClaim(v, proof))(k)
+	claim := trial.Must(k.d.VaultClaim(v, proof))(k)
 	submit, _, err := k.d.SubmitHeaders(wire.Branch{Fork: 2}, genesis(), blocks(genesis().Header, 2, 0))
 	k.must(err)
 	calls := append(k.initBy(s, user), k.claimCall(s), k.agreedCall(s, theFuture), claim, submit)

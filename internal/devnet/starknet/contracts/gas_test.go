@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // What the protocol allows for a call is enough for it: an account that sends what it was
@@ -16,7 +16,7 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	spend := func(name string, as Felt, calls ...wire.Call) {
 		t.Helper()
 		for _, c := range calls {
-			i := must.Get(k.send(as, c))(k)
+			i := trial.Must(k.send(as, c))(k)
 			if i.Gas > c.Gas.L2 {
 				t.Errorf("%s: %s takes %d of %d l2 gas", name, c.Entry, i.Gas, c.Gas.L2)
 			}
@@ -37,7 +37,7 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	tx := payment(script, sats, nonced)
 	escrow := k.waiting(chains.Condition{Kind: chains.OnchainNonced, Script: script, Sats: sats, Nonce: nonce, Confirmations: 3})
 	proof, tip := k.confirm(genesis(), tx, 3)
-	claim := must.Get(k.d.ClaimByBitcoin(escrow, proof))(k)
+	claim := trial.Must(k.d.ClaimByBitcoin(escrow, proof))(k)
 	spend("claim by a payment", tower, claim)
 	submit, _, err := k.d.SubmitHeaders(wire.Branch{}, tip, blocks(tip.Header, 20, 0))
 	k.must(err)
@@ -47,6 +47,6 @@ func TestCallsStayWithinTheProtocolsGas(t *testing.T) {
 	v := k.newVault()
 	withdrawal := k.spend(v.UTXO, [2]uint64{100, 10}, nil, nil)
 	proof, _ = k.confirm(genesis(), withdrawal, 2)
-	claim = must.Get(k.d.VaultClaim(v, proof))(k)
+	claim = trial.Must(k.d.VaultClaim(v, proof))(k)
 	spend("claim from a vault", tower, claim)
 }

@@ -7,23 +7,23 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestSignTransaction(t *testing.T) {
 	network, _ := wire.NetworkFor(bitcoin.Testnet4)
 	k := contracts.KeyOf("user")
 	rate := wire.FeeRate{L1: big.NewInt(1), L2: big.NewInt(2), L1Data: big.NewInt(3)}
-	transfer := must.Get(wire.Transfer(wire.STRK, wire.FeltOf(5), big.NewInt(7)))(t)
+	transfer := trial.Must(wire.Transfer(wire.STRK, wire.FeltOf(5), big.NewInt(7)))(t)
 	for name, tx := range map[string]*wire.Transaction{
 		"invoke": network.NewInvoke(k.Address(), 1, rate, []wire.Call{transfer}),
 		"deploy": network.NewDeploy(k.Address(), rate),
 	} {
 		// As a wallet: out of the text that is handed out, and back as a text.
-		tx := must.Get(wire.ParseTransaction(tx.String()))(t)
-		must.Do(t, k.SignTransaction(tx))
-		signed := must.Get(wire.ParseTransaction(tx.String()))(t)
+		tx := trial.Must(wire.ParseTransaction(tx.String()))(t)
+		trial.Do(t, k.SignTransaction(tx))
+		signed := trial.Must(wire.ParseTransaction(tx.String()))(t)
 		hash, err := signed.Hash()
 		if err != nil || !wire.SignedByKey(k.Public(), hash, signed.Signature) {
 			t.Errorf("%s: the signature is not the key's, %v", name, err)

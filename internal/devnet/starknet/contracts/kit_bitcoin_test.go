@@ -10,8 +10,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // mined makes the proof of work of a header, which regtest's target makes cheap.
@@ -62,9 +62,9 @@ func (k *kit) submitted(as Felt, to wire.Branch, on wire.StoredHeader, headers [
 // tip is the commitment of the relay's main chain, its height and its work.
 func (k *kit) tip() (commit Felt, height uint32, work *big.Int) {
 	k.Helper()
-	commit = must.Get(wire.ReadCommitHash(k.ask(k.d.BtcRelay.Address, wire.EntryTipCommitHash)))(k)
-	height = must.Get(wire.ReadRelayNumber(k.ask(k.d.BtcRelay.Address, wire.EntryBlockHeight)))(k)
-	work = must.Get(wire.ReadU256(k.ask(k.d.BtcRelay.Address, wire.EntryChainWork)))(k)
+	commit = trial.Must(wire.ReadCommitHash(k.ask(k.d.BtcRelay.Address, wire.EntryTipCommitHash)))(k)
+	height = trial.Must(wire.ReadRelayNumber(k.ask(k.d.BtcRelay.Address, wire.EntryBlockHeight)))(k)
+	work = trial.Must(wire.ReadU256(k.ask(k.d.BtcRelay.Address, wire.EntryChainWork)))(k)
 	return commit, height, work
 }
 
@@ -93,7 +93,7 @@ func payment(script []byte, sats int64, change func(*btc.MsgTx)) *btc.MsgTx {
 func rawTx(t testing.TB, tx *btc.MsgTx) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	must.Do(t, tx.SerializeNoWitness(&b))
+	trial.Do(t, tx.SerializeNoWitness(&b))
 	return b.Bytes()
 }
 

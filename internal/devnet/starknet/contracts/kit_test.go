@@ -10,8 +10,8 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // keys are those of the parties, by their accounts.
@@ -26,7 +26,7 @@ func keyOf(name string) Felt {
 // sign signs a hash with the key of an account.
 func (k *kit) sign(account, hash Felt) []Felt {
 	k.Helper()
-	return must.Get(keys[account].Sign(hash))(k)
+	return trial.Must(keys[account].Sign(hash))(k)
 }
 
 // Parties of the tests.
@@ -66,9 +66,9 @@ func newKitAt(t testing.TB, first wire.StoredHeader, rules Rules) *kit {
 	k := &kit{TB: t, now: time.Unix(1_760_000_000, 0)}
 	k.n, _ = wire.NetworkFor(bitcoin.Testnet4)
 	k.d = k.n.Deployments[0]
-	k.Chain = must.Get(New(Options{Now: func() time.Time { return k.now }, ChainID: k.n.ChainIDFelt(), Classes: Classes(rules), Manual: true}))(t)
+	k.Chain = trial.Must(New(Options{Now: func() time.Time { return k.now }, ChainID: k.n.ChainIDFelt(), Classes: Classes(rules), Manual: true}))(t)
 	t.Cleanup(func() { _ = k.Close() })
-	must.Do(t, Install(k.Chain, k.d, first))
+	trial.Do(t, Install(k.Chain, k.d, first))
 	for _, token := range []Felt{coin, gas} {
 		k.must(k.Place(token, Token().Hash, TokenArgs("Coin", "COIN", 8, minter)...))
 	}
@@ -123,7 +123,7 @@ func (k *kit) send(as Felt, calls ...wire.Call) (*Invocation, error) {
 
 func (k *kit) sent(as Felt, calls ...wire.Call) *Invocation {
 	k.Helper()
-	return must.Get(k.send(as, calls...))(k)
+	return trial.Must(k.send(as, calls...))(k)
 }
 
 // reverts demands the reason of the innermost contract.
@@ -143,7 +143,7 @@ func reverts(t testing.TB, err error, reason string) {
 func (k *kit) told(i *Invocation) (all []wire.Event) {
 	k.Helper()
 	for _, e := range i.AllEvents() {
-		decoded := must.Get(k.d.DecodeLog(wire.Log{From: e.From, Keys: e.Keys, Data: e.Data}))(k)
+		decoded := trial.Must(k.d.DecodeLog(wire.Log{From: e.From, Keys: e.Keys, Data: e.Data}))(k)
 		if decoded != nil {
 			all = append(all, decoded)
 		}
@@ -200,8 +200,8 @@ func (k *kit) deal(offerer, claimer Felt) wire.SwapData {
 // auth is the authorisation that somebody signs for an escrow.
 func (k *kit) auth(s wire.SwapData, signer Felt, timeout int64) chains.Auth {
 	k.Helper()
-	m := must.Get(k.n.InitMessage(s, timeout))(k)
-	h := must.Get(m.Hash(signer))(k)
+	m := trial.Must(k.n.InitMessage(s, timeout))(k)
+	h := trial.Must(m.Hash(signer))(k)
 	return chains.Auth{Timeout: timeout, Signature: wire.FormatSignature(k.sign(signer, h))}
 }
 
@@ -212,13 +212,13 @@ func (k *kit) initBy(s wire.SwapData, by Felt) []wire.Call {
 	if by == s.Offerer {
 		signer = s.Claimer
 	}
-	return must.Get(k.d.Init(s, by, k.auth(s, signer, theFuture)))(k)
+	return trial.Must(k.d.Init(s, by, k.auth(s, signer, theFuture)))(k)
 }
 
 // state reads the record of an escrow.
 func (k *kit) state(s wire.SwapData) wire.EscrowRecord {
 	k.Helper()
-	hash := must.Get(s.EscrowHash())(k)
-	r := must.Get(wire.ReadEscrowStates(append([]Felt{wire.FeltOf(1)}, k.ask(k.d.EscrowManager.Address, wire.EntryHashState, hash)...), 1))(k)
+	hash := trial.Must(s.EscrowHash())(k)
+	r := trial.Must(wire.ReadEscrowStates(append([]Felt{wire.FeltOf(1)}, k.ask(k.d.EscrowManager.Address, wire.EntryHashState, hash)...), 1))(k)
 	return r[0]
 }

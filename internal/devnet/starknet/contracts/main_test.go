@@ -3,10 +3,10 @@ package contracts_test
 import (
 	"testing"
 
-	"github.com/swapper-go/swapper/internal/depth"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 func TestMain(m *testing.M) {
-	depth.Properties(30)
+	trial.Properties(30)
 	m.Run()
 }

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // purse is what somebody has.
@@ -120,7 +120,7 @@ func (m *machine) one() *opened {
 func (m *machine) claim() {
 	e, by := m.one(), m.party()
 	guess := [32]byte{rapid.SampledFrom([]byte{1, 2}).Draw(m.T, "secret")}
-	all := must.Get(e.s.Felts())(m.k)
+	all := trial.Must(e.s.Felts())(m.k)
 	c := wire.Call{To: m.k.d.EscrowManager.Address, Entry: "claim", Calldata: append(all, felts(nil).span(felts(nil).hash(guess)...)...)}
 	right := wire.ClaimDataHTLC(sha256.Sum256(guess[:])) == e.s.ClaimData
 	if !m.send("claim", right && e.state == chains.EscrowOpen, by, c) {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/swapper-go/swapper/chains/bitcoin"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // Whatever withdrawals a vault is claimed with, well formed or not, advanced or not: no
@@ -40,7 +40,7 @@ func TestVaultsConserveValue(t *testing.T) {
 			})
 			w, err := wire.ParseWithdrawal(tx)
 			if err == nil && rapid.Bool().Draw(rt, "advanced") {
-				calls := must.Get(FrontVault(k.d, v, w, v.Withdrawals))(k)
+				calls := trial.Must(FrontVault(k.d, v, w, v.Withdrawals))(k)
 				if _, err := k.send(user, calls...); err != nil {
 					rt.Fatalf("advance: %v", err)
 				}

@@ -13,8 +13,8 @@ import (
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
-	"github.com/swapper-go/swapper/internal/must"
 	"github.com/swapper-go/swapper/internal/starknet/wire"
+	"github.com/swapper-go/swapper/internal/trial"
 	"github.com/swapper-go/swapper/internal/vectors"
 )
 
@@ -29,7 +29,7 @@ func (k *kit) newVault() wire.Vault {
 	k.Helper()
 	v := wire.Vault{VaultRef: wire.VaultRef{Owner: lp, ID: wire.FeltOf(5)}, Relay: k.d.BtcRelay.Address, Tokens: [2]Felt{coin, gas},
 		Multipliers: [2]*big.Int{big.NewInt(1), big.NewInt(10)}, InitialUTXO: firstUTXO, Confirmations: 2}
-	open := must.Get(OpenVault(k.d, v))(k)
+	open := trial.Must(OpenVault(k.d, v))(k)
 	k.sent(lp, open)
 	k.sent(lp, FillVault(k.d, v, [2]uint64{1_000_000, 1_000_000})...)
 	return k.vault(v.VaultRef)
@@ -37,7 +37,7 @@ func (k *kit) newVault() wire.Vault {
 
 func (k *kit) vault(ref wire.VaultRef) wire.Vault {
 	k.Helper()
-	return must.Get(wire.ReadVault(ref, k.ask(k.d.VaultManager.Address, wire.EntryGetVault, ref.Felts()...)))(k)
+	return trial.Must(wire.ReadVault(ref, k.ask(k.d.VaultManager.Address, wire.EntryGetVault, ref.Felts()...)))(k)
 }
 
 // spend is a withdrawal from a vault: 1 % to the sender of the claim, 0.5 % to whoever
@@ -50,7 +50,7 @@ func (k *kit) spend(from bitcoin.OutPoint, raw [2]uint64, execution *Felt, chang
 	}
 	first, second, err := shares.Sequences()
 	k.must(err)
-	data := must.Get(wire.WithdrawalData(wire.Hex64(recipient), raw, execution))(k)
+	data := trial.Must(wire.WithdrawalData(wire.Hex64(recipient), raw, execution))(k)
 	push := []byte{0x6a, byte(len(data))}
 	if len(data) > 75 {
 		push = []byte{0x6a, 0x4c, byte(len(data))}
@@ -69,7 +69,7 @@ func (k *kit) spend(from bitcoin.OutPoint, raw [2]uint64, execution *Felt, chang
 
 func (k *kit) parsed(tx *btc.MsgTx) chains.Withdrawal {
 	k.Helper()
-	return must.Get(wire.ParseWithdrawal(tx))(k)
+	return trial.Must(wire.ParseWithdrawal(tx))(k)
 }
 
 // vaultHeld is what everybody has of both tokens.
@@ -110,7 +110,7 @@ func TestVaultOpenAndDeposit(t *testing.T) {
 		Multipliers: [2]*big.Int{big.NewInt(1), big.NewInt(10)}, InitialUTXO: firstUTXO, Confirmations: 2}
 	_, err := k.try(lp, k.d.VaultManager.Address, "deposit", felts(v.Felts()).uint(1).uint(1)...)
 	reverts(t, err, "deposit: vault closed")
-	open := must.Get(OpenVault(k.d, v))(k)
+	open := trial.Must(OpenVault(k.d, v))(k)
 	nowhere := open
 	nowhere.Calldata = slices.Clone(open.Calldata)
 	nowhere.Calldata[2], nowhere.Calldata[3], nowhere.Calldata[4] = Felt{}, Felt{}, Felt{}
@@ -189,7 +189,7 @@ func TestVaultClaim(t *testing.T) {
 				_, err = k.send(user, calls...)
 				reverts(t, err, "front: already fronted")
 				fronter = user
-				data := must.Get(wire.WithdrawalFelts(w))(k)
+				data := trial.Must(wire.WithdrawalFelts(w))(k)
 				for entry, args := range map[string]felts{"get_fronter_address_by_id": {felts(nil).txid(id).add(data...).poseidon()}, "get_fronter_address": felts(nil).txid(id).add(data...)} {
 					if got := k.ask(k.d.VaultManager.Address, entry, append(felts(v.VaultRef.Felts()), args...)...); got[0] != user {
 						t.Errorf("%s answers %v", entry, got)
@@ -321,7 +321,7 @@ func TestVaultCloses(t *testing.T) {
 			proof, _ := k.confirm(genesis(), tx, 2)
 			var i *Invocation
 			moved := k.vaultMoved(func() {
-				i = must.Get(k.rawClaim(v.VaultRef, proof))(k)
+				i = trial.Must(k.rawClaim(v.VaultRef, proof))(k)
 			})
 			if diff := cmp.Diff(map[string][2]int64{"vaults": {-1_000_000, -10_000_000}, "lp": {1_000_000, 10_000_000}}, moved); diff != "" {
 				t.Errorf("the money (-want +got):\n%s", diff)
@@ -395,10 +395,10 @@ func TestFrontReverts(t *testing.T) {
 	proof, _ := k.confirm(genesis(), tx, 2)
 	_, err = k.rawClaim(v.VaultRef, proof)
 	k.must(err)
-	calls = must.Get(FrontVault(k.d, v, w, 0))(k)
+	calls = trial.Must(FrontVault(k.d, v, w, 0))(k)
 	_, err = k.send(user, calls...)
 	reverts(t, err, "front: already processed")
-	calls = must.Get(FrontVault(k.d, v, w, 1))(k)
+	calls = trial.Must(FrontVault(k.d, v, w, 1))(k)
 	_, err = k.send(user, calls[len(calls)-1])
 	k.must(err) // the first call's approval is there
 	_, err = k.try(user, k.d.VaultManager.Address, "front", felts(v.VaultRef.Felts()).uint(1).txid(w.TxID).add(make([]Felt, 9)...)...)

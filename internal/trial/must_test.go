@@ -1,4 +1,4 @@
-package must_test
+package trial_test
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 )
 
 // begins is a statement that uses nothing of what the step returns.
-var begins = regexp.MustCompile(`(?m)^\t+must\.(Get|Two)\(`)
+var begins = regexp.MustCompile(`(?m)^\t+trial\.Must2?\(`)
 
-// Everywhere the step is asked whether it succeeded: must.Get(f()) compiles, and would check nothing.
+// Everywhere the step is asked whether it succeeded: trial.Must(f()) compiles, and would check nothing.
 func TestIsAsked(t *testing.T) {
 	asked := 0
 	err := filepath.WalkDir("../..", func(name string, entry fs.DirEntry, err error) error {
@@ -24,7 +24,7 @@ func TestIsAsked(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(name)
-		if err != nil || !bytes.Contains(text, []byte("/internal/must\"")) || !begins.Match(text) {
+		if err != nil || !bytes.Contains(text, []byte("/internal/trial\"")) || !begins.Match(text) {
 			return err
 		}
 		files := token.NewFileSet()
@@ -50,9 +50,9 @@ func TestIsAsked(t *testing.T) {
 
 func isStep(fun ast.Expr) bool {
 	s, ok := fun.(*ast.SelectorExpr)
-	if !ok || s.Sel.Name != "Get" && s.Sel.Name != "Two" {
+	if !ok || s.Sel.Name != "Must" && s.Sel.Name != "Must2" {
 		return false
 	}
 	of, ok := s.X.(*ast.Ident)
-	return ok && of.Name == "must"
+	return ok && of.Name == "trial"
 }

@@ -1,9 +1,10 @@
-// Package depth says how much the tests of this module try, and how fast. Only tests import it.
+// Package trial says how much the tests of this module try, and how fast, and ends one at a
+// step that has to succeed. Only tests import it.
 //
 // `go test ./...` tells a broken change of every package within minutes. What takes
 // longer, the same flow with every fault, on every chain and from every point at which a
 // process can be lost, runs with SWAPPER_DEPTH=full in the environment, as in .ci/run.
-package depth
+package trial
 
 import (
 	"flag"

@@ -1,4 +1,4 @@
-package depth
+package trial
 
 import (
 	"flag"
