@@ -181,7 +181,7 @@ func TestExamplesUseThePublicAPI(t *testing.T) {
 		f := trial.Must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
 		for _, i := range f.Imports {
 			path, own := inModule(strings.Trim(i.Path.Value, `"`))
-			given := strings.HasSuffix(file, "_test.go") && (path == "internal/vectors" || path == "internal/flowtest" || path == "internal/pgtest" || path == "internal/depth")
+			given := strings.HasSuffix(file, "_test.go") && (path == "internal/vectors" || path == "internal/flowtest" || path == "internal/pgtest" || path == "internal/trial")
 			if own && under("internal")(path) && !given {
 				t.Errorf("%s imports %s", file, path)
 			}

@@ -199,6 +199,7 @@ func TestASettlementEndsWithThePassThatSeesIt(t *testing.T) {
 		if hash, err := g.Settle(t.Context(), paysOut(0, 100_000), "a", "x", anyOwner); err != nil || hash != "11" || time.Since(began) != paid {
 			t.Errorf("%q, %v after %s, want 11 after %s", hash, err, time.Since(began), paid)
 		}
+		synctest.Wait()
 	})
 }
 
