@@ -26,7 +26,7 @@ func TestJobsOnlyOnADatabase(t *testing.T) {
 		t.Cleanup(func() { s.Close() })
 		stores[i] = s
 	}
-	jobsOnly(t, stores[0], stores[1], 6*time.Second, 2300*time.Millisecond) // in which the leases are renewed
+	jobsOnly(t, stores[0], stores[1], 9*time.Second, 3500*time.Millisecond) // in which the leases are renewed
 }
 
 // Three processes share the shards of a database; when it crashes they let go, and when it
