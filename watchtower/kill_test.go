@@ -125,6 +125,41 @@ func killedAtEachWrite(k *kit) {
 	}
 }
 
+// forgetful is a store in which a round ends a record just before it is read.
+type forgetful struct {
+	storage.Store
+	forgot bool
+}
+
+func (f *forgetful) Get(ctx context.Context, id string) (storage.Entry, error) {
+	e, err := f.Store.Get(ctx, id)
+	if err != nil || f.forgot {
+		return e, err
+	}
+	f.forgot = true
+	if err := f.Delete(ctx, id, e.Version); err != nil {
+		return e, err
+	}
+	return f.Store.Get(ctx, id)
+}
+
+// What is published again while a round forgets it is taken as new.
+func TestPublishedWhileItIsForgotten(t *testing.T) {
+	k := newKit(t, families[0])
+	data := k.open(k.TB, opening{secret: chains.Preimage{8}, bounty: k.fair})
+	c := k.config()
+	store := &forgetful{Store: k.store}
+	c.Store = store
+	tower := trial.Must(watchtower.Open(k.Context(), c))(k.TB)
+	defer tower.Close()
+	for range 2 {
+		trial.Do(t, tower.Publish(k.Context(), k.message(data, chains.Preimage{8})))
+	}
+	if !store.forgot || k.stored() != 1 {
+		t.Errorf("forgot: %t; %d are stored", store.forgot, k.stored())
+	}
+}
+
 // Whoever claims first has the bounty. The tower forgets, and its books say what it lost.
 func TestOthersClaimFirst(t *testing.T) {
 	everywhere(t, func(k *kit) {

@@ -99,11 +99,15 @@ func (c *claimer) adopt(ctx context.Context, r record, hash []byte) error {
 	if err != nil {
 		return err
 	}
-	err = c.config.Store.Create(ctx, e)
-	if errors.Is(err, storage.ErrExists) {
-		err = nil
-		if r.Own {
-			err = c.own(ctx, r.id)
+	for range 3 {
+		if err = c.config.Store.Create(ctx, e); !errors.Is(err, storage.ErrExists) {
+			break
+		}
+		if !r.Own {
+			return nil
+		}
+		if err = c.own(ctx, r.id); !errors.Is(err, storage.ErrNotFound) { // a round has just forgotten it
+			break
 		}
 	}
 	if err == nil && r.Own {
