@@ -12,7 +12,7 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// Book says what claims on a chain have cost and earned, of those that are over. Amounts are
+// Book says what claims on a chain have cost and earned, of those that have ended. Amounts are
 // base units.
 type Book struct {
 	Chain  string              `json:"chain"`

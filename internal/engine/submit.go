@@ -23,8 +23,8 @@ type Checker interface {
 const callerPatience = 15 * time.Second
 
 // Submit takes what the user signed for the current action, stores it, and waits
-// until the swap has moved on, the submission has failed, or callerPatience is
-// over. It returns the ids of the transactions once the network has them, or when the time
+// until the swap has moved on, the submission has failed, or callerPatience has
+// passed. It returns the ids of the transactions once the network has them, or when the time
 // or ctx ends and they are stored: then they are sent without another call, and the status
 // shows what becomes of them.
 //

@@ -103,22 +103,29 @@ var errZeroAddress = errors.New("the address is the system program, not a wallet
 // programs refuse them. Base58 is unique per value, so the canonical form is s
 // itself. The all-zero address is refused (protocol: chain-solana.md §2).
 func Address(s string) (canonical string, err error) {
-	canonical, err = TokenAddress(s)
-	if err == nil && !OnCurve(MustKey(canonical)) {
+	key, err := parseNonZero(s)
+	switch {
+	case err != nil:
+		return "", err
+	case !OnCurve(key):
 		return "", ErrOffCurve
 	}
-	return canonical, err
+	return s, nil
 }
 
 // TokenAddress returns s if it can be the address of a token (a mint): base58 of
 // 32 bytes, on the curve or not, not all zero.
 func TokenAddress(s string) (canonical string, err error) {
-	key, err := ParseKey(s)
-	if err != nil {
+	if _, err := parseNonZero(s); err != nil {
 		return "", err
 	}
-	if key.IsZero() {
-		return "", errZeroAddress
-	}
 	return s, nil
+}
+
+func parseNonZero(s string) (Key, error) {
+	key, err := ParseKey(s)
+	if err == nil && key.IsZero() {
+		err = errZeroAddress
+	}
+	return key, err
 }
