@@ -23,13 +23,16 @@ func hold(t *testing.T, s *Store) (release func()) {
 	return release
 }
 
+// queued is when a write that was begun waits for the committer, on a busy machine too.
+const queued = 100 * time.Millisecond
+
 // occupy makes the committer, which is held, busy with one write
 // that comes to nothing.
 func occupy(t *testing.T, s *Store) {
 	t.Helper()
 	o := &op{apply: func(buckets) error { return storage.ErrConflict }, done: make(chan error, 1)}
 	s.ops <- o
-	time.Sleep(20 * time.Millisecond) // it gathers no more
+	time.Sleep(queued) // it gathers no more
 }
 
 func TestWritersShareCommits(t *testing.T) {
@@ -152,7 +155,7 @@ func TestAbortedBatch(t *testing.T) {
 		occupy(t, s)
 		outcome := make(chan error)
 		go func() { outcome <- s.Create(t.Context(), storage.Entry{ID: "beside"}) }()
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(queued)
 		go func() {
 			outcome <- s.write(t.Context(), 0, func(b buckets) error {
 				if err := b.entries.Put([]byte("half"), []byte("x")); err != nil {
@@ -161,7 +164,7 @@ func TestAbortedBatch(t *testing.T) {
 				return fail()
 			})
 		}()
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(queued)
 		release()
 		for range 2 {
 			if err := <-outcome; !errors.Is(err, broken) && !errors.Is(err, storage.ErrCorrupt) {
