@@ -165,13 +165,13 @@ func (w *world) settleImported(swaps []underWay, taken string) {
 	if taken == paidLong {
 		trial.Do(t, w.net.Advance(45*time.Minute))
 	}
-	w.net.LPs[0].Misbehave(lp.Fault{})
-	w.tower.Behave(watchtower.Behaviour{})
 	for i, s := range swaps {
 		if s.refused {
 			w.refuse(begun[i].Quote.OutputAddress)
 		}
 	}
+	w.net.LPs[0].Misbehave(lp.Fault{})
+	w.tower.Behave(watchtower.Behaviour{})
 	w.open()
 	w.user.Mine = func() { w.mine(1) }
 
