@@ -109,6 +109,7 @@ func (w *world) claimed(tower *pub.Tower, want uint64) {
 // A service with a watchtower of its own settles for its users: the message goes to no relay,
 // and the user signs nothing and pays no gas.
 func TestOwnWatchtower(t *testing.T) {
+	t.Parallel()
 	for _, on := range []string{"", "v2", starknetName} {
 		t.Run("on "+on, func(t *testing.T) {
 			t.Parallel()
@@ -132,6 +133,7 @@ func ownWatchtower(t *testing.T, on string) {
 // A service with a claimer serves users who have left, and who have no gas: each type that a
 // watchtower can serve ends with the tokens, on each family, with nobody else's help.
 func TestClaimerServesUsersWhoAreAway(t *testing.T) {
+	t.Parallel()
 	for _, on := range trial.Of(1, []string{"", starknetName, "v1", "v2"}) {
 		t.Run("on "+on, func(t *testing.T) {
 			t.Parallel()

@@ -71,6 +71,7 @@ func (v *vaulted) claimed() uint32 {
 
 // withVaults runs a test where there are vaults.
 func withVaults(t *testing.T, run func(k *kit)) {
+	t.Parallel()
 	for _, f := range families {
 		if f.vaults {
 			t.Run(f.name, func(t *testing.T) { run(newKit(t, f)) })

@@ -81,6 +81,7 @@ func (m *mortal) Find(ctx context.Context, q storage.Query) iter.Seq2[storage.En
 // A tower is killed at each write that it makes, before it is made and after. The next one
 // claims what is not claimed, pays for nothing twice, and enters everything once.
 func TestKilledAtEachWrite(t *testing.T) {
+	t.Parallel()
 	for _, f := range trial.Of(1, families) {
 		t.Run(f.name, func(t *testing.T) { killedAtEachWrite(newKit(t, f)) })
 	}

@@ -76,6 +76,7 @@ type family struct {
 
 // everywhere runs a test on every family, with both programs of Solana at full depth.
 func everywhere(t *testing.T, run func(k *kit)) {
+	t.Parallel()
 	for i, f := range families {
 		if i == 1 && !trial.Full() {
 			continue

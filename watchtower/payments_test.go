@@ -110,6 +110,7 @@ func (p *payer) over(tower *watchtower.Tower, before *big.Int, claims uint64) {
 }
 
 func onBothPrograms(t *testing.T, run func(p *payer)) {
+	t.Parallel()
 	for _, f := range families[1:3] {
 		t.Run(f.name, func(t *testing.T) { run(newPayer(t, f)) })
 	}

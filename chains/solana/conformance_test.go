@@ -36,6 +36,7 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, p played) {
+		t.Parallel()
 		// The time stands still but for what the suite does: how many requests something
 		// takes depends on what was read in the last seconds.
 		began := time.Now()
