@@ -6,8 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/big"
-	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -111,45 +109,6 @@ func (k *contracts) Public(e chains.Escrow) (json.RawMessage, error) {
 		k.memory.shown.Add(string(e.Data), bytes.Clone(text))
 	}
 	return text, err
-}
-
-// VerifyInit takes no round trip if the newest block was read in the last ten
-// seconds, for example by FeeRate, else one. By our own clock the authorisation
-// must also be valid for at least [chains.AuthGrace] longer.
-func (k *contracts) VerifyInit(ctx context.Context, e chains.Escrow, auth chains.Auth, _, sender string) (time.Time, error) {
-	s, err := k.memory.swapDataOf(e)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if err := k.CheckSwapData(s); err != nil {
-		return time.Time{}, &chains.AuthError{Reason: "is for an escrow in other contracts", Err: err}
-	}
-	from, err := account("signer", sender)
-	if err != nil {
-		return time.Time{}, err
-	}
-	now := k.chain.env.Now()
-	blockTime, ok := k.chain.latest.Get(now)
-	if !ok {
-		heads, err := k.chain.Heads(ctx)
-		if err != nil {
-			return time.Time{}, err
-		}
-		now, blockTime = k.chain.env.Now(), heads.Latest.Time
-	}
-	if err := k.chain.net.VerifyInit(k.Deployment, s, auth, from, now, blockTime); err != nil {
-		return time.Time{}, err
-	}
-	return time.UnixMilli(settle.AuthUsableUntil(auth, now)), nil
-}
-
-// VerifyRefund takes no round trip.
-func (k *contracts) VerifyRefund(_ context.Context, e chains.Escrow, auth chains.Auth) error {
-	s, err := k.memory.swapDataOf(e)
-	if err != nil {
-		return err
-	}
-	return k.chain.net.VerifyRefund(k.Deployment, s, auth, k.chain.env.Now())
 }
 
 // Escrows takes one round trip, a second one if something happened to an escrow
@@ -293,68 +252,4 @@ func (k *contracts) Liquidity(ctx context.Context, lp, token string) (chains.LPF
 	return async.Do(ctx, &k.chain.sharing, fmt.Sprintf("funds %s %s %s", k.EscrowManager.Address, who, of), func(ctx context.Context) (chains.LPFunds, error) {
 		return k.ReadFunds(ctx, k.chain.node, who, of)
 	})
-}
-
-// Estimate takes no round trip with a fee rate, one without. What watchtowers are
-// paid is estimated with what all nodes say of fees, see [chain.towerRate].
-func (k *contracts) Estimate(ctx context.Context, cost chains.Cost, feeRate string) (*big.Int, error) {
-	n := k.chain.net
-	var rate wire.FeeRate
-	var err error
-	if feeRate != "" {
-		rate, err = wire.ParseFeeRate(feeRate)
-		err = fault.At("feeRate", err)
-	} else if cost.Kind == chains.StepInit { // paid by the user, who sees what
-		rate, err = k.chain.currentRate(ctx)
-	} else {
-		rate, err = k.chain.towerRate(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s, payer, err := k.sample(cost)
-	if err != nil {
-		return nil, err
-	}
-	switch cost.Kind {
-	case chains.StepInit:
-		return n.InitCost(rate, s, payer), nil
-	case chains.StepClaimSecret, chains.StepClaimBitcoin:
-		return n.ClaimCost(rate, s, payer), nil
-	case chains.StepVaultClaim:
-		return n.AnyVaultClaimCost(rate), nil
-	case chains.StepRelayHeader:
-		return n.HeaderCost(rate), nil
-	}
-	return nil, fault.New(fault.Unsupported, "unknown expense %d", cost.Kind)
-}
-
-// sample returns the most expensive escrow of the kind that an expense is
-// about: placeholder parties, and a deposit that exceeds a non-zero bounty, so
-// that every possible transfer is counted (protocol: chain-evm.md §6.3,
-// swap-flows-escrow.md §8.2).
-func (k *contracts) sample(cost chains.Cost) (wire.SwapData, common.Address, error) {
-	token, payer := wire.Native, common.Address{0: 3}
-	var err error
-	if cost.Token != "" {
-		if token, err = coin("token", cost.Token); err != nil {
-			return wire.SwapData{}, payer, err
-		}
-	}
-	if cost.Payer != "" {
-		if payer, err = account("wallet", cost.Payer); err != nil {
-			return wire.SwapData{}, payer, err
-		}
-	}
-	s := wire.SwapData{Offerer: common.Address{0: 1}, Claimer: common.Address{0: 2}, Token: token, Amount: big.NewInt(1),
-		Sequence: new(big.Int), SecurityDeposit: big.NewInt(2), ClaimerBounty: big.NewInt(1), DepositToken: wire.Native}
-	switch cost.Kind {
-	case chains.StepInit:
-		s.Offerer, s.PayIn, s.Reputation = payer, true, true
-	case chains.StepClaimBitcoin:
-		s.Kind, s.PayOut = chains.Onchain, true
-	default:
-		s.Kind, s.PayOut = chains.HTLC, true
-	}
-	return s, payer, nil
 }
