@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
@@ -227,16 +228,24 @@ func TestNodesAreAskedAgain(t *testing.T) {
 	n := newTestNodes(t, s.URL)
 	n.Retry = httpx.RetryPolicy{Delay: time.Millisecond}
 	checkEchoes(t, n, 1)
-	asked.Store(-1000)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	requests, _ := echoes(1)
-	n.Retry = httpx.RetryPolicy{}
-	began := time.Now()
-	err := n.Batch(ctx, requests)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "HTTP status 502") || time.Since(began) > 30*time.Second {
-		t.Errorf("after %v: %v", time.Since(began), err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		n := trial.Must(Dial(testDialect, []string{s.URL}, always502{}, time.Now))(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		requests, _ := echoes(1)
+		began := time.Now()
+		err := n.Batch(ctx, requests)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "HTTP status 502") || time.Since(began) > 30*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+// always502 is a transport to a node that is down.
+type always502 struct{}
+
+func (always502) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 }
 
 // An answer that cannot be read, or that cannot be one to the question, leaves nothing
