@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/trial"
@@ -142,40 +143,45 @@ func TestNodesThatTakeFewCalls(t *testing.T) {
 }
 
 func TestNodesKeepConnectionsAndBounds(t *testing.T) {
-	var opened, under, most atomic.Int64
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if now := under.Add(1); now > most.Load() {
-			most.Store(now)
+	synctest.Test(t, func(t *testing.T) { // a connection whose request is not noted as written within 50 ms is not kept
+		var opened, under, most atomic.Int64
+		var memory loopback.Network
+		l := trial.Must(memory.Listen(""))(t)
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if now := under.Add(1); now > most.Load() {
+				most.Store(now)
+			}
+			defer under.Add(-1)
+			time.Sleep(2 * time.Millisecond)
+			var calls []rpctest.Call
+			_ = json.NewDecoder(r.Body).Decode(&calls)
+			_ = json.NewEncoder(w).Encode(echo(calls))
+		}), ConnState: func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				opened.Add(1)
+			}
+		}}
+		go func() { _ = s.Serve(l) }()
+		defer s.Close()
+		transport := memory.Transport()
+		transport.MaxIdleConnsPerHost = parallelRequests
+		n := trial.Must(Dial(testDialect, []string{"http://" + l.Addr().String()}, transport, time.Now))(t)
+		defer n.Close()
+		for range 30 {
+			checkEchoes(t, n, 2)
 		}
-		defer under.Add(-1)
-		time.Sleep(2 * time.Millisecond)
-		var calls []rpctest.Call
-		_ = json.NewDecoder(r.Body).Decode(&calls)
-		_ = json.NewEncoder(w).Encode(echo(calls))
-	}))
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			opened.Add(1)
+		if opened.Load() != 1 {
+			t.Errorf("%d connections for requests one after the other", opened.Load())
 		}
-	}
-	s.Start()
-	defer s.Close()
-	n := trial.Must(Dial(testDialect, []string{s.URL}, &http.Transport{MaxIdleConnsPerHost: parallelRequests}, time.Now))(t)
-	defer n.Close()
-	for range 30 {
-		checkEchoes(t, n, 2)
-	}
-	if opened.Load() != 1 {
-		t.Errorf("%d connections for requests one after the other", opened.Load())
-	}
-	var wait sync.WaitGroup
-	for range 30 {
-		wait.Go(func() { checkEchoes(t, n, 250) })
-	}
-	wait.Wait()
-	if most.Load() > parallelRequests {
-		t.Errorf("%d requests at once, at most %d are allowed", most.Load(), parallelRequests)
-	}
+		var wait sync.WaitGroup
+		for range 30 {
+			wait.Go(func() { checkEchoes(t, n, 250) })
+		}
+		wait.Wait()
+		if most.Load() > parallelRequests {
+			t.Errorf("%d requests at once, at most %d are allowed", most.Load(), parallelRequests)
+		}
+	})
 }
 
 // A URL often holds a key, and what a node says is not to be trusted either.
