@@ -1,7 +1,6 @@
 package starknet_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"math/big"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"

@@ -273,7 +273,7 @@ func TestLockedRow(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	schema := pgtest.Schema(t, dsn)
 	trial.Do(t, openTest(t, dsn, Options{Schema: schema}).Create(t.Context(), storage.Entry{ID: "a"}))
-	s := openTest(t, dsn, Options{Schema: schema, Timeout: time.Second})
+	s := openTest(t, pgtest.With(t, dsn, "connect_timeout", "60"), Options{Schema: schema, Timeout: time.Second})
 	c := trial.Must(pgx.Connect(t.Context(), dsn))(t)
 	defer c.Close(t.Context())
 	tx := trial.Must(c.Begin(t.Context()))(t)
