@@ -383,7 +383,12 @@ func TestLongAnswers(t *testing.T) {
 		}
 		return all
 	})
-	n := newTestNodes(t, s.URL)
+	patient := func(url string) *Nodes { // so much takes a busy machine longer than a request may last
+		n := newTestNodes(t, url)
+		n.all[0].http.Timeout = 2 * time.Minute
+		return n
+	}
+	n := patient(s.URL)
 	texts := make([]string, 6)
 	var r []Request
 	for i := range texts {
@@ -400,7 +405,7 @@ func TestLongAnswers(t *testing.T) {
 		}
 	}))
 	defer endless.Close()
-	err := newTestNodes(t, endless.URL).Batch(t.Context(), r[:1])
+	err := patient(endless.URL).Batch(t.Context(), r[:1])
 	if fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("endless: %v", err)
 	}
