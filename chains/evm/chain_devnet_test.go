@@ -208,7 +208,7 @@ func TestOpenRefuses(t *testing.T) {
 		n := network
 		o := evm.Options{RPC: []string{l.nodes[0].URL()}, Network: &n, Tokens: l.chain.Info().Tokens}
 		change(&o)
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		c, err := evm.Custom(o).Open(ctx, env)
 		if err == nil {

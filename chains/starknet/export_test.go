@@ -12,3 +12,6 @@ func Hasten(c chains.Chain) {
 	c.(*chain).eventPoll = 200 * time.Millisecond
 	c.(*chain).nodes.Retry.Delay = 50 * time.Millisecond
 }
+
+// AskOnce has a chain not ask again what no node has answered.
+func AskOnce(c chains.Chain) { c.(*chain).nodes.Retry.Calls = 1 }

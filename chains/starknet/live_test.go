@@ -1,7 +1,6 @@
 package starknet_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"math/big"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/swapper-go/swapper/chains"
 	"github.com/swapper-go/swapper/chains/bitcoin"
+	"github.com/swapper-go/swapper/chains/starknet"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/internal/btc/rawtx"
 	"github.com/swapper-go/swapper/internal/btc/single"
@@ -361,9 +361,8 @@ func TestNodesOfSeveralVersions(t *testing.T) {
 	if _, err := alone.Heads(t.Context()); err != nil {
 		t.Error(err)
 	}
-	soon, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // it would ask again and again
-	defer cancel()
-	_, err := alone.FeeRate(soon)
+	starknet.AskOnce(alone)
+	_, err := alone.FeeRate(t.Context())
 	wants(t, "a fee rate without the price of L2 gas", err, "prices of all kinds of gas")
 }
 

@@ -38,7 +38,7 @@ func TestDatabaseRestarts(t *testing.T) {
 	var running sync.WaitGroup
 	fleets := make([]*Fleet, 3)
 	for i := range fleets {
-		store := trial.Must(postgres.Open(t.Context(), server.DSN(), postgres.Options{Timeout: time.Second}))(t)
+		store := trial.Must(postgres.Open(t.Context(), pgtest.With(t, server.DSN(), "connect_timeout", "60"), postgres.Options{Timeout: time.Second}))(t)
 		defer store.Close()
 		fleets[i] = New(Options{Leaser: store, TTL: 1500 * time.Millisecond})
 		running.Go(func() {

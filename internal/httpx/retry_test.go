@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,16 +97,18 @@ func TestJitterLengthensByAQuarterAtMost(t *testing.T) {
 }
 
 func TestCancelEndsTheWait(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	_, err := httpx.Retry(ctx, httpx.RetryPolicy{Delay: time.Hour}, func(context.Context) (int, error) { return 0, errors.New("busy") })
-	if !errors.Is(err, context.DeadlineExceeded) || err.Error() != "context deadline exceeded (last error: busy)" {
-		t.Errorf("error %v", err)
-	}
-	if took := time.Since(start); took > 30*time.Second {
-		t.Errorf("took %v", took)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		_, err := httpx.Retry(ctx, httpx.RetryPolicy{Delay: time.Hour}, func(context.Context) (int, error) { return 0, errors.New("busy") })
+		if !errors.Is(err, context.DeadlineExceeded) || err.Error() != "context deadline exceeded (last error: busy)" {
+			t.Errorf("error %v", err)
+		}
+		if took := time.Since(start); took > 30*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
 }
 
 func TestDoublingDoesNotOverflow(t *testing.T) {

@@ -12,9 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/swapper-go/swapper/fault"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/httpx"
 	"github.com/swapper-go/swapper/internal/jsonrpc/rpctest"
 	"github.com/swapper-go/swapper/internal/trial"
@@ -141,40 +143,45 @@ func TestNodesThatTakeFewCalls(t *testing.T) {
 }
 
 func TestNodesKeepConnectionsAndBounds(t *testing.T) {
-	var opened, under, most atomic.Int64
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if now := under.Add(1); now > most.Load() {
-			most.Store(now)
+	synctest.Test(t, func(t *testing.T) { // a connection whose request is not noted as written within 50 ms is not kept
+		var opened, under, most atomic.Int64
+		var memory loopback.Network
+		l := trial.Must(memory.Listen(""))(t)
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if now := under.Add(1); now > most.Load() {
+				most.Store(now)
+			}
+			defer under.Add(-1)
+			time.Sleep(2 * time.Millisecond)
+			var calls []rpctest.Call
+			_ = json.NewDecoder(r.Body).Decode(&calls)
+			_ = json.NewEncoder(w).Encode(echo(calls))
+		}), ConnState: func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				opened.Add(1)
+			}
+		}}
+		go func() { _ = s.Serve(l) }()
+		defer s.Close()
+		transport := memory.Transport()
+		transport.MaxIdleConnsPerHost = parallelRequests
+		n := trial.Must(Dial(testDialect, []string{"http://" + l.Addr().String()}, transport, time.Now))(t)
+		defer n.Close()
+		for range 30 {
+			checkEchoes(t, n, 2)
 		}
-		defer under.Add(-1)
-		time.Sleep(2 * time.Millisecond)
-		var calls []rpctest.Call
-		_ = json.NewDecoder(r.Body).Decode(&calls)
-		_ = json.NewEncoder(w).Encode(echo(calls))
-	}))
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			opened.Add(1)
+		if opened.Load() != 1 {
+			t.Errorf("%d connections for requests one after the other", opened.Load())
 		}
-	}
-	s.Start()
-	defer s.Close()
-	n := trial.Must(Dial(testDialect, []string{s.URL}, &http.Transport{MaxIdleConnsPerHost: parallelRequests}, time.Now))(t)
-	defer n.Close()
-	for range 30 {
-		checkEchoes(t, n, 2)
-	}
-	if opened.Load() != 1 {
-		t.Errorf("%d connections for requests one after the other", opened.Load())
-	}
-	var wait sync.WaitGroup
-	for range 30 {
-		wait.Go(func() { checkEchoes(t, n, 250) })
-	}
-	wait.Wait()
-	if most.Load() > parallelRequests {
-		t.Errorf("%d requests at once, at most %d are allowed", most.Load(), parallelRequests)
-	}
+		var wait sync.WaitGroup
+		for range 30 {
+			wait.Go(func() { checkEchoes(t, n, 250) })
+		}
+		wait.Wait()
+		if most.Load() > parallelRequests {
+			t.Errorf("%d requests at once, at most %d are allowed", most.Load(), parallelRequests)
+		}
+	})
 }
 
 // A URL often holds a key, and what a node says is not to be trusted either.
@@ -227,16 +234,24 @@ func TestNodesAreAskedAgain(t *testing.T) {
 	n := newTestNodes(t, s.URL)
 	n.Retry = httpx.RetryPolicy{Delay: time.Millisecond}
 	checkEchoes(t, n, 1)
-	asked.Store(-1000)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	requests, _ := echoes(1)
-	n.Retry = httpx.RetryPolicy{}
-	began := time.Now()
-	err := n.Batch(ctx, requests)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "HTTP status 502") || time.Since(began) > 30*time.Second {
-		t.Errorf("after %v: %v", time.Since(began), err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		n := trial.Must(Dial(testDialect, []string{s.URL}, always502{}, time.Now))(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		requests, _ := echoes(1)
+		began := time.Now()
+		err := n.Batch(ctx, requests)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "HTTP status 502") || time.Since(began) > 30*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+// always502 is a transport to a node that is down.
+type always502 struct{}
+
+func (always502) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 }
 
 // An answer that cannot be read, or that cannot be one to the question, leaves nothing
@@ -368,7 +383,12 @@ func TestLongAnswers(t *testing.T) {
 		}
 		return all
 	})
-	n := newTestNodes(t, s.URL)
+	patient := func(url string) *Nodes { // so much takes a busy machine longer than a request may last
+		n := newTestNodes(t, url)
+		n.all[0].http.Timeout = 2 * time.Minute
+		return n
+	}
+	n := patient(s.URL)
 	texts := make([]string, 6)
 	var r []Request
 	for i := range texts {
@@ -385,7 +405,7 @@ func TestLongAnswers(t *testing.T) {
 		}
 	}))
 	defer endless.Close()
-	err := newTestNodes(t, endless.URL).Batch(t.Context(), r[:1])
+	err := patient(endless.URL).Batch(t.Context(), r[:1])
 	if fault.CodeOf(err) != fault.Upstream || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("endless: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -135,33 +136,35 @@ func TestOpenCreatesOnce(t *testing.T) {
 
 func TestOpenInUse(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "swaps")
-	openTest(t, path, Options{})
-	soon := func() context.Context {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		t.Cleanup(cancel)
-		return ctx
-	}
-	for name, open := range map[string]func() (*Store, error){
-		"timeout": func() (*Store, error) { return Open(t.Context(), path, Options{LockTimeout: 50 * time.Millisecond}) },
-		"context": func() (*Store, error) { return Open(soon(), path, Options{LockTimeout: time.Hour}) },
-		"read-only": func() (*Store, error) {
-			return Open(t.Context(), path, Options{LockTimeout: 50 * time.Millisecond, ReadOnly: true})
-		},
-	} {
-		start := time.Now()
-		if _, err := open(); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: got %v, want ErrInUse with the path", name, err)
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "swaps")
+		openTest(t, path, Options{})
+		soon := func() context.Context {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			t.Cleanup(cancel)
+			return ctx
 		}
-		if took := time.Since(start); took > 30*time.Second {
-			t.Errorf("%s: took %v", name, took)
+		for name, open := range map[string]func() (*Store, error){
+			"timeout": func() (*Store, error) { return Open(t.Context(), path, Options{LockTimeout: 50 * time.Millisecond}) },
+			"context": func() (*Store, error) { return Open(soon(), path, Options{LockTimeout: time.Hour}) },
+			"read-only": func() (*Store, error) {
+				return Open(t.Context(), path, Options{LockTimeout: 50 * time.Millisecond, ReadOnly: true})
+			},
+		} {
+			start := time.Now()
+			if _, err := open(); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s: got %v, want ErrInUse with the path", name, err)
+			}
+			if took := time.Since(start); took > 30*time.Second {
+				t.Errorf("%s: took %v", name, took)
+			}
 		}
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Open(ended, path, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want context.Canceled", err)
-	}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := Open(ended, path, Options{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want context.Canceled", err)
+		}
+	})
 }
 
 // One who waits gets the store when the other closes it.

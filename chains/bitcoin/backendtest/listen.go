@@ -169,11 +169,12 @@ func (l *listening) payment() {
 			defer l.mu.Unlock()
 			return l.confirmed[id]
 		})
-	} else {
+		if l.unchanged(tx, heard) {
+			l.Error("a payment that was told of is unchanged")
+		}
+	} else { // what was heard before the block is still being looked into
 		l.s.Chain.Mine(l.T, 1)
-	}
-	if l.unchanged(tx, heard) {
-		l.Error("a payment that was confirmed is unchanged")
+		l.eventually("the payment's block", func() bool { return !l.unchanged(tx, heard) })
 	}
 	tx, heard = l.ask(id)
 	if tx.Confirmations != 1 {
@@ -189,12 +190,15 @@ func (l *listening) payment() {
 // reorg takes back what was unchanged.
 func (l *listening) reorg() {
 	l.Helper()
-	l.hears()
 	id := l.s.Chain.Pay(l.T, l.s.Chain.Address(l.T, bitcoin.P2WPKH), 50_000).Hash
-	waiting, heard := l.ask(id)
-	if !l.unchanged(waiting, heard) {
-		l.Error("a payment is not unchanged although nothing has happened")
-	}
+	tip, _ := l.s.Chain.Tip(l.T)
+	var waiting *bitcoin.Tx
+	var heard uint64
+	l.eventually("a payment to be unchanged as of the newest block", func() bool { // once the blocks before it were told of
+		waiting, heard = l.ask(id)
+		asOf, ok := l.b.Unchanged(waiting, heard)
+		return ok && asOf == tip
+	})
 	l.s.Chain.Reorg(l.T, 1)
 	l.eventually("the other branch", func() bool { return l.b.Heard() > heard })
 	if l.unchanged(waiting, heard) {

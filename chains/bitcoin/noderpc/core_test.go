@@ -53,11 +53,14 @@ type coreError struct {
 
 func (e *coreError) Error() string { return e.Message }
 
+// patience is for a request to a node that this process plays itself, on a busy machine too.
+const patience = 2 * time.Minute
+
 func newCore(t *testing.T) (*core, *httptest.Server) {
 	t.Helper()
 	n := trial.Must(devnet.Start(devnet.Options{}))(t)
 	t.Cleanup(func() { _ = n.Close() })
-	rest := trial.Must(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.URL()}, TipAge: -1}))(t)
+	rest := trial.Must(mempoolspace.New(mempoolspace.Options{Network: bitcoin.Regtest, URLs: []string{n.URL()}, TipAge: -1, Timeout: patience}))(t)
 	c := &core{net: n, rest: rest}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
@@ -356,7 +359,7 @@ func (c *core) pool(ctx context.Context, name string, p []any) (any, error) {
 
 func coreClient(t *testing.T, o noderpc.Options) *noderpc.Client {
 	t.Helper()
-	o.Network, o.MempoolAge = bitcoin.Regtest, -1
+	o.Network, o.MempoolAge, o.Timeout = bitcoin.Regtest, -1, cmp.Or(o.Timeout, patience)
 	c := trial.Must(noderpc.New(o))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c

@@ -128,10 +128,10 @@ func TestNothingIsHeardWithoutLongPoll(t *testing.T) {
 func TestLongPollDelaysNothing(t *testing.T) {
 	t.Parallel()
 	c, server := newCore(t)
-	b := following(t, noderpc.Options{URL: server.URL, LongPoll: true, Concurrency: 1, HTTP: &http.Client{Timeout: 2 * time.Second}}, func([]bitcoin.Hash) {})
+	b := following(t, noderpc.Options{URL: server.URL, LongPoll: true, Concurrency: 1, HTTP: &http.Client{Timeout: 4 * time.Second}}, func([]bitcoin.Hash) {})
 	eventually(t, "the node is waited for longer than other requests may take", func() bool {
 		_, _, _, _, longest := c.waits.get()
-		return longest > 2500*time.Millisecond
+		return longest > 4500*time.Millisecond
 	})
 	if b.Heard() == 0 || b.Subscriptions()[0].Lost != 0 {
 		t.Errorf("mark %d, %+v", b.Heard(), b.Subscriptions())

@@ -112,17 +112,19 @@ func TestFalseSignatureIsARefusal(t *testing.T) {
 }
 
 func TestSlowProofDoesNotHoldTheLoad(t *testing.T) {
-	slow := testChain{info: chains.Info{ID: "SOLANA", Versions: []chains.Version{{Name: "v1"}}}, verify: func(ctx context.Context, _ string, _ []byte, _ string) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}}
-	d := NewDirectory(Setup{Chains: []Chain{clientChains()[0], slow}})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	p := d.prove(ctx, "lp", lp.Info{Chains: []lp.ChainClaim{{Chain: "SOLANA", Address: "S", Signature: "x", Version: "v1"}, {Chain: "CITREA", Address: "C", Signature: "good", Version: "v1"}}})
-	if diff := cmp.Diff(map[string]string{"CITREA": "C"}, p.Addresses); diff != "" {
-		t.Errorf("proven (-want +got):\n%s", diff)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		slow := testChain{info: chains.Info{ID: "SOLANA", Versions: []chains.Version{{Name: "v1"}}}, verify: func(ctx context.Context, _ string, _ []byte, _ string) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+		d := NewDirectory(Setup{Chains: []Chain{clientChains()[0], slow}})
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		p := d.prove(ctx, "lp", lp.Info{Chains: []lp.ChainClaim{{Chain: "SOLANA", Address: "S", Signature: "x", Version: "v1"}, {Chain: "CITREA", Address: "C", Signature: "good", Version: "v1"}}})
+		if diff := cmp.Diff(map[string]string{"CITREA": "C"}, p.Addresses); diff != "" {
+			t.Errorf("proven (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestPenaltiesGrowAndEnd(t *testing.T) {

@@ -103,13 +103,16 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 }
 
 func TestCallsAtOnceAreBounded(t *testing.T) {
-	var now, most atomic.Int64
+	var now, most, want atomic.Int64
 	base := flowtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		n := now.Add(1)
 		defer now.Add(-1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
-		time.Sleep(10 * time.Millisecond)
+		for end := time.Now().Add(20 * time.Second); most.Load() < want.Load() && time.Now().Before(end); { // until all are here that may
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(10 * time.Millisecond) // in which others would come
 		_, _ = io.WriteString(w, `{"code":10003,"msg":""}`)
 	})
 	c := client(t, Options{})
@@ -134,6 +137,7 @@ func TestCallsAtOnceAreBounded(t *testing.T) {
 		{[]func() error{status, post, quote}, 5},
 	} {
 		most.Store(0)
+		want.Store(at.most)
 		for i := range 30 {
 			go func() { done <- at.calls[i%len(at.calls)]() }()
 		}

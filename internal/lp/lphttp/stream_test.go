@@ -104,14 +104,16 @@ func TestLateParameterThatFails(t *testing.T) {
 	t.Parallel()
 	transports(t, func(t *testing.T, serve func(http.HandlerFunc) string, o Options) {
 		attempts := make(chan string, 10)
+		rate := async.NewFuture[string]()
+		broken := errors.New("no fee rate")
 		base := serve(func(w http.ResponseWriter, r *http.Request) {
-			_, err := io.ReadAll(r.Body)
+			_, err := flowtest.ReadFrame(r.Body)
+			if rate.Set("", broken); err == nil {
+				_, err = io.ReadAll(r.Body)
+			}
 			attempts <- errText(err)
 			flowtest.Send(w, flowtest.ToBTCAnswer)
 		})
-		rate := async.NewFuture[string]()
-		broken := errors.New("no fee rate")
-		time.AfterFunc(20*time.Millisecond, func() { rate.Set("", broken) })
 		_, err := client(t, o).ToBTC(t.Context(), base, lp.ToBTCRequest{FeeRate: rate}, lp.Early{})
 		if !errors.Is(err, broken) || err.Error() != broken.Error() {
 			t.Errorf("error %v, want %v", err, broken)

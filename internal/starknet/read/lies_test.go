@@ -197,8 +197,9 @@ func TestANodeThatDoesNotAnswer(t *testing.T) {
 		l := connect(t, time.Unix(stubNow, 0), other, honest.serve())
 		for _, all := range []bool{false, true} {
 			l.AllNodes = all
-			began, patience := time.Now(), 3*time.Second
-			if all && name == "slow" { // until whose end it waits
+			began := time.Now()
+			patience := 8 * time.Second // in which no request to a silent node ends
+			if all && name == "slow" {  // until whose end it waits
 				patience = 500 * time.Millisecond
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -206,7 +207,7 @@ func TestANodeThatDoesNotAnswer(t *testing.T) {
 			took := time.Since(began)
 			cancel()
 			switch {
-			case !all && (err != nil || facts[0].Err != nil || facts[0].State != chains.EscrowOpen || !facts[0].Final || facts[0].Unsettled || took > 2*time.Second):
+			case !all && (err != nil || facts[0].Err != nil || facts[0].State != chains.EscrowOpen || !facts[0].Final || facts[0].Unsettled):
 				t.Errorf("%s: after %v %+v, %v", name, took, facts, err)
 			case all && err == nil && (fault.CodeOf(facts[0].Err) != fault.Upstream || !strings.Contains(facts[0].Err.Error(), "1 of 2 nodes of the chain answered and 2 have to") || strings.Contains(facts[0].Err.Error(), "127.0.0.1")):
 				t.Errorf("%s, all nodes: after %v %+v", name, took, facts)
