@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/big"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -85,6 +86,9 @@ func newNet(t *testing.T, o devnet.Options, changes ...func(*evm.Network)) *loca
 	l.chain = l.open(t, l.options)
 	if !trial.Full() {
 		evm.Hasten(l.chain)
+	}
+	if path.Base(t.Name()) == "round_trips" {
+		evm.Unhurried(l.chain)
 	}
 	l.lp = account{l, n.LP}
 	for _, at := range []common.Address{evmwire.Native, n.Contracts().Token} {

@@ -13,3 +13,6 @@ func Hasten(c chains.Chain) {
 	c.(*chain).eventPoll = 200 * time.Millisecond
 	c.(*chain).node.(*rpc.Nodes).Retry.Delay = 50 * time.Millisecond
 }
+
+// Unhurried has a chain ask no second node before the first has failed.
+func Unhurried(c chains.Chain) { c.(*chain).node.(*rpc.Nodes).Hedge = time.Hour }

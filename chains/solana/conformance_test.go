@@ -94,6 +94,9 @@ func newNet(t *testing.T, version string, o devnet.Options) *localNet {
 	if !trial.Full() {
 		solana.Hasten(l.chain)
 	}
+	if path.Base(t.Name()) == "round_trips" {
+		solana.Unhurried(l.chain)
+	}
 	l.lp = account{l, n.LP}
 	for _, mint := range []wire.Key{wire.WSOL, devnet.WBTC} {
 		trial.Do(t, n.Deposit(t.Context(), version, n.LP, mint, devnet.SOL(1000)))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/big"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -75,6 +76,9 @@ func newNet(t *testing.T, o devnet.Options) *localNet {
 	l.chain = l.open(t, nil, l.nodes[0].URL(), l.nodes[1].URL())
 	if !trial.Full() {
 		starknet.Hasten(l.chain)
+	}
+	if path.Base(t.Name()) == "round_trips" {
+		starknet.Unhurried(l.chain)
 	}
 	l.lp = account{l, n.LP}
 	for token, amount := range map[wire.Felt]*big.Int{wire.STRK: devnet.STRK(1000), devnet.WBTC: big.NewInt(1e14)} {

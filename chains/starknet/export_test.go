@@ -15,3 +15,6 @@ func Hasten(c chains.Chain) {
 
 // AskOnce has a chain not ask again what no node has answered.
 func AskOnce(c chains.Chain) { c.(*chain).nodes.Retry.Calls = 1 }
+
+// Unhurried has a chain ask no second node before the first has failed.
+func Unhurried(c chains.Chain) { c.(*chain).nodes.Hedge = time.Hour }

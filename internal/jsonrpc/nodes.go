@@ -18,12 +18,11 @@ import (
 
 // Bounds of the conversation with nodes.
 const (
-	requestTimeout   = 10 * time.Second        // of one HTTP request, body included
-	hedge            = 1500 * time.Millisecond // without an answer for so long, the next URL is asked too
-	batchCalls       = 100                     // calls in one HTTP request, less for nodes that take less
-	parallelRequests = 5                       // HTTP requests to one URL at a time
-	bodyLimit        = 32 << 20                // bytes of a response
-	recheck          = 60 * time.Second        // a URL that failed, or that others contradict, is asked last for so long
+	requestTimeout   = 10 * time.Second // of one HTTP request, body included
+	batchCalls       = 100              // calls in one HTTP request, less for nodes that take less
+	parallelRequests = 5                // HTTP requests to one URL at a time
+	bodyLimit        = 32 << 20         // bytes of a response
+	recheck          = 60 * time.Second // a URL that failed, or that others contradict, is asked last for so long
 )
 
 // Nodes is a [Node] over JSON-RPC with several URLs. The first one that is up is
@@ -34,6 +33,7 @@ type Nodes struct {
 	now     func() time.Time
 	all     []*endpoint
 	Retry   httpx.RetryPolicy // of batches that no URL answers; the zero value is the network's
+	Hedge   time.Duration     // without an answer for so long, the next URL is asked too
 }
 
 // Dial connects to nothing yet.
@@ -41,7 +41,7 @@ func Dial(d Dialect, urls []string, transport http.RoundTripper, now func() time
 	if len(urls) == 0 {
 		return nil, fault.Invalid("rpc", "is required")
 	}
-	n := &Nodes{dialect: d, now: now}
+	n := &Nodes{dialect: d, now: now, Hedge: 1500 * time.Millisecond}
 	for _, text := range urls {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -111,7 +111,7 @@ func (n *Nodes) Ask(ctx context.Context, requests []Request) error {
 		go func() { results <- e.attempt(inner, asked) }()
 	}
 	start()
-	slow := time.NewTimer(hedge)
+	slow := time.NewTimer(n.Hedge)
 	defer slow.Stop()
 	var failures []string
 	var best *attempt // of those that another node may do better
@@ -123,7 +123,7 @@ func (n *Nodes) Ask(ctx context.Context, requests []Request) error {
 		select {
 		case <-tick:
 			start()
-			slow.Reset(hedge)
+			slow.Reset(n.Hedge)
 			continue
 		case a := <-results:
 			place := waiting[a.by]
@@ -156,7 +156,7 @@ func (n *Nodes) Ask(ctx context.Context, requests []Request) error {
 			}
 			if started < len(order) {
 				start()
-				slow.Reset(hedge)
+				slow.Reset(n.Hedge)
 			}
 		}
 	}
@@ -265,7 +265,7 @@ func (n *Nodes) Each(ctx context.Context, questions func() []Request, take func(
 			take(requests)
 			if !answered {
 				answered = true
-				timer := time.NewTimer(hedge)
+				timer := time.NewTimer(n.Hedge)
 				defer timer.Stop()
 				enough = timer.C
 			}

@@ -11,7 +11,7 @@ func (n *Nodes) Singles() ([]*Nodes, httpx.RetryPolicy) {
 	order := n.order()
 	views := make([]*Nodes, len(order))
 	for i, e := range order {
-		views[i] = &Nodes{dialect: n.dialect, now: n.now, all: []*endpoint{e}, Retry: httpx.RetryPolicy{Calls: 1}}
+		views[i] = &Nodes{dialect: n.dialect, now: n.now, all: []*endpoint{e}, Retry: httpx.RetryPolicy{Calls: 1}, Hedge: n.Hedge}
 	}
 	return views, n.Retry
 }
