@@ -88,6 +88,7 @@ func makeGone(t *testing.T, s *source, sender *webhook.Sender, r *receiver) {
 		time.Sleep(60 * time.Millisecond)
 		states := trial.Must(sender.States(t.Context()))(t)
 		if states[0].Gone {
+			s.settled(t, "shop")
 			return
 		}
 	}
