@@ -285,11 +285,17 @@ func TestManyMessagesShareConnections(t *testing.T) {
 
 func TestCloseCutsOff(t *testing.T) {
 	before := runtime.NumGoroutine()
-	ws, _ := silent(t)
-	m := messenger(t, nostr.Options{Relays: []string{ws}, Timeout: time.Hour})
+	silent := trial.Must(net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}))(t)
+	defer silent.Close()
+	m := messenger(t, nostr.Options{Relays: []string{"ws://" + silent.Addr().String()}, Timeout: time.Hour})
 	failed := make(chan error, 1)
 	go func() { failed <- m.Publish(t.Context(), message()) }()
-	time.Sleep(50 * time.Millisecond)
+	soon := time.Now().Add(time.Minute)
+	trial.Do(t, silent.SetDeadline(soon))
+	conn := trial.Must(silent.Accept())(t)
+	defer conn.Close()
+	trial.Do(t, conn.SetDeadline(soon))
+	trial.Must(conn.Read(make([]byte, 1)))(t) // the connection is in use: one that is still being made would be kept for later
 	trial.Do(t, m.Close())
 	if err := <-failed; err == nil {
 		t.Error("no error")
