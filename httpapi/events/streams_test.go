@@ -1,14 +1,13 @@
 package events_test
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -385,25 +384,63 @@ func TestTooManyStreams(t *testing.T) {
 	}
 }
 
+// memory serves streams on a network in memory, for virtual time.
+type memory struct {
+	network *loopback.Network
+	client  http.Client
+	address string
+}
+
+func inMemory(t *testing.T, s *source, o events.Options, server *http.Server) *memory {
+	t.Helper()
+	o.Logger = slog.New(slog.DiscardHandler)
+	streams := events.New(s, o)
+	m := &memory{network: new(loopback.Network)}
+	listener := trial.Must(m.network.Listen(""))(t)
+	transport := m.network.Transport()
+	m.client.Transport, m.address, server.Handler = transport, listener.Addr().String(), streams
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() {
+		streams.Close()
+		_ = server.Close()
+		transport.CloseIdleConnections()
+	})
+	synctest.Wait() // it is subscribed
+	return m
+}
+
+func (m *memory) connect(t *testing.T, query string) *reader {
+	t.Helper()
+	response := trial.Must(m.client.Get("http://" + m.address + "/?" + query))(t)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return listen(t, response)
+}
+
+// slow is a connection that asks for the swaps of alice, reads how a stream begins, and then only
+// when told.
+func (m *memory) slow(t *testing.T) io.Reader {
+	t.Helper()
+	conn := trial.Must(m.network.DialContext(t.Context(), "tcp", m.address))(t)
+	t.Cleanup(func() { _ = conn.Close() })
+	trial.Must(io.WriteString(conn, "GET /?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
+	trial.Do(t, conn.SetReadDeadline(time.Now().Add(time.Hour)))
+	read := bufio.NewReader(conn)
+	for {
+		if line := trial.Must(read.ReadString('\n'))(t); line == "retry: 3000\n" {
+			return read
+		}
+	}
+}
+
 // The timeouts of the server do not end a stream, and neither does silence.
 func TestServerTimeouts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource()
 		s.put("one", "CREATED")
-		streams := events.New(s, events.Options{Heartbeat: 20 * time.Second})
-		defer streams.Close()
-		network := new(loopback.Network)
-		listener := trial.Must(network.Listen(""))(t)
-		server := &http.Server{Handler: streams, ReadTimeout: 50 * time.Second, WriteTimeout: 50 * time.Second, ReadHeaderTimeout: 50 * time.Second, IdleTimeout: 50 * time.Second}
-		go func() { _ = server.Serve(listener) }()
-		defer server.Close()
-		transport := network.Transport()
-		defer transport.CloseIdleConnections()
-		client := http.Client{Transport: transport}
-		response := trial.Must(client.Get("http://" + listener.Addr().String() + "/?swapId=one"))(t)
-		defer response.Body.Close()
-		r := listen(t, response)
+		const soon = 50 * time.Second
+		m := inMemory(t, s, events.Options{Heartbeat: 20 * time.Second}, &http.Server{ReadTimeout: soon, WriteTimeout: soon, ReadHeaderTimeout: soon, IdleTimeout: soon})
+		r := m.connect(t, "swapId=one")
 		r.want("one", "CREATED")
 		time.Sleep(5*time.Minute - time.Second)
 		s.put("one", "CLAIMED")
@@ -422,84 +459,52 @@ func TestLifetime(t *testing.T) {
 	r.over()
 }
 
-// slowReader is a connection that asks for the swaps of alice, and reads when told.
-func slowReader(t *testing.T, url string) net.Conn {
-	t.Helper()
-	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
-	slow := trial.Must(net.Dial("tcp", address))(t)
-	t.Cleanup(func() { _ = slow.Close() })
-	trial.Must(io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
-	return slow
-}
-
 // A reader that does not read is cut off, harms no other, and goes on where it was.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	wide := strings.Repeat("x", 100<<10)
-	big := func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide }
-	s.put("one", "CREATED", big)
-	var ended sync.Map // addresses of connections
-	url, _ := serve(t, s, events.Options{WriteTimeout: 200 * time.Millisecond, Heartbeat: 50 * time.Millisecond}, func(c *http.Server) {
-		c.ConnState = func(conn net.Conn, is http.ConnState) {
-			if is == http.StateClosed {
-				ended.Store(conn.RemoteAddr().String(), true)
-			}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		wide := strings.Repeat("x", 100<<10)
+		big := func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide }
+		s.put("one", "CREATED", big)
+		m := inMemory(t, s, events.Options{WriteTimeout: 10 * time.Second, Heartbeat: 5 * time.Second}, new(http.Server))
+		slow := m.slow(t)
+		quick := m.connect(t, "swapId=one")
+		first := quick.want("one", "CREATED")
+		for i := range 200 { // 20 MB
+			s.put(fmt.Sprint("swap ", i%50), fmt.Sprint("STATE ", i), big)
+			time.Sleep(3 * time.Millisecond)
 		}
+		s.put("one", "CLAIMED", big)
+		quick.want("one", "CLAIMED")
+		time.Sleep(time.Minute)
+		got, err := io.Copy(io.Discard, slow)
+		if err != nil {
+			t.Errorf("the slow reader was not cut off: %v", err)
+		}
+		if got >= 20<<20 {
+			t.Errorf("%d bytes were held for the slow reader", got)
+		}
+		m.connect(t, "swapId=one&lastEventId="+first.id).want("one", "CLAIMED")
 	})
-	slow := slowReader(t, url)
-	quick := connect(t, url+"swapId=one", "")
-	first := quick.want("one", "CREATED")
-	for i := range 200 { // 20 MB, more than the sockets hold
-		s.put(fmt.Sprint("swap ", i%100), fmt.Sprint("STATE ", i), big)
-		time.Sleep(3 * time.Millisecond)
-	}
-	s.put("one", "CLAIMED", big)
-	quick.want("one", "CLAIMED")
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if _, cut := ended.Load(slow.LocalAddr().String()); cut {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the slow reader is not cut off")
-		}
-	}
-	_ = slow.SetReadDeadline(time.Now().Add(time.Minute))
-	got, err := io.Copy(io.Discard, slow)
-	if err != nil && !strings.Contains(err.Error(), "reset") {
-		t.Errorf("the slow reader was not cut off: %v", err)
-	}
-	if got >= 20<<20 {
-		t.Errorf("%d bytes were held for the slow reader", got)
-	}
-	connect(t, url+"swapId=one", first.id).want("one", "CLAIMED")
 }
 
 // More swaps than a reader is waited for end its stream.
 func TestTooMuchBehind(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	url, _ := serve(t, s, events.Options{Heartbeat: time.Hour, WriteTimeout: time.Minute})
-	slow := slowReader(t, url)
-	read := make([]byte, 1024)
-	if _, err := slow.Read(read); err != nil || !bytes.Contains(read, []byte("retry: 3000")) {
-		t.Fatalf("%q %v", read, err)
-	}
-	wide := strings.Repeat("x", 100<<10)
-	for i := range 400 { // 40 MB
-		s.put(fmt.Sprint("swap ", i), "CREATED", func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide })
-	}
-	for looked := 0; looked < 400; time.Sleep(50 * time.Millisecond) {
-		s.mu.Lock()
-		looked = len(s.asked)
-		s.mu.Unlock()
-	}
-	time.Sleep(200 * time.Millisecond)
-	_ = slow.SetReadDeadline(time.Now().Add(time.Minute))
-	got, err := io.Copy(io.Discard, slow)
-	if err != nil || got >= 400*100<<10 {
-		t.Errorf("%d bytes, %v", got, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		slow := inMemory(t, s, events.Options{Heartbeat: time.Hour, WriteTimeout: time.Minute}, new(http.Server)).slow(t)
+		wide := strings.Repeat("x", 100<<10)
+		for i := range 400 { // 40 MB
+			s.put(fmt.Sprint("swap ", i), "CREATED", func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide })
+		}
+		synctest.Wait() // all were looked at
+		got, err := io.Copy(io.Discard, slow)
+		if err != nil || got >= 400*100<<10 {
+			t.Errorf("%d bytes, %v", got, err)
+		}
+	})
 }
 
 func TestShutdown(t *testing.T) {
