@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,7 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
@@ -37,6 +38,7 @@ func serve(t testing.TB, s *source, o events.Options, edit ...func(*http.Server)
 	if o.Now == nil {
 		o.Now = s.clock
 	}
+	o.Poll, o.WriteTimeout = cmp.Or(o.Poll, time.Hour), cmp.Or(o.WriteTimeout, time.Hour) // neither is to happen unless a test says so
 	before := s.subscribed()
 	streams = events.New(s, o)
 	for s.subscribed() == before { // else what a test changes at once comes with the poll
@@ -453,10 +455,13 @@ func TestServerTimeouts(t *testing.T) {
 
 func TestLifetime(t *testing.T) {
 	t.Parallel()
-	_, url, _ := serveOne(t, events.Options{Lifetime: 100 * time.Millisecond})
-	r := connect(t, url+"swapId=one", "")
-	r.want("one", "CREATED")
-	r.over()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		s.put("one", "CREATED")
+		r := inMemory(t, s, events.Options{Lifetime: 10 * time.Second}, new(http.Server)).connect(t, "swapId=one")
+		r.want("one", "CREATED")
+		r.over()
+	})
 }
 
 // A reader that does not read is cut off, harms no other, and goes on where it was.
@@ -559,7 +564,7 @@ func TestDocument(t *testing.T) {
 	}
 	if text, err := json.Marshal(as); err != nil || json.Unmarshal(text, &again) != nil {
 		t.Error(err)
-	} else if diff := cmp.Diff(status, again); diff != "" {
+	} else if diff := gocmp.Diff(status, again); diff != "" {
 		t.Errorf("the example's status is read otherwise (-example +read):\n%s", diff)
 	}
 	of := get.Parameters.GetByInAndName("query", "of") // whose members are the parameters: style form, exploded
