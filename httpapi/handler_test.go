@@ -11,11 +11,14 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/fault"
 	"github.com/swapper-go/swapper/httpapi"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
+	"github.com/swapper-go/swapper/internal/trial"
 )
 
 // ask sends a request to a handler and returns the answer with its error body.
@@ -257,16 +260,21 @@ func TestWaitingOutlivesTheServersTimeouts(t *testing.T) {
 	for _, tt := range []struct{ read, write time.Duration }{{0, 0}, {50 * time.Millisecond, 0}, {0, 50 * time.Millisecond}, {50 * time.Millisecond, 50 * time.Millisecond}} {
 		t.Run(fmt.Sprintf("read %s, write %s", tt.read, tt.write), func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewUnstartedServer(httpapi.New(&slow{}, httpapi.Options{}))
-			server.Config.ReadTimeout, server.Config.WriteTimeout = tt.read, tt.write
-			server.Start()
-			defer server.Close()
-			client := dial(t, server.URL, httpapi.ClientOptions{})
-			for range 2 { // the second on the same connection
-				if _, err := client.SubmitTransaction(t.Context(), in); err != nil {
-					t.Error(err)
+			synctest.Test(t, func(t *testing.T) {
+				network := new(loopback.Network)
+				listener := trial.Must(network.Listen(""))(t)
+				server := &http.Server{Handler: httpapi.New(&slow{}, httpapi.Options{}), ReadTimeout: tt.read, WriteTimeout: tt.write}
+				go func() { _ = server.Serve(listener) }()
+				defer server.Close()
+				transport := network.Transport()
+				defer transport.CloseIdleConnections()
+				client := dial(t, "http://"+listener.Addr().String(), httpapi.ClientOptions{HTTP: &http.Client{Transport: transport}})
+				for range 2 { // the second on the same connection
+					if _, err := client.SubmitTransaction(t.Context(), in); err != nil {
+						t.Error(err)
+					}
 				}
-			}
+			})
 		})
 	}
 	server := httptest.NewServer(httpapi.New(&slow{}, httpapi.Options{Deadlines: httpapi.Deadlines{SubmitTransaction: time.Nanosecond}}))

@@ -41,6 +41,13 @@ func newSource() *source {
 	return &source{swaps: map[string]*swapper.Progress{}, subs: map[int]func(swapper.Change) bool{}, asked: map[string]int{}, now: time.Now(), closed: make(chan struct{})}
 }
 
+// clock is the time of the last change.
+func (s *source) clock() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
 // put changes a swap of alice's, or of another's with a name like bob/1.
 func (s *source) put(id, state string, edit ...func(*swapper.GetSwapStatusOutput)) {
 	s.mu.Lock()
@@ -243,6 +250,11 @@ func connect(t testing.TB, url, last string) *reader {
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%s: %s %v", url, response.Status, response.Header)
 	}
+	return listen(t, response)
+}
+
+// listen reads a stream.
+func listen(t testing.TB, response *http.Response) *reader {
 	r := &reader{t: t, response: response, events: make(chan sse, 10_000), comments: make(chan struct{}, 10_000)}
 	go r.read()
 	return r
@@ -289,7 +301,7 @@ func (r *reader) want(swap, state string) sse {
 		}
 		r.last = e.id
 		return e
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		r.t.Fatalf("no event; want %s in %s", swap, state)
 	}
 	panic("unreachable")
@@ -307,7 +319,7 @@ func (r *reader) wantEach(state string, swaps ...string) {
 				r.t.Fatalf("%+v %v, want one of %v in %s", e, ok, missing, state)
 			}
 			missing = slices.Delete(missing, at, at+1)
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			r.t.Fatalf("no event; want %v in %s", missing, state)
 		}
 	}
@@ -322,7 +334,7 @@ func (r *reader) wantReset(last string) {
 		if e.event != "reset" || e.id != "" || e.data != `{"since":`+at+`}` {
 			r.t.Fatalf("%+v, want a reset since %s", e, at)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		r.t.Fatalf("no event; want a reset since %s", at)
 	}
 }
@@ -346,7 +358,7 @@ func (r *reader) over() {
 			if !ok {
 				return
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			r.t.Fatal("the stream goes on")
 		}
 	}

@@ -1,29 +1,31 @@
 package events_test
 
 import (
-	"bytes"
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/swapper-go/swapper"
 	"github.com/swapper-go/swapper/httpapi"
 	"github.com/swapper-go/swapper/httpapi/events"
 	"github.com/swapper-go/swapper/httpapi/limit"
+	"github.com/swapper-go/swapper/internal/devnet/loopback"
 	"github.com/swapper-go/swapper/internal/trial"
 )
 
@@ -33,6 +35,10 @@ func serve(t testing.TB, s *source, o events.Options, edit ...func(*http.Server)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Now == nil {
+		o.Now = s.clock
+	}
+	o.Poll, o.WriteTimeout = cmp.Or(o.Poll, time.Hour), cmp.Or(o.WriteTimeout, time.Hour) // neither is to happen unless a test says so
 	before := s.subscribed()
 	streams = events.New(s, o)
 	for s.subscribed() == before { // else what a test changes at once comes with the poll
@@ -160,7 +166,7 @@ func TestLongAway(t *testing.T) {
 	s := newSource()
 	s.put("mine", "CREATED")
 	now := time.Now()
-	options := events.Options{MaxPending: 3, MaxAge: time.Hour, Now: func() time.Time { return now }}
+	options := events.Options{MaxPending: 3, MaxAge: time.Hour, Poll: time.Hour, Now: func() time.Time { return now }}
 	first, streams := serve(t, s, options)
 	at := connect(t, first+"signer=alice", "").want("mine", "CREATED")
 	streams.Close()
@@ -380,93 +386,130 @@ func TestTooManyStreams(t *testing.T) {
 	}
 }
 
+// memory serves streams on a network in memory, for virtual time.
+type memory struct {
+	network *loopback.Network
+	client  http.Client
+	address string
+}
+
+func inMemory(t *testing.T, s *source, o events.Options, server *http.Server) *memory {
+	t.Helper()
+	o.Logger = slog.New(slog.DiscardHandler)
+	streams := events.New(s, o)
+	m := &memory{network: new(loopback.Network)}
+	listener := trial.Must(m.network.Listen(""))(t)
+	transport := m.network.Transport()
+	m.client.Transport, m.address, server.Handler = transport, listener.Addr().String(), streams
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() {
+		streams.Close()
+		_ = server.Close()
+		transport.CloseIdleConnections()
+	})
+	synctest.Wait() // it is subscribed
+	return m
+}
+
+func (m *memory) connect(t *testing.T, query string) *reader {
+	t.Helper()
+	response := trial.Must(m.client.Get("http://" + m.address + "/?" + query))(t)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return listen(t, response)
+}
+
+// slow is a connection that asks for the swaps of alice, reads how a stream begins, and then only
+// when told.
+func (m *memory) slow(t *testing.T) io.Reader {
+	t.Helper()
+	conn := trial.Must(m.network.DialContext(t.Context(), "tcp", m.address))(t)
+	t.Cleanup(func() { _ = conn.Close() })
+	trial.Must(io.WriteString(conn, "GET /?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
+	trial.Do(t, conn.SetReadDeadline(time.Now().Add(time.Hour)))
+	read := bufio.NewReader(conn)
+	for {
+		if line := trial.Must(read.ReadString('\n'))(t); line == "retry: 3000\n" {
+			return read
+		}
+	}
+}
+
 // The timeouts of the server do not end a stream, and neither does silence.
 func TestServerTimeouts(t *testing.T) {
-	s, url, _ := serveOne(t, events.Options{Heartbeat: 20 * time.Millisecond}, func(c *http.Server) {
-		c.ReadTimeout, c.WriteTimeout, c.ReadHeaderTimeout, c.IdleTimeout = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		s.put("one", "CREATED")
+		const soon = 50 * time.Second
+		m := inMemory(t, s, events.Options{Heartbeat: 20 * time.Second}, &http.Server{ReadTimeout: soon, WriteTimeout: soon, ReadHeaderTimeout: soon, IdleTimeout: soon})
+		r := m.connect(t, "swapId=one")
+		r.want("one", "CREATED")
+		time.Sleep(5*time.Minute - time.Second)
+		s.put("one", "CLAIMED")
+		r.want("one", "CLAIMED")
+		if n := len(r.comments); n != 14 {
+			t.Errorf("%d heartbeats", n)
+		}
 	})
-	r := connect(t, url+"swapId=one", "")
-	r.want("one", "CREATED")
-	time.Sleep(300 * time.Millisecond)
-	s.put("one", "CLAIMED")
-	r.want("one", "CLAIMED")
-	if n := len(r.comments); n < 5 {
-		t.Errorf("%d heartbeats", n)
-	}
 }
 
 func TestLifetime(t *testing.T) {
 	t.Parallel()
-	_, url, _ := serveOne(t, events.Options{Lifetime: 100 * time.Millisecond})
-	r := connect(t, url+"swapId=one", "")
-	r.want("one", "CREATED")
-	r.over()
-}
-
-// slowReader is a connection that asks for the swaps of alice, and reads when told.
-func slowReader(t *testing.T, url string) net.Conn {
-	t.Helper()
-	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/subscribe?")
-	slow := trial.Must(net.Dial("tcp", address))(t)
-	t.Cleanup(func() { _ = slow.Close() })
-	trial.Must(io.WriteString(slow, "GET /api/subscribe?signer=alice HTTP/1.1\r\nHost: x\r\n\r\n"))(t)
-	return slow
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		s.put("one", "CREATED")
+		r := inMemory(t, s, events.Options{Lifetime: 10 * time.Second}, new(http.Server)).connect(t, "swapId=one")
+		r.want("one", "CREATED")
+		r.over()
+	})
 }
 
 // A reader that does not read is cut off, harms no other, and goes on where it was.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	wide := strings.Repeat("x", 100<<10)
-	big := func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide }
-	s.put("one", "CREATED", big)
-	url, _ := serve(t, s, events.Options{WriteTimeout: 200 * time.Millisecond, Heartbeat: 50 * time.Millisecond})
-	slow := slowReader(t, url)
-	quick := connect(t, url+"swapId=one", "")
-	first := quick.want("one", "CREATED")
-	for i := range 200 { // 20 MB, more than the sockets hold
-		s.put(fmt.Sprint("swap ", i%50), fmt.Sprint("STATE ", i), big)
-		time.Sleep(3 * time.Millisecond)
-	}
-	s.put("one", "CLAIMED", big)
-	quick.want("one", "CLAIMED")
-	time.Sleep(500 * time.Millisecond)
-	_ = slow.SetReadDeadline(time.Now().Add(time.Minute))
-	got, err := io.Copy(io.Discard, slow)
-	if err != nil && !strings.Contains(err.Error(), "reset") {
-		t.Errorf("the slow reader was not cut off: %v", err)
-	}
-	if got >= 20<<20 {
-		t.Errorf("%d bytes were held for the slow reader", got)
-	}
-	connect(t, url+"swapId=one", first.id).want("one", "CLAIMED")
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		wide := strings.Repeat("x", 100<<10)
+		big := func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide }
+		s.put("one", "CREATED", big)
+		m := inMemory(t, s, events.Options{WriteTimeout: 10 * time.Second, Heartbeat: 5 * time.Second}, new(http.Server))
+		slow := m.slow(t)
+		quick := m.connect(t, "swapId=one")
+		first := quick.want("one", "CREATED")
+		for i := range 200 { // 20 MB
+			s.put(fmt.Sprint("swap ", i%50), fmt.Sprint("STATE ", i), big)
+			time.Sleep(3 * time.Millisecond)
+		}
+		s.put("one", "CLAIMED", big)
+		quick.want("one", "CLAIMED")
+		time.Sleep(time.Minute)
+		got, err := io.Copy(io.Discard, slow)
+		if err != nil {
+			t.Errorf("the slow reader was not cut off: %v", err)
+		}
+		if got >= 20<<20 {
+			t.Errorf("%d bytes were held for the slow reader", got)
+		}
+		m.connect(t, "swapId=one&lastEventId="+first.id).want("one", "CLAIMED")
+	})
 }
 
 // More swaps than a reader is waited for end its stream.
 func TestTooMuchBehind(t *testing.T) {
 	t.Parallel()
-	s := newSource()
-	url, _ := serve(t, s, events.Options{Heartbeat: time.Hour, WriteTimeout: time.Minute})
-	slow := slowReader(t, url)
-	read := make([]byte, 1024)
-	if _, err := slow.Read(read); err != nil || !bytes.Contains(read, []byte("retry: 3000")) {
-		t.Fatalf("%q %v", read, err)
-	}
-	wide := strings.Repeat("x", 100<<10)
-	for i := range 400 { // 40 MB
-		s.put(fmt.Sprint("swap ", i), "CREATED", func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide })
-	}
-	for looked := 0; looked < 400; time.Sleep(50 * time.Millisecond) {
-		s.mu.Lock()
-		looked = len(s.asked)
-		s.mu.Unlock()
-	}
-	time.Sleep(200 * time.Millisecond)
-	_ = slow.SetReadDeadline(time.Now().Add(20 * time.Second))
-	got, err := io.Copy(io.Discard, slow)
-	if err != nil || got >= 400*100<<10 {
-		t.Errorf("%d bytes, %v", got, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		slow := inMemory(t, s, events.Options{Heartbeat: time.Hour, WriteTimeout: time.Minute}, new(http.Server)).slow(t)
+		wide := strings.Repeat("x", 100<<10)
+		for i := range 400 { // 40 MB
+			s.put(fmt.Sprint("swap ", i), "CREATED", func(o *swapper.GetSwapStatusOutput) { o.State.Description = wide })
+		}
+		synctest.Wait() // all were looked at
+		got, err := io.Copy(io.Discard, slow)
+		if err != nil || got >= 400*100<<10 {
+			t.Errorf("%d bytes, %v", got, err)
+		}
+	})
 }
 
 func TestShutdown(t *testing.T) {
@@ -479,11 +522,9 @@ func TestShutdown(t *testing.T) {
 	config.RegisterOnShutdown(streams.Close)
 	r := connect(t, url+"swapId=one", "")
 	r.want("one", "CREATED")
-	started := time.Now()
-	trial.Do(t, config.Shutdown(t.Context()))
-	if took := time.Since(started); took > 5*time.Second {
-		t.Errorf("the shutdown took %s", took)
-	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	trial.Do(t, config.Shutdown(ctx))
 	r.over()
 	w := httptest.NewRecorder()
 	streams.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/?swapId=one", nil))
@@ -523,7 +564,7 @@ func TestDocument(t *testing.T) {
 	}
 	if text, err := json.Marshal(as); err != nil || json.Unmarshal(text, &again) != nil {
 		t.Error(err)
-	} else if diff := cmp.Diff(status, again); diff != "" {
+	} else if diff := gocmp.Diff(status, again); diff != "" {
 		t.Errorf("the example's status is read otherwise (-example +read):\n%s", diff)
 	}
 	of := get.Parameters.GetByInAndName("query", "of") // whose members are the parameters: style form, exploded

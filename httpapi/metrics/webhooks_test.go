@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -52,8 +51,7 @@ func TestWebhooks(t *testing.T) {
 	}
 	away := New(Options{Registry: prometheus.NewRegistry()})
 	away.Webhooks(&endpoints{})
-	began := time.Now()
-	if text := scrape(t, away); strings.Contains(text, "swapper_webhook") || time.Since(began) > patience {
+	if text := scrape(t, away); strings.Contains(text, "swapper_webhook") {
 		t.Errorf("a store that is away: %s", text)
 	}
 }

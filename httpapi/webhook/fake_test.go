@@ -22,31 +22,32 @@ import (
 	"github.com/swapper-go/swapper/storage"
 )
 
-// source is a store of swaps that tests change.
+// source is a store of swaps that tests change. Its time goes on only when a test says so.
 type source struct {
+	store   storage.Store // of the sender that was started last
 	mu      sync.Mutex
 	swaps   map[string]*swapper.Progress
 	subs    map[int]func(swapper.Change) bool
 	next    int
 	quiet   bool // changes are made by another process
 	failing int  // so many times progress fails
-	ahead   time.Duration
+	time    time.Time
 }
 
 func newSource() *source {
-	return &source{swaps: map[string]*swapper.Progress{}, subs: map[int]func(swapper.Change) bool{}}
+	return &source{swaps: map[string]*swapper.Progress{}, subs: map[int]func(swapper.Change) bool{}, time: time.Now()}
 }
 
 // now is the clock of source and sender.
 func (s *source) now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Now().Add(s.ahead)
+	return s.time
 }
 
 func (s *source) advance(d time.Duration) {
 	s.mu.Lock()
-	s.ahead += d
+	s.time = s.time.Add(d)
 	s.mu.Unlock()
 }
 
@@ -158,6 +159,7 @@ func (s *source) Progress(_ context.Context, id string) (*swapper.Progress, erro
 type got struct {
 	id, body, state, swap string
 	at                    time.Time
+	refused               bool // was not answered as usual
 }
 
 // receiver is an endpoint that verifies with the scheme's own library.
@@ -219,7 +221,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		r.mu.Unlock()
 	}()
-	r.all <- got{id: req.Header.Get("webhook-id"), body: string(body), state: message.Data.State.Name, swap: swap, at: message.Timestamp}
+	r.all <- got{id: req.Header.Get("webhook-id"), body: string(body), state: message.Data.State.Name, swap: swap, at: message.Timestamp, refused: answer != nil}
 	if answer != nil {
 		answer(w, req)
 		return
@@ -245,12 +247,13 @@ func (r *receiver) want(swap, state string) got {
 			r.t.Fatalf("%+v, want %s in %s", g, swap, state)
 		}
 		return g
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		r.t.Fatalf("no message; want %s in %s", swap, state)
 	}
 	panic("unreachable")
 }
 
+// silent gives what must not come some time.
 func (r *receiver) silent(d time.Duration) {
 	r.t.Helper()
 	select {
@@ -268,6 +271,8 @@ func send(t testing.TB, s *source, store storage.Store, edit func(*webhook.Optio
 		edit(&o)
 	}
 	sender = trial.Must(webhook.New(s, o))(t)
+	s.store = store
+	before := s.subscribed()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- sender.Run(ctx) }()
@@ -283,19 +288,52 @@ func send(t testing.TB, s *source, store storage.Store, edit func(*webhook.Optio
 	t.Cleanup(stop)
 	// A sender tells what changes from its first moment on.
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		begun := true
+		begun := s.subscribed() > before
 		for _, e := range to {
 			_, version, err := store.Note(t.Context(), "webhook/"+e.Name)
 			begun = begun && err == nil && version > 0
 		}
 		if begun {
-			time.Sleep(2 * time.Millisecond)
 			return sender, stop
 		}
 		if time.Now().After(end) {
 			t.Fatal("the sender does not begin")
 		}
 	}
+}
+
+// subscribed is how many subscribers there have been.
+func (s *source) subscribed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next
+}
+
+// waiting waits until what is stored of the messages that wait for an endpoint is as a test
+// says.
+func (s *source) waiting(t testing.TB, endpoint, what string, is func([]keptRecord) bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+		var all []keptRecord
+		for e, err := range s.store.Find(t.Context(), storage.Query{Index: "webhook/due", Value: endpoint}) {
+			trial.Do(t, err)
+			all = append(all, keptEntry{Body: e.Body}.record(t))
+		}
+		if is(all) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s: %+v", what, all)
+		}
+	}
+}
+
+// settled waits until the outcome of each attempt that has begun is stored.
+func (s *source) settled(t testing.TB, endpoint string) {
+	t.Helper()
+	s.waiting(t, endpoint, "an attempt has no outcome", func(all []keptRecord) bool {
+		return !slices.ContainsFunc(all, func(r keptRecord) bool { return r.Busy != 0 })
+	})
 }
 
 // sendToShop runs a sender to one endpoint, named shop.

@@ -109,7 +109,7 @@ func TestKeepMessages(t *testing.T) {
 	next := func(swap, state string) {
 		t.Helper()
 		shop.want(swap, state)
-		time.Sleep(50 * time.Millisecond) // the outcome is stored
+		s.settled(t, "shop")
 	}
 	s.put("swap 1", "CREATED")
 	next("swap 1", "CREATED")
@@ -225,7 +225,7 @@ func TestKeptMessages(t *testing.T) {
 
 // goesOn holds that a record goes on as a version of now would have it, with its swap in a
 // state that is to be told, or not.
-func (all kept) goesOn(t *testing.T, e keptEntry, state string, tells bool) {
+func (all kept) goesOn(t *testing.T, e keptEntry, now string, tells bool) {
 	t.Helper()
 	store := new(storage.Memory)
 	for _, n := range all.Notes {
@@ -235,8 +235,8 @@ func (all kept) goesOn(t *testing.T, e keptEntry, state string, tells bool) {
 	}
 	trial.Do(t, store.Create(t.Context(), storage.Entry{ID: e.ID, Version: e.Version - 1, Keys: e.Keys, Body: e.Body}))
 	r, s, secret := e.record(t), newSource(), webhook.NewSecret()
-	s.ahead = time.Until(time.UnixMilli(max(r.Next, r.Busy, r.Done))) + time.Second
-	s.put(r.Swap, state)
+	s.time = time.UnixMilli(max(r.Next, r.Busy, r.Done)).Add(time.Second)
+	s.put(r.Swap, now)
 	s.swaps[r.Swap].Version = r.Version
 	shop := receive(t, secret)
 	gone := webhook.Endpoint{Name: "gone", URL: all.Gone, Secrets: []string{secret}}
@@ -244,12 +244,13 @@ func (all kept) goesOn(t *testing.T, e keptEntry, state string, tells bool) {
 	defer stop()
 	if tells {
 		switch g := shop.wantOf(t, r.Swap); {
-		case r.old() && (g.state != state || r.Message != nil && g.id == r.Message.ID):
+		case r.old() && (g.state != now || r.Message != nil && g.id == r.Message.ID):
 			t.Errorf("%s: told %+v", e.Body, g)
 		case !r.old() && (g.id != r.Message.ID || !sameJSON(t, g.body, r.Message.Body)):
 			t.Errorf("%s: told %+v", e.Body, g)
 		}
 	}
+	state(t, sender, "nothing waits", func(s webhook.State) bool { return s.Waiting == 0 })
 	shop.silent(50 * time.Millisecond)
 	states, err := sender.States(t.Context())
 	if want := []webhook.State{{Name: "shop"}, {Name: "gone", Gone: true}}; err != nil || !cmp.Equal(states, want) {
@@ -267,6 +268,7 @@ func TestNewerMessagesAreLeftAlone(t *testing.T) {
 	_, stop := send(t, s, store, nil, shop.endpoint("shop", secret))
 	s.put("newer", "CREATED")
 	shop.want("newer", "CREATED")
+	s.settled(t, "shop")
 	stop()
 	var newer storage.Entry
 	for e, err := range store.Find(t.Context(), storage.Query{Index: "webhook/done", Value: "shop"}) {
@@ -281,7 +283,7 @@ func TestNewerMessagesAreLeftAlone(t *testing.T) {
 	var log bytes.Buffer
 	_, stop = send(t, s, store, func(o *webhook.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, shop.endpoint("shop", secret))
 	s.put("newer", "COMMITED")
-	time.Sleep(2 * time.Millisecond)
+	s.advance(2 * time.Millisecond)
 	s.put("ours", "CREATED")
 	shop.want("ours", "CREATED")
 	s.advance(100 * time.Hour)
@@ -304,7 +306,7 @@ func (r *receiver) wantOf(t testing.TB, swap string) got {
 			t.Fatalf("%+v, want one of %s", g, swap)
 		}
 		return g
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("no message of %s", swap)
 	}
 	panic("unreachable")

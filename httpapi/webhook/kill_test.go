@@ -255,7 +255,7 @@ func TestKilledBeforeTheReply(t *testing.T) {
 	var first got
 	select {
 	case first = <-r.all:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("no message")
 	}
 	_ = cmd.Process.Kill()
@@ -274,7 +274,7 @@ func TestKilledBeforeTheReply(t *testing.T) {
 		if again != first {
 			t.Errorf("%+v, before %+v", again, first)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the message is lost")
 	}
 }

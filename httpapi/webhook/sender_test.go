@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +23,7 @@ func TestDelivered(t *testing.T) {
 	t.Parallel()
 	s, one, two := newSource(), webhook.NewSecret(), webhook.NewSecret()
 	s.put("before", "CREATED")
-	time.Sleep(2 * time.Millisecond)
+	s.advance(2 * time.Millisecond)
 	r := receive(t, one, two) // both verify: the receiver may know the one or the other
 	send(t, s, new(storage.Memory), nil, r.endpoint("shop", one, two))
 	s.put("a", "CREATED")
@@ -48,7 +49,7 @@ func TestRetried(t *testing.T) {
 	s.put("a", "CREATED")
 	first := r.want("a", "CREATED")
 	for i, wait := range []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour} {
-		time.Sleep(50 * time.Millisecond) // the outcome is stored
+		s.settled(t, "shop")
 		if i > 0 {
 			s.advance(wait - 2*time.Second)
 			r.silent(50 * time.Millisecond)
@@ -61,9 +62,9 @@ func TestRetried(t *testing.T) {
 			t.Fatalf("attempt %d: %+v, not %+v", i+2, again, first)
 		}
 	}
-	time.Sleep(50 * time.Millisecond)
+	state(t, sender, "given up", func(s webhook.State) bool { return s.Waiting == 0 })
 	s.advance(100 * time.Hour)
-	r.silent(100 * time.Millisecond) // given up
+	r.silent(100 * time.Millisecond)
 	states, err := sender.States(t.Context())
 	if err != nil || len(states) != 1 || states[0].Waiting != 0 || states[0].Failures != 10 || states[0].Problem != "HTTP status 500" {
 		t.Errorf("%+v %v", states, err)
@@ -96,13 +97,17 @@ func TestDownForDays(t *testing.T) {
 				if g.state == fmt.Sprint("STATE ", round) {
 					seen[g.swap] = true
 				}
-			case <-time.After(10 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatalf("round %d: the other endpoint has %d swaps", round, len(seen))
 			}
 		}
 		s.advance(20 * time.Minute)
 	}
-	time.Sleep(100 * time.Millisecond) // the last outcomes are stored
+	// What is sent from now on says how a swap stands at the end.
+	s.waiting(t, "down", "some are not up to date", func(all []keptRecord) bool {
+		return len(all) == swaps && !slices.ContainsFunc(all, func(r keptRecord) bool { return r.Version != rounds || r.Busy != 0 })
+	})
+	state(t, sender, "the other endpoint has all", func(s webhook.State) bool { return s.Waiting == 0 })
 	if n := len(down.all); n > 60 {
 		t.Errorf("%d requests to an endpoint that is down", n)
 	}
@@ -110,16 +115,15 @@ func TestDownForDays(t *testing.T) {
 	if err != nil || states[0].Waiting != 0 || states[1].Waiting != swaps {
 		t.Errorf("%+v %v", states, err)
 	}
-	time.Sleep(100 * time.Millisecond)
-	for len(down.all) > 0 {
-		<-down.all
-	}
 	down.answers(nil)
 	last := map[string]string{}
 	for end := time.Now().Add(time.Minute); len(last) < swaps; {
 		s.advance(30 * time.Minute)
 		select {
 		case g := <-down.all:
+			if g.refused {
+				continue
+			}
 			if last[g.swap] != "" || g.state != fmt.Sprint("STATE ", rounds-1) {
 				t.Errorf("%s in %s, before in %q", g.swap, g.state, last[g.swap])
 			}
@@ -163,7 +167,7 @@ func TestOrder(t *testing.T) {
 		})
 	}
 	seen := map[string]int{}
-	for done, end := 0, time.Now().Add(30*time.Second); done < 3; {
+	for done, end := 0, time.Now().Add(time.Minute); done < 3; {
 		s.advance(time.Second)
 		select {
 		case g := <-r.all:
@@ -204,7 +208,7 @@ func TestBadEndpoints(t *testing.T) {
 			sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 			s.put("a", "CREATED")
 			r.want("a", "CREATED")
-			time.Sleep(100 * time.Millisecond)
+			state(t, sender, "an attempt", func(s webhook.State) bool { return s.Failures > 0 })
 			if states, err := sender.States(t.Context()); err != nil || states[0].Waiting != 1 || states[0].Failures != 1 || states[0].Problem == "" {
 				t.Errorf("%+v %v", states, err)
 			}
@@ -224,7 +228,7 @@ func TestBadEndpoints(t *testing.T) {
 	sender, _ := send(t, s, new(storage.Memory), nil, r.endpoint("shop", secret))
 	s.put("a", "CREATED")
 	r.want("a", "CREATED")
-	time.Sleep(300 * time.Millisecond)
+	state(t, sender, "an attempt", func(s webhook.State) bool { return s.Waiting == 0 || s.Failures > 0 })
 	if states, err := sender.States(t.Context()); err != nil || states[0].Waiting != 0 || states[0].Problem != "" {
 		t.Errorf("%+v %v", states, err)
 	}
@@ -244,7 +248,7 @@ func TestPrivateHosts(t *testing.T) {
 			o.AllowLocal, o.Logger = false, slog.New(slog.NewTextHandler(&log, nil))
 		}, webhook.Endpoint{Name: "shop", URL: "https://" + host + ":" + port + "/hidden", Secrets: []string{webhook.NewSecret()}})
 		s.put("a", "CREATED")
-		for end := time.Now().Add(15 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			states := trial.Must(sender.States(t.Context()))(t)
 			if states[0].Problem != "" {
 				if host != "2130706433" && host != "localhost" && states[0].Problem != "the host is not public" {
@@ -270,24 +274,24 @@ func TestPrivateHosts(t *testing.T) {
 func TestSwapThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s, r, sender := sendToShop(t)
-	s.mu.Lock()
-	s.failing = 1
-	s.mu.Unlock()
-	s.put("a", "CREATED")
-	r.silent(100 * time.Millisecond)
+	unreadable := func(swap string) { // for once
+		s.mu.Lock()
+		s.failing = 1
+		s.mu.Unlock()
+		s.put(swap, "CREATED")
+		s.waiting(t, "shop", swap+" is not put off", func(all []keptRecord) bool {
+			return slices.ContainsFunc(all, func(r keptRecord) bool { return r.Swap == swap && r.Busy == 0 && r.Next > s.now().UnixMilli() })
+		})
+		r.silent(50 * time.Millisecond)
+	}
+	unreadable("a")
 	s.advance(time.Minute)
 	r.want("a", "CREATED")
-	s.mu.Lock()
-	s.failing = 1
-	s.mu.Unlock()
-	s.put("b", "CREATED")
-	r.silent(100 * time.Millisecond)
+	unreadable("b")
 	s.remove("b")
 	s.advance(time.Minute)
+	state(t, sender, "nothing waits", func(s webhook.State) bool { return s.Waiting == 0 })
 	r.silent(100 * time.Millisecond)
-	if states, err := sender.States(t.Context()); err != nil || states[0].Waiting != 0 {
-		t.Errorf("%+v %v", states, err)
-	}
 }
 
 func TestWants(t *testing.T) {
@@ -323,7 +327,7 @@ func TestTwoProcesses(t *testing.T) {
 				t.Errorf("%s came twice", g.swap)
 			}
 			seen[g.swap] = g.id
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("%d swaps", len(seen))
 		}
 	}

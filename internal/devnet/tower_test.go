@@ -101,7 +101,7 @@ func (k *kit) state(s evmwire.SwapData) chains.EscrowState {
 
 func (k *kit) eventually(what string, is func() bool) {
 	k.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			k.Fatalf("never: %s", what)
 		}
@@ -127,6 +127,7 @@ func TestLazyTowers(t *testing.T) {
 	}
 	k.tower.Behave(watchtower.Behaviour{Deaf: true})
 	k.publish(deaf, chains.Preimage{1})
+	k.eventually("came to deaf ears", func() bool { return k.tower.Heard() == 1 })
 	k.never("deaf, but claimed", func() bool { return len(k.tower.Claims()) > 0 })
 	k.tower.Behave(watchtower.Behaviour{NoEscrows: true})
 	k.publish(off, chains.Preimage{2})

@@ -107,7 +107,7 @@ func start(t *testing.T, o Options) *Nodes {
 		cancel()
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("it does not end with its context")
 		}
 	})
@@ -116,13 +116,12 @@ func start(t *testing.T, o Options) *Nodes {
 
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for range 2000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if holds() {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatalf("not within ten seconds: %s", what)
+	t.Fatalf("not in time: %s", what)
 }
 
 func TestListens(t *testing.T) {

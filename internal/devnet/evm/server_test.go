@@ -26,8 +26,9 @@ func TestServerMisbehaves(t *testing.T) {
 	n := start(t, Options{})
 	ok(t, n.Mine(3))
 	s := trial.Must(n.Serve(""))(t)
+	patience := time.Minute
 	ask := func(body string) (int, string, error) {
-		client := http.Client{Timeout: time.Second}
+		client := http.Client{Timeout: patience}
 		resp, err := client.Post(s.URL(), "application/json", strings.NewReader(body))
 		if err != nil {
 			return 0, "", err
@@ -64,6 +65,10 @@ func TestServerMisbehaves(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s.Misbehave(test.fault)
+			if test.fault.Delay > 0 {
+				patience = time.Second
+				defer func() { patience = time.Minute }()
+			}
 			status, body, err := ask(test.body)
 			if (err != nil) != (test.want == "") || status != test.status || !strings.Contains(body, test.want) {
 				t.Errorf("%d %s %v", status, body, err)

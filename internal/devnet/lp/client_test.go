@@ -88,7 +88,7 @@ func (k *kit) open(data []byte, auth chains.Auth) wire.SwapData {
 // eventually waits until something is so.
 func (k *kit) eventually(what string, is func() bool) {
 	k.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if is() {
 			return
 		}

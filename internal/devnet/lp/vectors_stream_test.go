@@ -72,19 +72,29 @@ func TestVectorsServerStream(t *testing.T) {
 			Headers         map[string]string
 			Parts           []struct {
 				Data  string
-				Wait  int
+				Wait  int // ms; until the server has looked at what came before
 				NoEnd bool
 			}
 		}
 		c.Input(t, &in)
+		patience := time.Minute
+		for _, p := range in.Parts {
+			if p.NoEnd {
+				patience = 700 * time.Millisecond
+			}
+		}
+		looked := make(chan struct{}) // closed once the call has looked for what it does not wait for
 		var h http.Handler
 		switch {
 		case in.Method == http.MethodGet:
 			h = servePlain(func(*reader) (object, error) { return nil, throwCall(in.Error) }, nil)
 		case in.Handler == "throw":
-			h = serveStreamed(func(*reader, func(object) error) (any, error) { return nil, throwCall(in.Error) }, time.Second, nil)
+			h = serveStreamed(func(*reader, func(object) error) (any, error) { return nil, throwCall(in.Error) }, patience, nil)
 		default:
-			h = serveStreamed(quoteCall, 700*time.Millisecond, func(_ *http.Request, o object) (any, error) {
+			call := func(r *reader, early func(object) error) (any, error) {
+				return quoteCall(r, func(o object) error { close(looked); return early(o) })
+			}
+			h = serveStreamed(call, patience, func(_ *http.Request, o object) (any, error) {
 				if !o.has("data") {
 					return o, nil
 				}
@@ -97,7 +107,7 @@ func TestVectorsServerStream(t *testing.T) {
 		defer s.Close()
 		conn := trial.Must(net.Dial("tcp", s.Listener.Addr().String()))(t)
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		var head bytes.Buffer
 		fmt.Fprintf(&head, "%s / HTTP/1.1\r\nHost: x\r\n", in.Method)
 		for name, value := range in.Headers {
@@ -111,7 +121,13 @@ func TestVectorsServerStream(t *testing.T) {
 			_, _ = conn.Write(head.Bytes())
 			end := in.Method == http.MethodPost
 			for _, p := range in.Parts {
-				time.Sleep(time.Duration(p.Wait) * time.Millisecond)
+				if p.Wait > 0 {
+					select {
+					case <-looked:
+					case <-t.Context().Done():
+						return
+					}
+				}
 				data, _ := hex.DecodeString(p.Data)
 				_, _ = fmt.Fprintf(conn, "%x\r\n%s\r\n", len(data), data)
 				end = end && !p.NoEnd

@@ -62,6 +62,9 @@ func (n *Net) Reorg(depth int) error { return n.bank.Fork(depth, false) }
 // Forget is [Net.Reorg] after which the transactions are lost.
 func (n *Net) Forget(depth int) error { return n.bank.Fork(depth, true) }
 
+// Lose is [Net.Forget] after which the transactions are too old to be sent again.
+func (n *Net) Lose(depth int) error { return n.bank.Lose(depth) }
+
 // DropPending forgets all transactions that wait, as nodes do under pressure.
 func (n *Net) DropPending() { n.bank.DropPending() }
 

@@ -58,6 +58,7 @@ type Tower struct {
 	behaviour Behaviour
 	since     map[string]time.Time // when something could be claimed first
 	claims    []watchtower.Claim
+	heard     int
 }
 
 // Start starts a watchtower and returns once it is subscribed to a relay, if
@@ -141,7 +142,7 @@ func (t *Tower) listen(ctx, running context.Context) error {
 // hear takes a message for that of an own user.
 func (t *Tower) hear(ctx context.Context, m nostr.Message) {
 	preimage, err := hex.DecodeString(m.Preimage)
-	if err != nil || len(preimage) != len(chains.Preimage{}) || t.behaves().Deaf {
+	if deaf := t.hears(); err != nil || len(preimage) != len(chains.Preimage{}) || deaf {
 		return
 	}
 	if err := t.tower.Publish(ctx, watchtower.Message{Chain: m.ChainID, Escrow: m.SwapData, Preimage: chains.Preimage(preimage)}); err != nil {
@@ -174,10 +175,19 @@ func (t *Tower) Behave(b Behaviour) {
 	t.behaviour = b
 }
 
-func (t *Tower) behaves() Behaviour {
+// hears counts a message, and reports whether it is lost.
+func (t *Tower) hears() (deaf bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.behaviour
+	t.heard++
+	return t.behaviour.Deaf
+}
+
+// Heard returns how many messages came so far, with those that were lost on it.
+func (t *Tower) Heard() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.heard
 }
 
 // Claims returns the claims that were signed so far, in order.

@@ -161,12 +161,16 @@ func (b *Bank) Advance(d time.Duration) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.advance(d)
+	return nil
+}
+
+func (b *Bank) advance(d time.Duration) {
 	at := b.ledger.head().Time + int64(d/time.Second)
 	if ahead := at - b.now().Add(b.offset).Unix(); ahead > 0 {
 		b.offset += time.Duration(ahead) * time.Second
 	}
 	b.elapse(d)
-	return nil
 }
 
 // Elapse is the same for a bank whose clock has been moved by d: it lets the slots of
@@ -189,7 +193,11 @@ func (b *Bank) elapse(d time.Duration) {
 // Expire makes the hashes of all blocks so far too old for transactions, by what is
 // final.
 func (b *Bank) Expire() error {
-	return b.Advance(time.Duration(maxAge+3+b.lags[Finalized]) * wire.SlotTime)
+	return b.Advance(b.expiry())
+}
+
+func (b *Bank) expiry() time.Duration {
+	return time.Duration(maxAge+3+b.lags[Finalized]) * wire.SlotTime
 }
 
 // Fork replaces the last depth blocks by a branch of depth+1 empty ones, in later
@@ -199,6 +207,23 @@ func (b *Bank) Expire() error {
 func (b *Bank) Fork(depth int, lost bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.fork(depth, lost)
+}
+
+// Lose is Fork after which the transactions are lost for good: they are too old before
+// anyone can send them again.
+func (b *Bank) Lose(depth int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.fork(depth, true); err != nil {
+		return err
+	}
+	b.waiting, b.queued = nil, map[wire.Signature]bool{}
+	b.advance(b.expiry())
+	return nil
+}
+
+func (b *Bank) fork(depth int, lost bool) error {
 	if b.split != nil {
 		return errors.New("the chain is split: its blocks are not replaced")
 	}

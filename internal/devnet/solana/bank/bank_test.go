@@ -287,6 +287,13 @@ func TestFork(t *testing.T) {
 	if k.tx(third.ID) != nil || k.lamports(bob) != 101*sol {
 		t.Error("what was lost came again")
 	}
+	last := k.must(keys("bob"), wire.Transfer(bob, alice, sol))
+	trial.Do(t, k.Lose(1))
+	trial.Must(k.Send(last.Raw))(t)
+	k.Produce(1)
+	if k.tx(last.ID) != nil || k.lamports(bob) != 101*sol {
+		t.Error("what was lost for good came again")
+	}
 	if err := k.Fork(1000, false); err == nil {
 		t.Error("the first block was replaced")
 	}
