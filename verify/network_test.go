@@ -242,7 +242,7 @@ func refunds(w *world) {
 
 // action is the current action of a swap once it is one that is signed.
 func (w *world) action(s swapper.Service, id string) (*swapper.SignSmartChainTransaction, error) {
-	for range 100 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		out, err := s.GetSwapStatus(w.Context(), swapper.GetSwapStatusInput{SwapID: id})
 		if err != nil {
 			return nil, err
@@ -253,7 +253,6 @@ func (w *world) action(s swapper.Service, id string) (*swapper.SignSmartChainTra
 		if out.ActionError != nil {
 			return nil, fmt.Errorf("%s: %s", out.ActionError.Code, out.ActionError.Error)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	return nil, fmt.Errorf("no action to sign")
 }

@@ -153,7 +153,7 @@ func (k *kit) state(data json.RawMessage) chains.EscrowState {
 
 func (k *kit) eventually(what string, is func() bool) {
 	k.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			k.Fatalf("never: %s", what)
 		}
