@@ -57,6 +57,29 @@ func settledManually(t *testing.T, o options) {
 	}
 }
 
+// The user settles as well what somebody else receives, with an account of his own.
+func TestSettledForAnother(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{})
+	w.tower.Behave(watchtower.Behaviour{NoEscrows: true, NoVaults: true, NoProofs: true})
+	payee := trial.Must(w.net.EVM.NewAccount())(t)
+	in := w.incoming()[swapper.SwapSPVVaultFromBTC]()
+	in.DstAddress = payee.Address.Hex()
+	s := w.create(in)
+	w.until(s.SwapID, func(s *swapper.GetSwapStatusOutput) bool { return nameOf(s.CurrentAction) == "Automatic settlement" })
+	trial.Do(t, w.net.Advance(2*time.Minute))
+	asked := w.until(s.SwapID, manually).CurrentAction.(*swapper.SignSmartChainTransaction)
+	if asked.RequiredSigner != w.address() {
+		t.Errorf("%s is to sign, want the user, %s", asked.RequiredSigner, w.address())
+	}
+	if end := w.finish(s.SwapID); !end.IsSuccess {
+		t.Fatalf("ended as %s", end.State.Name)
+	}
+	if got := trial.Must(w.net.EVM.Balance(t.Context(), w.net.EVM.Contracts().Token, payee.Address))(t); got.Cmp(s.Quote.OutputAmount.RawAmount) != 0 {
+		t.Errorf("the payee has %v, agreed on %v", got, s.Quote.OutputAmount.RawAmount)
+	}
+}
+
 // A swap for a payment hash of the user's own settles once its preimage is given.
 func TestOwnPaymentHash(t *testing.T) {
 	t.Parallel()

@@ -60,12 +60,8 @@ func (u *User) Address(chainID string) string {
 	switch {
 	case chainID == chainBitcoin:
 		return u.wallet.Bitcoin.Address.String()
-	case chainID == u.network.evm():
-		return u.wallet.EVM.Address.Hex()
-	case u.network.isSolana(chainID):
-		return u.wallet.Solana.Address.String()
-	case u.network.isStarknet(chainID):
-		return starkwire.Hex64(u.wallet.Starknet.Address())
+	case chainID == u.network.evm(), u.network.isSolana(chainID), u.network.isStarknet(chainID):
+		return u.wallet.Address(chainID)
 	}
 	return ""
 }

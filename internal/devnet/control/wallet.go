@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/btcsuite/btcd/btcutil/psbt"
@@ -20,6 +21,7 @@ import (
 	"github.com/swapper-go/swapper/internal/devnet/lightning"
 	"github.com/swapper-go/swapper/internal/devnet/solana"
 	"github.com/swapper-go/swapper/internal/devnet/starknet/contracts"
+	starkwire "github.com/swapper-go/swapper/internal/starknet/wire"
 )
 
 // Identifiers of the chains that are not EVM chains.
@@ -59,7 +61,21 @@ func WalletOf(n *devnet.Net) Wallet {
 // ErrUnfinished is returned, with the status, when the context ended first.
 var ErrUnfinished = errors.New("the swap is not finished")
 
-// Look asks for the status of a swap as this wallet.
+// Address returns the wallet's address on a smart chain for which it has a key, in that chain's form.
+func (w *Wallet) Address(chain string) string {
+	switch {
+	case chain == solanaChain && w.Solana != nil:
+		return w.Solana.Address.String()
+	case chain == starknetChain && w.Starknet != nil:
+		return starkwire.Hex64(w.Starknet.Address())
+	case chain != solanaChain && chain != starknetChain && w.EVM != nil:
+		return w.EVM.Address.Hex()
+	}
+	return ""
+}
+
+// Look asks for the status of a swap as this wallet. What anybody may sign, as a claim for
+// somebody else, comes for this wallet's key.
 func (w *Wallet) Look(ctx context.Context, id string) (*swapper.GetSwapStatusOutput, error) {
 	in := swapper.GetSwapStatusInput{SwapID: id}
 	if w.Bitcoin != nil {
@@ -68,18 +84,33 @@ func (w *Wallet) Look(ctx context.Context, id string) (*swapper.GetSwapStatusOut
 	if w.Secret != nil {
 		in.Secret = w.Secret(id)
 	}
-	return w.Swaps.GetSwapStatus(ctx, in)
+	s, err := w.Swaps.GetSwapStatus(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if sign, ok := s.CurrentAction.(*swapper.SignSmartChainTransaction); ok {
+		if own := w.Address(sign.Chain); own != "" && !strings.EqualFold(own, sign.RequiredSigner) {
+			in.Signer = own
+			return w.Swaps.GetSwapStatus(ctx, in)
+		}
+	}
+	return s, nil
 }
+
+// stubborn is how long the wallet goes on asking and signing while what it signs is refused.
+const stubborn = 10 * time.Second
 
 // Finish does what the swap asks for until done reports true; nil means until
 // the swap is finished. What somebody else has just done for the user is refused
-// until the status shows it: Finish returns the third refusal in a row.
+// until the status shows it, and so is a claim while a watchtower moves the relay: Finish returns
+// a refusal after nothing but refusals for ten seconds.
 func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSwapStatusOutput) bool) (*swapper.GetSwapStatusOutput, error) {
 	if done == nil {
 		done = func(s *swapper.GetSwapStatusOutput) bool { return s.IsFinished }
 	}
 	var last *swapper.GetSwapStatusOutput
-	paid, refused := false, 0
+	paid := false
+	var refused time.Time // since when
 	for {
 		s, err := w.Look(ctx, id)
 		if err != nil {
@@ -99,17 +130,21 @@ func (w *Wallet) Finish(ctx context.Context, id string, done func(*swapper.GetSw
 		if a != nil && (w.Refuse == nil || !w.Refuse(a)) {
 			_, pays := a.(*swapper.SendToAddress)
 			if !pays || !paid {
-				err := w.Do(ctx, id, a)
-				if err == nil {
-					refused = 0
-				} else if refused++; refused == 3 || fault.CodeOf(err) != fault.InvalidState {
+				switch err := w.Do(ctx, id, a); {
+				case err == nil:
+					refused = time.Time{}
+				case fault.CodeOf(err) != fault.InvalidState, !refused.IsZero() && time.Since(refused) > stubborn:
 					return s, err
+				case refused.IsZero():
+					refused = time.Now()
 				}
 			}
 			paid = paid || pays
 		}
-		if _, waits := a.(*swapper.Wait); (a == nil || waits) && w.Mine != nil {
-			w.Mine()
+		if _, waits := a.(*swapper.Wait); a == nil || waits {
+			if refused = (time.Time{}); w.Mine != nil {
+				w.Mine()
+			}
 		}
 		select {
 		case <-ctx.Done():
