@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -305,12 +306,14 @@ func TestBackupsArePairs(t *testing.T) {
 func TestBackupsAtOnce(t *testing.T) {
 	b := copies(t, 0, 0)
 	var all sync.WaitGroup
+	var asking atomic.Int64
 	var mu sync.Mutex
 	names := map[string]bool{}
 	b.one.Lock()
 	for range 50 {
 		all.Go(func() {
 			began := time.Now()
+			asking.Add(1)
 			name, err := b.make(t.Context())
 			if at, ok := swapsCopy.timeOf(name); err != nil || !ok || at.Before(began.Truncate(time.Millisecond)) {
 				t.Errorf("%s, %v: the copy is older than the request", name, err)
@@ -319,6 +322,9 @@ func TestBackupsAtOnce(t *testing.T) {
 			names[name] = true
 			mu.Unlock()
 		})
+	}
+	for asking.Load() < 50 {
+		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(100 * time.Millisecond)
 	b.one.Unlock()

@@ -252,7 +252,7 @@ func TestEndInTheMiddle(t *testing.T) {
 		t.Error(err, v.log.String())
 	}
 	asking.Wait()
-	if took := time.Since(began); broken.Load() != 0 || took > 15*time.Second {
+	if took := time.Since(began); broken.Load() != 0 || took > time.Minute {
 		t.Errorf("%d requests were cut off, %d were answered; the end took %v", broken.Load(), fine.Load(), took)
 	}
 
@@ -373,7 +373,7 @@ func TestLoadAtTheLimits(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	all.Wait()
-	if slowest > 3*time.Second {
+	if slowest > 30*time.Second {
 		t.Errorf("a check took %v", slowest)
 	}
 	if counts[200].Load() == 0 || counts[429].Load() == 0 {
