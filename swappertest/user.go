@@ -128,9 +128,10 @@ const patience = time.Minute
 // Finish does everything that a swap requires of the user (pay, sign and submit, wait)
 // until it is finished, and returns its last status. While a swap waits that Bitcoin is a part
 // of, Finish mines Bitcoin blocks; a swap that is paid over Lightning needs none, and its payment is
-// given back after 25 of them. It pays for a swap only once, however often it is called. It
-// returns an error that names the swap's state if the swap is not finished within a
-// minute.
+// given back after 25 of them. It pays for a swap only once, however often it is called. What it
+// signs may be refused because a watchtower is about to do the same: Finish returns such an error
+// after ten seconds of nothing else. It returns an error that names the swap's state if the swap
+// is not finished within a minute.
 func (u *User) Finish(ctx context.Context, s swapper.Service, swapID string) (*swapper.GetSwapStatusOutput, error) {
 	return u.FinishUntil(ctx, s, swapID, func(status *swapper.GetSwapStatusOutput) bool { return status.IsFinished })
 }
