@@ -38,6 +38,7 @@ type life struct {
 	quote    swapper.SwapQuote
 	paid     bool     // what is paid once, whatever is asked
 	unsent   []string // signed, and not acknowledged
+	claims   bool     // was asked to settle
 	settling int      // times that an LNURL-withdraw was asked for
 	asked    bool     // for the swap, by one who never comes back
 	revealed bool     // the secret is given with each look
@@ -186,7 +187,7 @@ func (l *life) step(ctx context.Context, p *process, phase int) (*swapper.GetSwa
 		if fault.CodeOf(err) == fault.Timeout && ctx.Err() == nil {
 			return nil, nil // not yet: handed in again with the next step
 		}
-		if err != nil && !(l.flow.raced && fault.CodeOf(err) == fault.InvalidState) {
+		if err != nil && !((l.flow.raced || l.claims && !l.flow.noTower) && fault.CodeOf(err) == fault.InvalidState) {
 			return nil, fmt.Errorf("submitTransaction: %w", err)
 		}
 		l.unsent = nil
@@ -238,6 +239,7 @@ func (l *life) do(ctx context.Context, p *process, s *swapper.GetSwapStatusOutpu
 		}
 	case *swapper.SignSmartChainTransaction:
 		l.unsent, err = l.Sign(a)
+		l.claims = l.claims || a.Name == "Settle manually"
 	case *swapper.SignPSBT:
 		l.unsent, err = l.SignPSBT(a)
 	}

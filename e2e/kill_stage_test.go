@@ -89,6 +89,10 @@ func newStage(t *testing.T, f flow) *stage {
 			s.lps <- l
 		}
 	}
+	synced := 40 // after so many blocks the relay has them, however slow the users are
+	if f.on == starknetName {
+		synced = 10
+	}
 	ended, mined := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(mined)
@@ -100,7 +104,7 @@ func newStage(t *testing.T, f flow) *stage {
 				if f.blocks {
 					s.net.Mine(1)
 				}
-				if f.on == starknetName && f.noTower && blocks%10 == 0 { // who settles brings the rest, which costs more than a swap if it is very much
+				if f.on != "" && blocks%synced == 0 { // who settles brings the rest, which costs more than a swap if it is very much
 					s.net.SyncRelays(t.Context())
 				}
 			}
